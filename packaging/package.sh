@@ -26,7 +26,7 @@ fill() {
     install -d "$root/bin" "$root/lib" "$root/share/man/man1" "$root/share/doc/tbaa" \
         "$root/share/bash-completion/completions" "$root/share/zsh/site-functions" \
         "$root/share/fish/vendor_completions.d"
-    install -m 755 "$built/tbaa" "$root/bin/tbaa"
+    install -m 755 "$built/tbaa" crates/tbaa-cli/bin/tbaa-* "$root/bin"
     install -m 644 "$built/libtbaa_witness.so" "$built/libtbaa_witness.a" "$root/lib"
     sh crates/tbaa-capi/install.sh "$root" >/dev/null
     install -m 644 crates/tbaa-witness/include/*.h "$root/include"

@@ -1,19 +1,19 @@
 #!/bin/bash
 # Puts checked programs beside the same programs plain and with clang's TypeSanitizer, in one run:
-# who finds which planted fault, and what zlib, Lua, zstd and SQLite cost.
+# who finds which planted fault, and what ten programs cost.
 #
-#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|zstd|sqlite|forgotten]...
+#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|zstd|sqlite|lz4|lz4hc|quickjs|expat|janet|pugixml|forgotten]...
 #
-# FOLDER gets Debian's sources (apt needs a `deb-src` line), the programs and `compare.log`. `tbaa` is
-# looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
+# FOLDER gets Debian's sources (apt needs a `deb-src` line) where it has no folder of the source's name yet, the
+# programs and `compare.log`. Janet's `build/c/janet.c` is to be there. `tbaa` is looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "$1"); shift
-[ $# -gt 0 ] || set -- faults zlib lua zstd sqlite forgotten
+[ $# -gt 0 ] || set -- faults zlib lua zstd sqlite lz4 lz4hc quickjs expat janet pugixml forgotten
 mkdir -p "$folder"; cd "$folder" || exit 2
 export CLANG=${CLANG:-clang-22} TBAA_WITNESS=exitcode=0
 rounds=${ROUNDS:-3}
-ways="plain checked type"
+ways=${WAYS:-plain checked type}
 compiler() {
   case $1 in plain) echo "$CLANG" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
 }
@@ -25,24 +25,25 @@ source_of() {
 }
 
 faults() {
-  local found=0 all=0 type=0
-  printf '%-24s %-8s %s\n' fault checked type
-  for file in "$here"/tests/faults/* "$here"/tests/repeated/*; do
-    local name; name=$(basename "$file"); local ours=- theirs=-
+  local found=0 all=0 type=0 library; library=$(dirname "$(command -v tbaa)")/libtbaa_witness.so
+  printf '%-24s %-8s %-8s %s\n' fault checked type clang
+  for file in "$here"/tests/faults/* "$here"/tests/repeated/* "$here"/tests/broken/*; do
+    local name; name=$(basename "$file"); local ours=- theirs=- clang=
+    [[ $file == */broken/* ]] && clang='broken at -O2'
     local plus=; [[ $name == *.cpp ]] && plus="-x c++ -std=c++20 -lstdc++"
     case $name in
     *.ll) tbaa instrument "$file" -o f.ll >> compare.log 2>&1 &&
-      "$CLANG" -O1 -w f.ll -rdynamic "$(dirname "$(command -v tbaa)")/libtbaa_witness.so" -pthread -o f 2>> compare.log &&
-      ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found ;;
+      "$CLANG" -O1 -w f.ll -rdynamic "$library" "-Wl,-rpath,${library%/*}" -pthread -o f 2>> compare.log &&
+      TBAA_WITNESS=exitcode=0:reuse=1 ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found ;;
     *) tbaa cc -O1 -w -I"$here/include" $plus "$file" -x none -pthread -lm -o f 2>> compare.log &&
-      ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found
+      TBAA_WITNESS=exitcode=0:reuse=1 ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found
       # What a program says to the runtime, TypeSanitizer has no ear for.
       echo 'void tbaa_witness_fresh(void *p, unsigned long n) {} void tbaa_witness_wrote(void *p, unsigned long n) {}' > none.c
       "$CLANG" -w -c none.c -o none.o &&
       "$CLANG" -O1 -w -g -fsanitize=type -I"$here/include" $plus "$file" -x none none.o -pthread -lm -o f 2>> compare.log &&
       ./f 2>&1 | grep -q 'TypeSanitizer: type-aliasing-violation' && theirs=found ;;
     esac
-    printf '%-24s %-8s %s\n' "$name" $ours $theirs
+    printf '%-24s %-8s %-8s %s\n' "$name" $ours $theirs "$clang"
     all=$((all + 1)); [ $ours = found ] && found=$((found + 1)); [ $theirs = found ] && type=$((type + 1))
   done
   echo "of $all planted faults: checked $found, type $type"
@@ -51,20 +52,22 @@ faults() {
 # measured NAME COMMAND...: appends user seconds and peak kilobytes to a file.
 measured() {
   local name=$1; shift
-  /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log
+  timeout 120 /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
+    [ $? != 124 ] || echo "signal: stopped after 120 s" >> "$name.times"
 }
 median() { sort -n | awk '{a[NR] = $1} END {print a[int((NR + 1) / 2)]}'; }
 
 # program NAME FLAGS SOURCES RUN...: each way, compiled once, run in turn.
 program() {
   local name=$1 flags=$2 files=$3; shift 3
-  rm -f "$name".*.times "$name".*.compile.times
+  rm -f "$name".*/*.o "$name".*.times "$name".*.compile.times
   for way in $ways; do
-    mkdir -p "$name.$way"
+    mkdir -p "$name.$way"; local number=0
     for file in $files; do
-      measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$(basename "$file" .c).o"
+      number=$((number + 1))
+      measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$number.o"
     done
-    $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
+    $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
   done
   for _ in $(seq "$rounds"); do
     for way in $ways; do measured "$name.$way" "$name.$way/program" "$@"; done
@@ -72,16 +75,17 @@ program() {
   printf '%-10s %-8s %10s %10s %10s %10s\n' "$name" way 'compile s' 'code' 'run s' 'memory KB'
   for way in $ways; do
     local compile code run memory
+    [ -f "$name.$way.times" ] || continue
     compile=$(awk '{s += $1} END {printf "%.1f", s}' "$name.$way.compile.times")
     code=$(size -A "$name.$way"/*.o | awk '/^\.text/ {s += $2} END {print s}')
     # A program that a signal has ended has one more line.
-    local ended=; grep -q signal "$name.$way.times" && ended='  ended by a signal'
-    run=$(grep -v signal "$name.$way.times" | cut -d' ' -f1 | median)
-    memory=$(grep -v signal "$name.$way.times" | cut -d' ' -f2 | median)
+    local ended=; ended=$(grep '^[^0-9]' "$name.$way.times" | sort -u)
+    run=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f1 | median)
+    memory=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f2 | median)
     [ $way = plain ] && { local c=$compile d=$code r=$run m=$memory; }
     printf '%-10s %-8s %10s %10s %10s %10s   ' '' $way "$compile" "$code" "$run" "$memory"
     awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" -v ended="$ended" \
-      'BEGIN {printf "x %.1f %.1f %.1f %.1f%s\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j, ended}'
+      'BEGIN {printf "x %.1f %.1f %.1f %.1f %s\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j, ended}'
   done
 }
 
@@ -111,9 +115,37 @@ zstd() {
 
 sqlite() {
   source_of sqlite3
-  [ -f sqlite3/sqlite3.c ] || (cd sqlite3 && ./configure --disable-readline && make sqlite3.c shell.c) >> compare.log 2>&1
+  [ -f sqlite3/sqlite3.c ] || (cd sqlite3 && ./configure --disable-readline && make sqlite3.c) >> compare.log 2>&1
   program sqlite "-DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -Isqlite3" \
-    "sqlite3/sqlite3.c sqlite3/shell.c" -lookaside 0 0 :memory: ".read $here/tests/compare/statements.sql"
+    "sqlite3/sqlite3.c $here/tests/compare/sqlite.c" "$here/tests/compare/statements.sql"
+}
+
+lz4_at() { source_of lz4; program "$1" -Ilz4/lib "lz4/lib/lz4.c lz4/lib/lz4hc.c $here/tests/compare/lz4.c" "$2" "$3"; }
+lz4() { lz4_at lz4 1 40; }
+lz4hc() { lz4_at lz4hc 9 4; }
+
+quickjs() {
+  source_of quickjs
+  program quickjs "-D_GNU_SOURCE -DNDEBUG -DCONFIG_VERSION=\"x\" -Iquickjs" "quickjs/quickjs.c quickjs/libregexp.c
+    quickjs/libunicode.c $(ls quickjs/cutils.c quickjs/libbf.c quickjs/dtoa.c 2> /dev/null) $here/tests/compare/quickjs.c"
+}
+
+expat() {
+  source_of expat
+  local lib; lib=$(dirname "$(find -L expat -name xmlparse.c | head -1)")
+  touch "$lib/expat_config.h"
+  program expat "-I$lib -DXML_GE=1 -DXML_NS=1 -DXML_DTD=1 -DXML_CONTEXT_BYTES=1024 -DXML_POOR_ENTROPY -DBYTEORDER=1234" \
+    "$lib/xmlparse.c $lib/xmlrole.c $lib/xmltok.c $here/tests/compare/expat.c"
+}
+
+janet() {
+  program janet "-Ijanet/src/include -Ijanet/src/conf -fPIC -std=c99" \
+    "janet/build/c/janet.c janet/src/mainclient/shell.c" "$here/tests/compare/bench.janet"
+}
+
+pugixml() {
+  source_of pugixml
+  program pugixml -Ipugixml/src "pugixml/src/pugixml.cpp $here/tests/compare/pugixml.cpp"
 }
 
 # What forgetting at calls of unknown functions loses: the same runs once more, and with all
@@ -126,7 +158,7 @@ forgotten() {
     case $name in
     zlib | zstd) set -- "$run" ;;
     lua) set -- "$run" "$here/tests/compare/bench.lua" ;;
-    sqlite) set -- "$run" -lookaside 0 0 :memory: ".read $here/tests/compare/statements.sql" ;;
+    sqlite) set -- "$run" "$here/tests/compare/statements.sql" ;;
     esac
     TBAA_WITNESS=exitcode=0:json=with.json "$@" > out 2>> compare.log
     TBAA_WITNESS=exitcode=0:json=without.json:harmless=harmless "$@" > out 2>> compare.log

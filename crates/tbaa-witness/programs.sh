@@ -39,7 +39,7 @@ source_of() {
 
 # try COMMAND...: runs it, and says how it ended.
 try() {
-  TBAA_WITNESS="exitcode=0:log_path=$folder/$program-reports/log:json=$folder/$program-reports/%p.json" \
+  TBAA_WITNESS="exitcode=0:reuse=1:log_path=$folder/$program-reports/log:json=$folder/$program-reports/%p.json" \
     timeout 1500 bash -c "$*" >> "$folder/$program.log" 2>&1
   local status=$?
   echo "$program: $* : status $status"

@@ -113,7 +113,7 @@ impl<'a> Origin<'a> {
     /// otherwise. `text` is that of standard input, which clang reads where the path
     /// names it.
     pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
-        let mut command = Command::new(clang());
+        let mut command = command_of(&clang());
         command.args(["-O1", "-g"]);
         if self.as_written {
             command.args(["-Xclang", "-disable-llvm-passes"]);
@@ -184,6 +184,16 @@ pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
 /// Returns `$CLANG`, or else the first that is there of `clang` and `clang-22`.
 pub(crate) fn clang() -> OsString {
     tool("CLANG", ["clang", "clang-22"])
+}
+
+/// The command that a variable names, which may have arguments: `ccache clang-22`.
+pub(crate) fn command_of(named: &OsStr) -> Command {
+    let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
+    let words = words.unwrap_or_default();
+    let Some((program, arguments)) = words.split_first() else { return Command::new(named) };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
 }
 
 /// Makes assembly text of bitcode, by `$LLVM_DIS`, or else `llvm-dis-22` or

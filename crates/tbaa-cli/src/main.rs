@@ -56,7 +56,7 @@ mod before_start {
 fn main() -> ExitCode {
     // A shell asks what fits; nothing may be printed before.
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
-    let matches = Args::grouped().get_matches();
+    let matches = Args::grouped().get_matches_from(commands::arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     args.color.into_choice().write_global();
     progress::start();

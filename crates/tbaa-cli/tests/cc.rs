@@ -25,12 +25,17 @@ impl Project {
     }
 
     fn tbaa(&self, line: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        self.with(env!("CARGO_BIN_EXE_tbaa")).args(line.split_whitespace()).output().unwrap()
+    }
+
+    /// A command in the folder, in which `tbaa` finds what it needs.
+    fn with(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(&self.0).env_remove("TBAA_RECORD").env("CLANG", "clang-22");
         // cargo puts the library beside the tests.
         let tests = std::env::current_exe().unwrap();
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
-        command.args(line.split_whitespace()).output().unwrap()
+        command
     }
 
     /// The same, where nothing is said and all is well.
@@ -50,164 +55,31 @@ impl Project {
         let mut command = Command::new("timeout");
         command.arg("60").arg(self.0.join(program)).current_dir(&self.0).output().unwrap()
     }
-
-    #[track_caller]
-    fn reports(&self, program: &str) {
-        let output = self.run(program);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(66), "{program}: {said}");
-        assert!(said.contains("tbaa-witness: contradiction 1: "), "{said}");
-    }
-
-    fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.0.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-    }
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A program of two modules: one writes a `float`, the other reads an `int`.
-const FAULT: &[(&str, &str)] = &[
-    (
-        "main.c",
-        "#include <stdlib.h>\n#include \"put.h\"\n\
-         int main(void) { float *p = malloc(8); put(p); return *(int *)p == 0; }\n",
-    ),
-    ("put.c", "#include \"put.h\"\nvoid put(float *p) { *p = 1; }\n"),
-    ("put.h", "void put(float *p);\n"),
-];
-
+/// Each script of the folder says what it shows.
 #[test]
-fn a_project_is_compiled_linked_and_checked() {
-    let Some(project) = Project::new("project", FAULT) else { return };
-    project.quiet("cc -O2 -Wall -Werror -MD -c main.c -o main.o");
-    project.quiet("cc -O2 -MMD -MF put.dep -c put.c");
-    // Rules are for the objects, and name the headers.
-    let rule = project.read("main.d");
-    assert!(rule.starts_with("main.o:") && rule.contains("put.h"), "{rule}");
-    let rule = project.read("put.dep");
-    assert!(rule.starts_with("put.o:") && rule.contains("put.h"), "{rule}");
-    project.quiet("cc main.o put.o -o program");
-    project.reports("program");
-    // Several inputs at once, a response file, the default name.
-    fs::write(project.0.join("line"), "-O1 main.c\n'put.c' -D\"X=a b\"").unwrap();
-    project.quiet("cc @line");
-    project.reports("a.out");
-    project.quiet("cc -c main.c put.c");
-    assert!(project.0.join("put.o").is_file());
-    // At -O0, too; a shared library; link-time optimisation.
-    project.quiet("cc -O0 main.c put.c -o unoptimised");
-    project.reports("unoptimised");
-    project.quiet("cc -O1 -fPIC -shared put.c -o libput.so");
-    project.quiet("cc -O1 main.c -L. -lput -Wl,-rpath,. -o with_library");
-    project.reports("with_library");
-    // Far from its data, code cannot name it.
-    project.quiet("cc -O1 -mcmodel=large main.c put.c -o large");
-    project.reports("large");
-    project.quiet("cc -O2 -flto -c main.c -o main.o");
-    project.quiet("cc -O2 -flto -c put.c -o put.o");
-    project.quiet("cc -O2 -flto main.o put.o -o optimised");
-    project.reports("optimised");
-    // What is no compiling is clang's alone.
-    let preprocessed = text(&project.tbaa("cc -E main.c").stdout);
-    assert!(preprocessed.contains("void put(float *p);"), "{preprocessed}");
-    project.quiet("cc -O1 -S put.c");
-    assert!(project.read("put.s").contains("__tbaa_witness_check"));
-    assert!(text(&project.tbaa("cc --version").stdout).contains("clang version"));
-}
-
-#[test]
-fn a_static_program_is_checked() {
-    let there = Path::new("/usr/lib/x86_64-linux-gnu/libc.a").is_file();
-    let Some(project) = Project::new("static", FAULT).filter(|_| there) else { return };
-    let output = project.tbaa("cc -O1 -static main.c put.c -o program");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    project.reports("program");
-}
-
-/// clang's own words and status.
-#[test]
-fn what_does_not_compile_ends_as_clang_does() {
-    let files = [
-        ("bad.c", "int f(void) { return x; }\n"),
-        ("warns.c", "int f(void) { int x; return 1; }\n"),
-    ];
-    let Some(project) = Project::new("bad", &files) else { return };
-    let output = project.tbaa("cc -c bad.c");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("bad.c:1:22: error: use of undeclared identifier 'x'"));
-    assert!(!project.0.join("bad.o").exists());
-    let output = project.tbaa("cc -Wall -c warns.c");
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stderr).matches("warning: unused variable 'x'").count(), 1);
-    assert_eq!(project.tbaa("cc -Wall -Werror -c warns.c").status.code(), Some(1));
-    assert_eq!(project.tbaa("cc no.o -o no").status.code(), Some(1));
-    assert_eq!(project.tbaa("cc -c no.c").status.code(), Some(1));
-}
-
-#[test]
-fn what_has_no_checks_is_said() {
-    let files = [
-        (
-            "add.s",
-            ".globl add\nadd: lea (%rdi,%rsi), %eax\nret\n.section .note.GNU-stack,\"\",@progbits\n",
-        ),
-        ("main.c", "int add(int, int);\nint main(void) { return add(1, -1); }\n"),
-    ];
-    let Some(project) = Project::new("assembly", &files) else { return };
-    let output = project.tbaa("cc -c add.s -o add.o");
-    let said = text(&output.stderr);
-    assert_eq!(said, "note: add.s is compiled without checks: it is assembly\n");
-    project.quiet("cc main.c add.o -o program");
-    assert_eq!(project.run("program").status.code(), Some(0));
-    let output = project.tbaa("cc --target=aarch64-linux-gnu -ffreestanding -c main.c -o arm.o");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(
-        said.contains("note: main.c is compiled without checks: expected x86_64 Linux"),
-        "{said}"
-    );
-}
-
-#[test]
-fn exceptions_and_threads_stay_as_they_are() {
-    let source = "#include <map>\n#include <stdexcept>\n#include <string>\n#include <thread>\n\
-        #include <vector>\nstatic int depth(int n) {\n  std::string text(n, 'x');\n\
-        if (n == 40) throw std::runtime_error(text);\n  return depth(n + 1) + int(text.size());\n}\n\
-        int main() {\n  std::vector<std::thread> threads;\n  std::vector<int> sums(4);\n\
-        for (int i = 0; i < 4; i++) threads.emplace_back([&sums, i] {\n\
-        std::map<std::string, double> map;\n\
-        for (int k = 0; k < 500; k++) map[std::to_string(k % 50)] += k;\n\
-        try { depth(i); } catch (const std::exception &e) { sums[i] = int(map.size()) + e.what()[0]; }\n\
-        });\n  for (auto &thread : threads) thread.join();\n\
-        return sums[0] + sums[3] == 2 * (50 + 'x') ? 0 : 1;\n}\n";
-    let Some(project) = Project::new("cxx", &[("main.cpp", source)]) else { return };
-    project.quiet("c++ -O2 -std=c++17 -pthread main.cpp -o program");
-    let output = project.run("program");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
-}
-
-#[test]
-fn a_single_file_is_run_with_its_arguments() {
-    let files = [
-        ("prog.c", "#include <stdio.h>\nint main(int n, char **v) { puts(v[n - 1]); return N; }\n"),
-        (
-            "wrong.c",
-            "#include <stdlib.h>\nint main(void) { float *p = malloc(4); *p = 1; return *(int *)p; }\n",
-        ),
-    ];
-    let Some(project) = Project::new("run", &files) else { return };
-    let output = project.tbaa("run prog.c --flags -DN=7 -- -x last");
-    assert_eq!(
-        (output.status.code(), &*text(&output.stdout)),
-        (Some(7), "last\n"),
-        "{}",
-        text(&output.stderr)
-    );
-    assert_eq!(project.tbaa("run wrong.c").status.code(), Some(66));
-    assert_eq!(project.tbaa("run prog.c").status.code(), Some(1));
+fn scripts_pass() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc");
+    let mut failed = String::new();
+    for file in fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()) {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let is_script = file.extension().is_some_and(|it| it == "sh");
+        let Some(project) = is_script.then(|| Project::new(name, &[])).flatten() else {
+            continue;
+        };
+        let mut command = project.with("bash");
+        command.arg("-eux").arg(&file).env("HERE", &folder).env("TBAA", env!("CARGO_BIN_EXE_tbaa"));
+        let output = command.output().unwrap();
+        if !output.status.success() {
+            failed += &format!("{name}: {}\n", text(&output.stderr));
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
 }
 
 /// Three modules, of which two have one access each of the guilty pair.

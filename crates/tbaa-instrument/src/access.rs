@@ -40,7 +40,7 @@ impl<'t> Current<'_, 't> {
             return self.skip(statement, SkipReason::Unreadable);
         };
         let pointer = &text[span.clone()];
-        if self.registers.contains(pointer) {
+        if self.is_own(pointer) {
             return;
         }
         let ty = text[statement.offset..span.start].trim_ascii_end();
@@ -88,7 +88,7 @@ impl<'t> Current<'_, 't> {
     ) {
         let Some(tag) = tag else {
             if kinds.contains(&Direction::Write) {
-                self.forget(statement, pointer, size);
+                self.forget(statement, statement.offset, pointer, size);
             }
             return;
         };
@@ -120,18 +120,20 @@ impl<'t> Current<'_, 't> {
 }
 
 impl Current<'_, '_> {
-    /// Before a write of which nothing is known.
-    pub(super) fn forget(&mut self, statement: &Statement<'_>, pointer: &str, size: &str) {
+    /// Forgets at a place what is known of some bytes, such as before a write without a tag.
+    pub(super) fn forget(
+        &mut self,
+        statement: &Statement<'_>,
+        at: usize,
+        pointer: &str,
+        size: &str,
+    ) {
         let known = size.parse().unwrap_or(0);
-        if inline::SIZES.contains(&known) {
+        if (1..=inline::MOST_CLEARED).contains(&known) {
             self.pass.table.clears.insert(known);
-            self.put(
-                statement,
-                statement.offset,
-                format_args!(".clear{known}.shared(ptr {pointer})"),
-            );
+            self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
-            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            self.put(statement, at, format_args!("_clear(ptr {pointer}, i64 {size})"));
         }
     }
 }

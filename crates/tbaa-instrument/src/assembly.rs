@@ -59,12 +59,12 @@ struct Registers {
 }
 
 /// Writes the beginning of a check: goes to 1 if nothing is left to do, and to 2, or on, if the
-/// rest of the row is to be looked at. Of the row, `class`, `number`, and the number as it is
-/// written, are operands.
+/// rest of the row is to be looked at. Of the row, `class`, `number`, and what a write of whole granules
+/// leaves are operands.
 fn begin(
     check: Check,
     &Registers { cell, value, low }: &Registers,
-    [class, number, plain]: [&str; 3],
+    [class, number, always]: [&str; 3],
     lines: &mut Vec<String>,
 ) {
     let Check { direction, size } = check;
@@ -84,23 +84,27 @@ fn begin(
     if partial {
         line(format!("andq $$-4, {cell}"));
     }
+    if direction == Direction::Write && !partial {
+        line(format!("movl {always}, {value}"));
+        line(format!("testl {value}, {value}"));
+        line("je 2f".to_owned());
+        line(format!("movl {value}, ({cell})"));
+        if size == 8 {
+            line(format!("movl {value}, 4({cell})"));
+        }
+        return line("jmp 1f".to_owned());
+    }
     line(format!("movl ({cell}), {value}"));
     if size == 8 {
         line(format!("cmpl {value}, 4({cell})"));
         line("jne 2f".to_owned());
     }
     line(format!("notl {value}"));
-    // Whether its class is that of the row; the value is lost.
-    let compare =
-        [format!("xorl {class}, {value}"), format!("shll $${}, {value}", 32 - CLASS_BITS)];
     match direction {
         Direction::Read if partial => {
             line(format!("andl $${CLASS}, {value}"));
-            // Bytes alone are most often members between others.
-            if size > 1 {
-                line(format!("cmpl {class}, {value}"));
-                line("je 1f".to_owned());
-            }
+            line(format!("cmpl {class}, {value}"));
+            line("je 1f".to_owned());
             line(format!("andl $$3, {low}"));
             line(format!("shll $${CLASS_BITS}, {low}"));
             line(format!("orl {low}, {value}"));
@@ -108,22 +112,13 @@ fn begin(
             line("je 1f".to_owned());
         }
         Direction::Read => {
-            compare.into_iter().for_each(&mut line);
+            line(format!("xorl {class}, {value}"));
+            line(format!("shll $${}, {value}", 32 - CLASS_BITS));
             line("je 1f".to_owned());
         }
         Direction::Write => {
             line(format!("cmpl {number}, {value}"));
             line("je 1f".to_owned());
-            if !partial {
-                compare.into_iter().for_each(&mut line);
-                line("jne 2f".to_owned());
-                line(format!("movl {plain}, {value}"));
-                line(format!("movl {value}, ({cell})"));
-                if size == 8 {
-                    line(format!("movl {value}, 4({cell})"));
-                }
-                line("jmp 1f".to_owned());
-            }
         }
     }
 }
@@ -163,7 +158,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
     ]));
     enter.extend(pop("%rsi"));
     enter.push("retq".to_owned());
-    for (name, lines, next) in [("first", first, "enter"), ("enter", enter, "row")] {
+    for (name, lines, next) in [("first", first, "enter"), ("enter", enter, "shared")] {
         let _ = write!(
             out,
             "\

@@ -96,7 +96,9 @@ impl<'t> Current<'_, 't> {
     fn other(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
         let arguments = &call.arguments;
         if RETURN_TWICE.contains(&call.callee) {
-            self.after(statement, after, "unwound()");
+            let returned = statement.result.filter(|_| head_of(statement, call).ends_with(b"i32"));
+            let returned = returned.map_or("1".to_owned(), lossy);
+            self.after(statement, after, format_args!("unwound(i32 {returned})"));
         } else if let Some(&(_, bounded)) = PRINT.iter().find(|(name, _)| *name == call.callee) {
             let [buffer, rest @ ..] = &arguments[..] else { return };
             if !buffer.is_pointer() {
@@ -219,10 +221,9 @@ impl<'t> Current<'_, 't> {
         for some in pointers.chunks(MOST_POINTERS) {
             self.out(statement, statement.offset, &target, some);
         }
-        let head =
-            &statement.text()[..call.target.as_ptr().addr() - statement.text().as_ptr().addr()];
-        let returns_pointer = head.trim_ascii_end().ends_with(b"ptr")
-            || memchr::memmem::find(head, b" ptr (").is_some();
+        let head = head_of(statement, call);
+        let returns_pointer =
+            head.ends_with(b"ptr") || memchr::memmem::find(head, b" ptr (").is_some();
         if written != 0
             && returns_pointer
             && let (Some(result), Some(after)) = (statement.result, after)
@@ -250,8 +251,8 @@ impl<'t> Current<'_, 't> {
     /// Clears bytes at each of the pointers.
     fn clear(&mut self, statement: &Statement<'_>, pointers: &[Argument<'_>], size: u64) {
         for pointer in pointers.iter().filter(|it| it.is_pointer() && size > 0) {
-            let pointer = lossy(pointer.value);
-            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            let size = size.to_string();
+            self.forget(statement, statement.offset, &lossy(pointer.value), &size);
         }
     }
 
@@ -261,6 +262,9 @@ impl<'t> Current<'_, 't> {
         };
         if !to.is_pointer() {
             return self.skip(statement, SkipReason::AddressSpace);
+        }
+        if self.is_own(to.value) {
+            return;
         }
         let (pointer, size) = (lossy(to.value), self.length(statement, size));
         let tag = self.pass.telling(tag);
@@ -286,6 +290,9 @@ impl<'t> Current<'_, 't> {
         let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
         let sides = [(from, Direction::Read, "from"), (to, Direction::Write, "to")];
         for (argument, kind, word) in sides {
+            if self.is_own(argument.value) {
+                continue;
+            }
             let pointer = lossy(argument.value);
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
@@ -296,7 +303,7 @@ impl<'t> Current<'_, 't> {
             }
             if kind == Direction::Write {
                 // What lies between the members.
-                self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+                self.forget(statement, statement.offset, &pointer, &size);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {
@@ -391,6 +398,12 @@ impl<'t> Current<'_, 't> {
         let size = self.pass.sizes.of(element.trim().as_bytes())?.store;
         ((1..=64).contains(&count) && size > 0).then_some((count, size))
     }
+}
+
+/// What stands before the callee of a call.
+fn head_of<'t>(statement: &Statement<'t>, call: &Call<'t>) -> &'t [u8] {
+    let text = statement.text();
+    text[..call.target.as_ptr().addr() - text.as_ptr().addr()].trim_ascii_end()
 }
 
 fn lossy(text: &[u8]) -> String {

@@ -64,6 +64,7 @@ pub(super) fn instrument(
         next_number: module.next_number(),
         nodes: String::new(),
         own_tag: String::new(),
+        oracles: Default::default(),
     };
     pass.own_tag = pass.own_tag();
     let mut bodies = Vec::new();
@@ -160,11 +161,12 @@ impl<'t> Pass<'t> {
             values: 0,
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
+            own: HashSet::default(),
             swift_errors: HashSet::default(),
             inlined: false,
             pass: self,
         };
-        current.enter(&body.header.parameters, &body.statements, coroutine);
+        current.enter(body, coroutine);
         current.body(body);
     }
 }
@@ -196,7 +198,7 @@ impl<'t> Current<'_, 't> {
             };
             match (statement.word, access) {
                 (b"alloca", _) => self.alloca(statement, after),
-                (b"landingpad", _) => self.after(statement, after, "unwound()"),
+                (b"landingpad", _) => self.after(statement, after, "unwound(i32 1)"),
                 (b"ret" | b"resume", _) => {
                     let before = at.checked_sub(1).map(|at| &statements[at]);
                     self.leave(before.filter(|it| is_last(it)).unwrap_or(statement));
@@ -285,8 +287,9 @@ fn returned(body: &Body<'_>) -> HashMap<usize, usize> {
     found
 }
 
-/// Whether checks have been tried on a target.
-fn is_supported(triple: &[u8]) -> bool {
+/// Returns whether checks run on a target, by its triple.
+#[must_use]
+pub fn is_supported(triple: &[u8]) -> bool {
     let mut parts = triple.split(|&byte| byte == b'-');
     let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));
     let rest: Vec<_> = parts.collect();

@@ -2,15 +2,15 @@
 //!
 //! Each granule of 4 bytes has a cell of 32 bits, which lies where the granule does but for one
 //! bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
-//! says by which tags the bytes were read last. `tbaa-witness` says more in `shadow.rs` and
+//! says by which tags the bytes were written, or if reads are remembered, read. `tbaa-witness` says more in `shadow.rs` and
 //! `states.rs`.
 //!
 //! What an access does it has most often done before. So each site has a row in the module, which
-//! the runtime fills in. It begins with the class of bytes that were all read by the site's tag,
-//! and the number that a write by the site leaves: a read of such bytes changes nothing, and a
-//! write over them is fine. Then comes what the site did to other cells. What the row does not
-//! say is looked for in a table of all changes, and the runtime is called at last. All that is
-//! compared has its bits inverted, for a row that has not been filled in is zero.
+//! the runtime fills in. It begins with a class: a read of bytes of this class is fine. A write of
+//! whole granules leaves one number, whatever was there. Then come other classes that a read has met, or
+//! what a write of less than a granule has made of other numbers. What the row does not say is looked
+//! for in a table of all changes, and the runtime is called at last. All that is compared has its bits
+//! inverted, for a row that has not been filled in is zero.
 //!
 //! The functions here keep the registers of who calls them. None may use a vector register, for code
 //! in [`assembly`](super::assembly) calls them behind LLVM's back.
@@ -50,7 +50,7 @@ pub(super) fn row(site: u32) -> String {
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     let _ = writeln!(
         out,
-        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 128"
+        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 16"
     );
     if checks.is_empty() {
         return;
@@ -71,9 +71,8 @@ define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noin
     by_change(tag, out);
     for &check in checks {
         by_row(check, tag, out);
-        match form {
-            Form::Calls => first(check, tag, out),
-            Form::Assembly => assembly::functions(check, out),
+        if form == Form::Assembly {
+            assembly::functions(check, out);
         }
     }
 }
@@ -83,177 +82,163 @@ fn site() -> String {
     format!(
         "  %row.at = ptrtoint ptr %row to i64
   %row.bytes = sub i64 %row.at, ptrtoint (ptr @__tbaa_witness.rows to i64)
-  %row.number = lshr exact i64 %row.bytes, {}
+  %row.number = udiv exact i64 %row.bytes, {}
   %site = trunc i64 %row.number to i32
 ",
-        (ROW * size_of::<u64>()).ilog2()
+        ROW * size_of::<u64>()
     )
 }
 
-/// Writes how a check begins: goes to `call` if the access is not aligned, or if the two cells of
-/// 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
-fn look(size: u64, tag: &str) -> String {
-    let mut text = format!(
+/// Writes how a check begins: goes to `odd` if the access is not aligned; else `%cell` is the first
+/// cell.
+fn look(size: u64, odd: &str) -> String {
+    format!(
         "  %address = ptrtoint ptr %p to i64
   %low = trunc i64 %address to i32
   %offset = and i32 %low, {}
-  %aligned = icmp eq i32 %offset, 0
-  br i1 %aligned, label %look, label %call
-look:
   %flipped = xor i64 %address, {}
   %granule = and i64 %flipped, -4
   %cell = inttoptr i64 %granule to ptr
-  %old = load atomic i32, ptr %cell unordered, align 4{tag}
-  %not = xor i32 %old, -1
+  %aligned = icmp eq i32 %offset, 0
+  br i1 %aligned, label %look, label %{odd}
+look:
 ",
         size - 1,
         1_u64 << FLIP,
-    );
-    if size == 8 {
-        let _ = write!(
-            text,
-            "  %next = getelementptr i32, ptr %cell, i64 1
-  %other = load atomic i32, ptr %next unordered, align 4{tag}
-  %same = icmp eq i32 %old, %other
-  br i1 %same, label %alike, label %call
-alike:
-"
-        );
-    }
-    text
+    )
 }
 
-/// Writes how `%new` is stored.
-fn store(size: u64, tag: &str) -> String {
-    let mut text = format!("  store atomic i32 %new, ptr %cell unordered, align 4{tag}\n");
-    if size == 8 {
-        let _ = writeln!(text, "  store atomic i32 %new, ptr %next unordered, align 4{tag}");
-    }
-    text
-}
-
-/// Writes how it is found out whether the program is of one thread; goes to `store` or `call`.
-/// Another thread may change the state of the other bytes of a granule.
-fn alone(tag: &str) -> String {
+/// Writes how a cell is read: `%old`, and `%not` with its bits inverted.
+fn old(tag: &str) -> String {
     format!(
-        "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
-  %alone = icmp eq i8 %threaded, 0
-  br i1 %alone, label %store, label %call
+        "  %old = load atomic i32, ptr %cell unordered, align 4{tag}
+  %not = xor i32 %old, -1
 "
     )
 }
 
-/// Writes a check that looks at the beginning of a row, and needs few registers. The class is
-/// read before the number, for the runtime writes it last.
-fn first(check: Check, tag: &str, out: &mut String) {
+/// Writes what a read of several cells does: it is done if all are of the row's class, and else goes to
+/// `call`.
+fn odd(size: u64, tag: &str) -> String {
+    let mut text = String::from("odd:\n");
+    let mut all = "true".to_owned();
+    for byte in (0..size).step_by(4).chain([size - 1]) {
+        let _ = write!(
+            text,
+            "  %byte.{byte} = add i64 %flipped, {byte}
+  %granule.{byte} = and i64 %byte.{byte}, -4
+  %cell.{byte} = inttoptr i64 %granule.{byte} to ptr
+  %old.{byte} = load atomic i32, ptr %cell.{byte} unordered, align 4{tag}
+  %not.{byte} = xor i32 %old.{byte}, -1
+  %class.{byte} = and i32 %not.{byte}, {CLASS}
+  %mine.{byte} = icmp eq i32 %class.{byte}, %own
+  %all.{byte} = and i1 {all}, %mine.{byte}
+"
+        );
+        all = format!("%all.{byte}");
+    }
+    let _ = writeln!(text, "  br i1 {all}, label %done, label %call");
+    text
+}
+
+/// Writes how `%new` is stored for some bytes of a granule, whose other bytes another thread may
+/// change: goes to `store` in a program of one thread, else to `done`, or to `call` if the cell has
+/// changed.
+fn exchange(done: &str, tag: &str) -> String {
+    format!(
+        "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
+  %alone = icmp eq i8 %threaded, 0
+  br i1 %alone, label %store, label %exchange
+exchange:
+  %exchanged = cmpxchg ptr %cell, i32 %old, i32 %new monotonic monotonic, align 4{tag}
+  %succeeds = extractvalue {{ i32, i1 }} %exchanged, 1
+  br i1 %succeeds, label %{done}, label %call
+"
+    )
+}
+
+/// Writes a check that looks at its row. The class is read before the number, for the runtime
+/// writes it last.
+fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
-    let number = format!(
-        "  %second = getelementptr i32, ptr %row, i64 1
-  %number = load atomic i32, ptr %second acquire, align 4{tag}
-"
-    );
+    let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");
     let decide = match check.direction {
-        // The class that the site met last, with the place in the granule.
-        Direction::Read if size < 4 => format!(
-            "  br i1 %mine, label %done, label %other
-other:
-{number}  %shift = and i32 %low, 3
-  %upper = shl i32 %shift, {CLASS_BITS}
-  %key = or i32 %class, %upper
-  %again = icmp eq i32 %key, %number
-  br i1 %again, label %done, label %call
+        Direction::Read => {
+            let odd = if size > 1 { odd(size, tag) } else { String::new() };
+            let second = format!(
+                "  %next = getelementptr i32, ptr %cell, i64 1
+  %old.next = load atomic i32, ptr %next unordered, align 4{tag}
+  %differs = xor i32 %old, %old.next
+  %class.differs = and i32 %differs, {CLASS}
+  %is.alike = icmp eq i32 %class.differs, 0
+  br i1 %is.alike, label %alike, label %call
+alike:
 "
-        ),
-        Direction::Read => "  br i1 %mine, label %done, label %call\n".to_owned(),
+            );
+            format!(
+                "{own}{}{}{}  %class = and i32 %not, {CLASS}
+  %mine = icmp eq i32 %class, %own
+  br i1 %mine, label %done, label %others
+others:
+{}  %is.met = icmp eq i32 %key, %class
+  br i1 %is.met, label %done, label %call
+{odd}",
+                look(size, if size > 1 { "odd" } else { "call" }),
+                old(tag),
+                if size == 8 { &second } else { "" },
+                entry("%class", size, tag),
+            )
+        }
         Direction::Write if size < 4 => format!(
-            "{number}  %again = icmp eq i32 %not, %number
-  br i1 %again, label %done, label %call
-"
-        ),
-        Direction::Write => format!(
-            "{number}  %again = icmp eq i32 %not, %number
-  br i1 %again, label %done, label %changes
-changes:
-  br i1 %mine, label %store, label %call
-store:
-  %new = xor i32 %number, -1
-{}  br label %done
+            "{}{}  %index = lshr i32 %not, {CLASS_BITS}
+{}  %is.met = icmp eq i32 %key, %not
+  br i1 %is.met, label %change, label %call
+change:
+  %top = lshr i64 %both, 32
+  %new = trunc i64 %top to i32
+{}store:
+  store atomic i32 %new, ptr %cell unordered, align 4{tag}
+  br label %done
 ",
-            store(size, tag)
+            look(size, "call"),
+            old(tag),
+            entry("%index", size, tag),
+            exchange("done", tag)
         ),
+        Direction::Write => {
+            let next = match size {
+                8 => format!(
+                    "  %next = getelementptr i32, ptr %cell, i64 1
+  store atomic i32 %always, ptr %next unordered, align 4{tag}
+"
+                ),
+                _ => String::new(),
+            };
+            // Of 8 bytes, 4 are aligned as well.
+            format!(
+                "{}  %always.at = getelementptr i32, ptr %row, i64 2
+  %always = load atomic i32, ptr %always.at acquire, align 4{tag}
+  %known = icmp ne i32 %always, 0
+  br i1 %known, label %store, label %call
+store:
+  store atomic i32 %always, ptr %cell unordered, align 4{tag}
+{next}  br label %done
+",
+                look(size.min(4), "call")
+            )
+        }
     };
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
-{}  %class = and i32 %not, {CLASS}
-  %own = load atomic i32, ptr %row acquire, align 4{tag}
-  %mine = icmp eq i32 %class, %own
 {decide}call:
-  call preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row){tag}
-  br label %done
-done:
-  ret void
-}}
-",
-        look(size, tag),
-    );
-}
-
-/// Writes a check that looks at the rest of a row.
-fn by_row(check: Check, tag: &str, out: &mut String) {
-    let size = check.size;
-    let by_class = format!(
-        "by.class:
-  %class = and i32 %not, {CLASS}
-{}  %is.class = icmp eq i32 %class.key, %class
-",
-        entry("class", "%class", (HEAD, BY_CLASS), size, tag)
-    );
-    let by_number = format!(
-        "by.number:
-  %index = lshr i32 %not, {CLASS_BITS}
-{}  %is.number = icmp eq i32 %number.key, %not
-",
-        entry("number", "%index", (HEAD + BY_CLASS, BY_NUMBER), size, tag)
-    );
-    // A read that its class did not decide most often changes something, and a write
-    // most often meets bytes that nobody has read.
-    let both = match check.direction {
-        Direction::Read => format!(
-            "  br label %by.number
-{by_number}  br i1 %is.number, label %changes, label %by.class
-{by_class}  br i1 %is.class, label %met, label %call
-"
-        ),
-        Direction::Write => format!(
-            "  br label %by.class
-{by_class}  br i1 %is.class, label %met, label %by.number
-{by_number}  br i1 %is.number, label %changes, label %call
-"
-        ),
-    };
-    let alone = if size < 4 { format!("{}store:\n", alone(tag)) } else { String::new() };
-    let _ = write!(
-        out,
-        "\
-define internal preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
-{}{both}\
-met:
-  %stays = icmp eq i32 %class.new, -1
-  br i1 %stays, label %done, label %changes
-changes:
-  %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
-{alone}{}  br label %done
-call:
   call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
   br label %done
 done:
   ret void
 }}
 ",
-        look(size, tag),
-        store(size, tag),
         (1_u32 << size) - 1,
         size - 1,
         parts_bits(size),
@@ -267,44 +252,31 @@ fn parts_bits(size: u64) -> u32 {
     2 - size.min(4).ilog2()
 }
 
-/// Writes how a row's entry for a value is read: `half` says which word is the first, and how many
-/// there are. In rows of accesses of less than a granule,
-/// each part of the granule has entries of its own.
-fn entry(by: &str, value: &str, half: (usize, usize), size: u64, tag: &str) -> String {
-    let ((first, count), up) = (half, parts_bits(size));
-    let mut text = String::new();
-    let mut place = value.to_owned();
-    if up > 0 {
-        let _ = write!(
-            text,
-            "  %{by}.upper = shl i32 {value}, {up}
-  %{by}.shift = and i32 %low, 3
-  %{by}.part = lshr i32 %{by}.shift, {}
-  %{by}.mixed = or i32 %{by}.upper, %{by}.part
+/// Writes how a row's entry for a value is read: `%both` is the entry, and `%key` its lower half. In rows
+/// of accesses of less than a granule, each part of the granule has entries of its own.
+fn entry(value: &str, size: u64, tag: &str) -> String {
+    let up = parts_bits(size);
+    format!(
+        "  %upper = shl i32 {value}, {up}
+  %shift = and i32 %low, {}
+  %part = lshr i32 %shift, {}
+  %mixed = or i32 %upper, %part
+  %place = and i32 %mixed, {}
+  %first = getelementptr i64, ptr %row, i64 {HEAD}
+  %entry = getelementptr i64, ptr %first, i32 %place
+  %both = load atomic i64, ptr %entry unordered, align 8{tag}
+  %key = trunc i64 %both to i32
 ",
-            2 - up,
-        );
-        place = format!("%{by}.mixed");
-    }
-    let _ = write!(
-        text,
-        "  %{by}.place = and i32 {place}, {}
-  %{by}.first = getelementptr i64, ptr %row, i64 {first}
-  %{by}.entry = getelementptr i64, ptr %{by}.first, i32 %{by}.place
-  %{by}.both = load atomic i64, ptr %{by}.entry unordered, align 8{tag}
-  %{by}.key = trunc i64 %{by}.both to i32
-  %{by}.top = lshr i64 %{by}.both, 32
-  %{by}.new = trunc i64 %{by}.top to i32
-",
-        count - 1,
-    );
-    text
+        4 - size.min(4),
+        2 - up,
+        ENTRIES - 1,
+    )
 }
 
 /// Writes a check that looks at the changes of all, granule by granule, for an access of any
 /// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, `%up` is
 /// how many of its size a granule has, as a power of 2, and `%writes` has a bit that no class has
-/// if it writes. What it finds it keeps in the row, if the access is aligned.
+/// if it writes. What a write finds it keeps in the row, if the access is aligned.
 fn by_change(tag: &str, out: &mut String) {
     let _ = write!(
         out,
@@ -355,7 +327,9 @@ look.up:
   br i1 %known, label %found, label %call
 found:
   %new = trunc i64 %led to i32
-  br i1 %aligned, label %keep, label %kept
+  %is.write = icmp ne i32 %writes, 0
+  %keeps = and i1 %is.write, %aligned
+  br i1 %keeps, label %keep, label %kept
 keep:
   %index = lshr i32 %not, {CLASS_BITS}
   %index.up = shl i32 %index, %up
@@ -393,30 +367,81 @@ done:
         site(),
         1_u64 << FLIP,
         64 - CHANGES_BITS,
-        BY_NUMBER - 1,
-        HEAD + BY_CLASS,
-        alone(tag),
+        ENTRIES - 1,
+        HEAD,
+        exchange("after", tag),
     );
 }
 
+/// The bytes that are forgotten without a call of the runtime, at most.
+pub(super) const MOST_CLEARED: u64 = 64;
+
 /// Writes the function that forgets what is known of so many bytes: most often that is nothing.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
-    // All of it lies in the word of 8 bytes that it begins in.
+    // Whole cells are cleared here, if the pointer is aligned as the size is.
+    let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
-  %offset = and i64 %address, 7
-  %inside = icmp ule i64 %offset, {}
-  br i1 %inside, label %look, label %call
-look:
   %flipped = xor i64 %address, {}
+  %end = add i64 %flipped, {}
+  %end.word = and i64 %end, -8
+  %end.cells = inttoptr i64 %end.word to ptr
+  %known.0 = load atomic i64, ptr %end.cells unordered, align 8{tag}
   %word = and i64 %flipped, -8
   %cells = inttoptr i64 %word to ptr
-  %both = load atomic i64, ptr %cells unordered, align 8{tag}
-  %nothing = icmp eq i64 %both, 0
-  br i1 %nothing, label %done, label %call
+",
+        1_u64 << FLIP,
+        size - 1,
+    );
+    // The last word may be one more than there are in the size.
+    let words = size.div_ceil(8);
+    for at in 0..words {
+        let _ = write!(
+            out,
+            "  %cells.{at} = getelementptr i64, ptr %cells, i64 {at}
+  %both.{at} = load atomic i64, ptr %cells.{at} unordered, align 8{tag}
+  %known.{} = or i64 %known.{at}, %both.{at}
+",
+            at + 1,
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  %nothing = icmp eq i64 %known.{words}, 0
+  br i1 %nothing, label %done, label %some
+some:"
+    );
+    match unit {
+        None => out.push_str("  br label %call\n"),
+        Some(unit) => {
+            let _ = write!(
+                out,
+                "  %offset = and i64 %address, {}
+  %aligned = icmp eq i64 %offset, 0
+  br i1 %aligned, label %whole, label %call
+whole:
+  %start = inttoptr i64 %flipped to ptr
+",
+                unit - 1
+            );
+            for at in 0..size / unit {
+                let ty = 8 * unit;
+                let _ = write!(
+                    out,
+                    "  %place.{at} = getelementptr i{ty}, ptr %start, i64 {at}
+  store atomic i{ty} 0, ptr %place.{at} unordered, align {unit}{tag}
+"
+                );
+            }
+            out.push_str("  br label %done\n");
+        }
+    }
+    let _ = write!(
+        out,
+        "\
 call:
   call preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) cold{tag}
   br label %done
@@ -428,8 +453,6 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
   ret void
 }}
 ",
-        8 - size,
-        1_u64 << FLIP,
     );
 }
 

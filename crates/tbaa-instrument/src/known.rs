@@ -192,6 +192,7 @@ pub const INTERPOSED: &[&str] = &[
     "gmtime_r",
     "localtime_r",
     "lstat",
+    "madvise",
     "malloc",
     "memalign",
     "mlockall",

@@ -2,7 +2,7 @@
 //! memory, and how a module's tables lie.
 
 /// The version of all this, in each module's table.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The bit of an address by which the cell of a granule of 4 bytes differs from the granule.
 pub const FLIP: u32 = 46;
@@ -13,18 +13,17 @@ pub const CLASS_BITS: u32 = 14;
 /// The bits of a cell that are its class.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
-/// The words of 8 bytes before a site's entries by class: its class, its number, and its number
-/// not inverted, of 4 bytes each.
-pub const HEAD: usize = 4;
+/// The words of 8 bytes before a site's entries. Of 4 bytes each: a class that a read may meet, the number
+/// that a write of less than a granule meets most often, and the number that one of whole granules
+/// leaves.
+pub const HEAD: usize = 2;
 
-/// The entries by class, a power of 2.
-pub const BY_CLASS: usize = 4;
-
-/// The entries by number, a power of 2.
-pub const BY_NUMBER: usize = 8;
+/// A site's entries, a power of 2: other classes that a read may meet, or other numbers that a write meets
+/// and, above each, the number that it leads to.
+pub const ENTRIES: usize = 8;
 
 /// The words of 8 bytes in a site's row.
-pub const ROW: usize = HEAD + BY_CLASS + BY_NUMBER;
+pub const ROW: usize = HEAD + ENTRIES;
 
 /// How many changes are kept for all sites, as a power of 2.
 pub const CHANGES_BITS: u32 = 16;

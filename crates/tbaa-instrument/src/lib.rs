@@ -7,9 +7,10 @@
 //! module carries its tags and a table of its accesses, and the runtime decides
 //! by which rule they are judged.
 //!
-//! Five things are left out. Four of them can be in no report: locals that LLVM
-//! would keep in registers, reads of the module's constants, reads without a tag,
-//! and reads by a tag that may alias all memory under its root. The fifth would be
+//! Six things are left out. Five of them can be in no report: locals that LLVM
+//! would keep in registers, locals whose address stays in the function and of which no two
+//! accesses contradict, reads of the module's constants, reads without a tag,
+//! and reads by a tag that may alias all memory under its root. The sixth would be
 //! in a report with another place: a read that repeats one on every way to it,
 //! with nothing written in between.
 
@@ -31,6 +32,7 @@ mod repeats;
 mod slots;
 mod table;
 
+pub use function::is_supported;
 pub use known::{INTERPOSED, is_harmless, known_names, parts};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 

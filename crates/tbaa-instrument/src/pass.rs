@@ -1,5 +1,6 @@
 //! What the pass over a module holds, and how it calls the runtime.
 
+use std::cell::OnceCell;
 use std::fmt::{Display, Write};
 
 use super::Form;
@@ -8,8 +9,8 @@ use super::attributes::number;
 use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
-use tbaa::TagId;
 use tbaa::parts::table::{HashMap, HashSet};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
 
 /// What is known of the module, and what is made of it so far.
@@ -37,6 +38,8 @@ pub(super) struct Pass<'t> {
     /// What is attached to calls of the runtime: they access none of the
     /// program's memory.
     pub(super) own_tag: String,
+    /// What each rule says of the module's tags, once that is asked.
+    pub(super) oracles: OnceCell<[Oracle<&'t Graph>; 3]>,
 }
 
 /// The function that the pass is in.
@@ -53,6 +56,8 @@ pub(super) struct Current<'p, 't> {
     pub(super) slots: HashMap<&'t [u8], Slot<'t>>,
     /// Those that LLVM keeps in registers.
     pub(super) registers: HashSet<&'t [u8]>,
+    /// Pointers into slots of which nothing can be reported.
+    pub(super) own: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
     /// Whether checks of the block that the pass is in are compiled in.
     pub(super) inlined: bool,
@@ -68,7 +73,13 @@ pub(super) struct Slot<'t> {
     pub(super) marked: bool,
 }
 
-impl Pass<'_> {
+impl<'t> Pass<'t> {
+    /// The rules that a program may be run by.
+    pub(super) fn oracles(&self) -> &[Oracle<&'t Graph>; 3] {
+        let rules = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
+        self.oracles.get_or_init(|| rules.map(|rule| Oracle::new(self.module.graph(), rule)))
+    }
+
     pub(super) fn skip(&mut self, name: &[u8], offset: usize, reason: SkipReason) {
         let function = String::from_utf8_lossy(name).into_owned();
         self.skipped.push(Skipped { offset, function, reason });
@@ -99,7 +110,7 @@ impl Current<'_, '_> {
         self.pass.table.add(&site)
     }
 
-    /// Calls the runtime before an instruction: `fresh(ptr %p, i64 8)`.
+    /// Calls the runtime before an instruction: `released(ptr %p)`.
     pub(super) fn before(&mut self, statement: &Statement<'_>, call: impl Display) {
         self.put(statement, statement.offset, format_args!("_{call}"));
     }

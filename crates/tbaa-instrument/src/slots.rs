@@ -2,7 +2,8 @@
 
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
-use tbaa::parts::table::{HashMap, HashSet};
+use tbaa::parts::table::{HashMap, HashSet, IndexSet};
+use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Argument, Body, Module, Opcode, Statement};
 use tbaa_lex::lexer::Lexer;
 
@@ -94,6 +95,38 @@ pub(super) fn registers<'t>(
     slots.into_iter().filter(|(_, (_, uses))| *uses == 0).map(|(name, _)| name).collect()
 }
 
+/// What a function does to a slot by one tag.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Use {
+    /// Bytes from the slot's start; `None` if only the running program knows.
+    offset: Option<u64>,
+    size: u64,
+    tag: TagId,
+    writes: bool,
+}
+
+impl Use {
+    /// Whether the two may be reported: they share bytes, and a rule says that they do not.
+    fn contradicts(&self, other: &Use, oracles: &[Oracle<&tbaa::Graph>]) -> bool {
+        let apart = |a: &Use, b: &Use| match (a.offset, b.offset) {
+            (Some(a_offset), Some(b_offset)) => a_offset.saturating_add(a.size) <= b_offset,
+            _ => false,
+        };
+        let access = |it: &Use| Access::from(it.tag).with_size(it.size);
+        let is_same = self.tag == other.tag && self.size == other.size;
+        let matters = self.writes || other.writes;
+        matters && !is_same && !apart(self, other) && !apart(other, self) && {
+            let parted = |it: &Oracle<_>| it.alias(access(self), access(other));
+            oracles.iter().any(|it| parted(it) == AliasResult::NoAlias)
+        }
+    }
+}
+
+/// Different uses of a slot that are compared. A slot that has more gets its checks.
+const MOST_USES: usize = 128;
+/// How often a function's text is gone through for pointers into slots. Beyond that all get checks.
+const MOST_ROUNDS: u32 = 8;
+
 /// Whether it is a call that says something of a slot, and does nothing to it.
 fn is_marker(statement: &Statement<'_>) -> bool {
     let of = [&b"@llvm.lifetime."[..], b"@llvm.dbg.", b"@llvm.invariant.start."];
@@ -104,14 +137,11 @@ fn is_marker(statement: &Statement<'_>) -> bool {
 impl<'t> Current<'_, 't> {
     /// Makes arguments by value fresh, and notes the slots that all ends of the
     /// function know.
-    pub(super) fn enter(
-        &mut self,
-        parameters: &[Argument<'t>],
-        statements: &[Statement<'t>],
-        coroutine: bool,
-    ) {
+    pub(super) fn enter(&mut self, body: &Body<'t>, coroutine: bool) {
+        let statements = &body.statements[..];
         let Some(first) = statements.first() else { return };
-        for parameter in parameters {
+        let mut by_value = Vec::new();
+        for parameter in &body.header.parameters {
             let has = |word: &[u8]| memchr::memmem::find(parameter.attributes, word).is_some();
             if has(b"swifterror") {
                 self.swift_errors.insert(parameter.value);
@@ -122,7 +152,7 @@ impl<'t> Current<'_, 't> {
                     continue;
                 };
                 let slot = Slot { name: parameter.value, size: size.alloc, marked: false };
-                self.before(first, fresh(&slot));
+                by_value.push(slot);
                 self.slots.insert(slot.name, slot);
             }
         }
@@ -150,6 +180,106 @@ impl<'t> Current<'_, 't> {
                 self.slots.insert(name, Slot { name, size, marked });
             }
         }
+        self.own = self.own(statements);
+        for slot in by_value {
+            self.fresh(first, Some(first.offset), &slot);
+        }
+    }
+
+    /// Finds the slots whose address stays in the function and of which nothing can be reported, for
+    /// no two accesses of the same bytes contradict. Returns all pointers into them.
+    fn own(&self, statements: &[Statement<'t>]) -> HashSet<&'t [u8]> {
+        if self.slots.is_empty() {
+            return HashSet::default();
+        }
+        let (text, pass) = (self.pass.text, &*self.pass);
+        // The slot that each pointer is into, and by how many bytes it points behind the start.
+        let mut pointers: HashMap<&[u8], (&[u8], Option<u64>)> =
+            self.slots.keys().map(|&slot| (slot, (slot, Some(0)))).collect();
+        // A pointer most often stands behind its base in the text.
+        let mut left = MOST_ROUNDS;
+        loop {
+            let before = pointers.len();
+            left -= 1;
+            for statement in statements.iter().filter(|it| it.word == b"getelementptr") {
+                if let (Some(result), Some(element)) = (statement.result, statement.element())
+                    && let Some(&(slot, offset)) = pointers.get(element.base.value)
+                    && element.base.ty == b"ptr"
+                    && !pointers.contains_key(result)
+                {
+                    let more = pass.sizes.step(&element).and_then(|it| u64::try_from(it).ok());
+                    let offset = offset.and_then(|offset| offset.checked_add(more?));
+                    pointers.insert(result, (slot, offset));
+                }
+            }
+            if pointers.len() == before {
+                break;
+            } else if left == 0 {
+                return HashSet::default();
+            }
+        }
+        // What is done to each slot, and how many uses are left that may be something else.
+        let mut uses: HashMap<&[u8], IndexSet<Use>> = HashMap::default();
+        let mut others: HashMap<&[u8], i64> = HashMap::default();
+        for statement in statements.iter().filter(|it| !is_marker(it)) {
+            let mut count = |pointer: &[u8], by: i64| {
+                let &(slot, offset) = pointers.get(pointer)?;
+                *others.entry(slot).or_default() += by;
+                Some((slot, offset))
+            };
+            for name in statement.values() {
+                count(name, 1);
+            }
+            let access = statement.access.map(|access| &pass.module.instructions()[access]);
+            if statement.word == b"getelementptr" {
+                statement.element().map(|it| count(it.base.value, -1));
+            } else if statement.opcode == Opcode::Call {
+                let Some(call) = statement.call() else { continue };
+                let copies = call.callee.starts_with(b"llvm.memcpy.")
+                    || call.callee.starts_with(b"llvm.memmove.");
+                let tagged = access.is_some_and(|it| it.tag.is_some());
+                let members = access.and_then(|it| pass.module.graph().copy(it.copy?));
+                for (at, argument) in call.arguments.iter().enumerate() {
+                    let by_value = memchr::memmem::find(argument.attributes, b"byval(").is_some();
+                    let set = call.callee.starts_with(b"llvm.memset.") && at == 0;
+                    if !by_value && (tagged || !(set || copies && at < 2)) {
+                        continue;
+                    }
+                    let Some((slot, start)) = count(argument.value, -1) else { continue };
+                    let members = members.iter().flat_map(|it| it.iter()).filter(|_| copies);
+                    uses.entry(slot).or_default().extend(members.filter_map(|it| {
+                        let offset = start.and_then(|start| start.checked_add(it.offset));
+                        let tag = pass.telling(Some(it.tag))?;
+                        Some(Use { offset, size: it.size, tag, writes: at == 0 })
+                    }));
+                }
+            } else if let Some(access) = access
+                && matches!(access.opcode, Opcode::Load | Opcode::Store)
+                && let Some(span) = access.pointer_span(text)
+                && let Some(size) = pass.sizes.of(pass.module.access_type(access))
+                && let Some((slot, offset)) = count(&text[span], -1)
+                && let Some(tag) = pass.telling(access.tag)
+            {
+                let writes = access.opcode == Opcode::Store;
+                uses.entry(slot).or_default().insert(Use { offset, size: size.store, tag, writes });
+            }
+        }
+        let mut is_own = |slot: &'t [u8]| {
+            let uses = uses.entry(slot).or_default();
+            let contradicts = |(at, one): (usize, &Use)| {
+                uses.iter().take(at).any(|other| one.contradicts(other, pass.oracles()))
+            };
+            others.get(slot).is_none_or(|&others| others == 0)
+                && uses.len() <= MOST_USES
+                && !uses.iter().enumerate().any(contradicts)
+        };
+        let own: HashSet<&[u8]> = self.slots.keys().copied().filter(|&slot| is_own(slot)).collect();
+        pointers.into_iter().filter(|(_, (slot, _))| own.contains(slot)).map(|it| it.0).collect()
+    }
+
+    /// Whether a pointer is into a slot of which nothing can be reported.
+    pub(super) fn is_own(&self, pointer: &[u8]) -> bool {
+        self.registers.contains(pointer) || self.own.contains(pointer)
     }
 
     fn slot_size(&mut self, alloca: &Alloca<'_>) -> Option<u64> {
@@ -161,7 +291,7 @@ impl<'t> Current<'_, 't> {
     /// Makes a slot fresh when its `alloca` has run.
     pub(super) fn alloca(&mut self, statement: &Statement<'t>, after: Option<usize>) {
         let Some(name) = statement.result else { return };
-        if self.registers.contains(name) || self.swift_errors.contains(name) {
+        if self.is_own(name) || self.swift_errors.contains(name) {
             return;
         }
         let alloca = Alloca::read(statement);
@@ -170,9 +300,8 @@ impl<'t> Current<'_, 't> {
             return self.skip(statement, SkipReason::AddressSpace);
         }
         if let Some(slot) = self.slots.get(name) {
-            if !slot.marked {
-                let call = fresh(slot);
-                self.after(statement, after, call);
+            if let slot @ Slot { marked: false, .. } = *slot {
+                self.fresh(statement, after, &slot);
             }
             return;
         }
@@ -189,7 +318,7 @@ impl<'t> Current<'_, 't> {
             }
             bytes = self.value(after, format_args!("mul i64 {count}, {bytes}"));
         }
-        self.after(statement, Some(after), format_args!("fresh(ptr {name}, i64 {bytes})"));
+        self.forget(statement, after, &name, &bytes);
     }
 
     /// At the function's end its slots are no more: what comes to lie there may
@@ -198,7 +327,7 @@ impl<'t> Current<'_, 't> {
         let mut slots: Vec<_> = self.slots.values().filter(|slot| !slot.marked).copied().collect();
         slots.sort_by_key(|slot| slot.name.as_ptr());
         for slot in slots {
-            self.before(statement, fresh(&slot));
+            self.fresh(statement, Some(statement.offset), &slot);
         }
     }
 
@@ -212,7 +341,7 @@ impl<'t> Current<'_, 't> {
         let Some(pointer) = arguments.last().filter(|it| it.ty == b"ptr") else {
             return self.skip(statement, SkipReason::AddressSpace);
         };
-        if self.registers.contains(pointer.value) || self.swift_errors.contains(pointer.value) {
+        if self.is_own(pointer.value) || self.swift_errors.contains(pointer.value) {
             return;
         }
         let slot = match (self.slots.get(pointer.value), arguments) {
@@ -224,12 +353,14 @@ impl<'t> Current<'_, 't> {
             }
             _ => return self.skip(statement, SkipReason::Size),
         };
-        self.after(statement, after, fresh(&slot));
+        self.fresh(statement, after, &slot);
     }
-}
 
-fn fresh(slot: &Slot<'_>) -> String {
-    format!("fresh(ptr {}, i64 {})", String::from_utf8_lossy(slot.name), slot.size)
+    /// Makes a slot fresh at a place, unless nothing can be reported of it.
+    fn fresh(&mut self, statement: &Statement<'_>, at: Option<usize>, slot: &Slot<'t>) {
+        let (Some(at), false) = (at, self.own.contains(slot.name)) else { return };
+        self.forget(statement, at, &String::from_utf8_lossy(slot.name), &slot.size.to_string());
+    }
 }
 
 /// Returns what an attribute such as `byval(%struct.S)` names.

@@ -25,6 +25,13 @@ pub(crate) fn say() {
             report::say(&by_kind(kinds));
         }
     }
+    let forgotten = states::forgotten();
+    if forgotten > 0 {
+        report::say(&format!(
+            "a table was full, so the program was checked in part: of {forgotten} accesses it was not \
+             remembered that they happened; check fewer of its files at once"
+        ));
+    }
     let calls = outside::unknown();
     if !calls.is_empty() && (count > 0 || options().calls) {
         let mut text = String::from(
@@ -45,12 +52,18 @@ pub(crate) fn say() {
     }
 }
 
-/// One line for the accesses that show each kind best, the kinds with the most pairs first.
-fn by_kind(mut kinds: Vec<Kind>) -> String {
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.pairs));
-    let mut text =
-        format!("{} kinds; pairs of accesses, and the two that show it best", kinds.len());
+/// One line for the accesses that show each kind best.
+fn by_kind(kinds: Vec<Kind>) -> String {
+    let mut text = format!(
+        "{} kinds, those first that LLVM can use most easily; pairs of accesses, and the two that \
+         show it best",
+        kinds.len()
+    );
+    let mut needs = "";
     for kind in &kinds {
+        if std::mem::replace(&mut needs, kind.needs()) != kind.needs() {
+            let _ = write!(text, "\n {needs}");
+        }
         let _ = write!(text, "\n  {:>5}", kind.pairs);
         for ((word, it), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
             let _ = write!(text, "  {word} {says}, in {}{}", it.function, place(it));
@@ -91,7 +104,7 @@ fn json() -> Value {
             [0, 1].map(|at| access(kind.words()[at], &kind.best[at], &kind.says[at]));
         let rules: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
         json!({
-            "happens": kind.happens(), "pairs": kind.pairs, "first": first, "second": second,
+            "happens": kind.happens(), "needs": kind.needs(), "pairs": kind.pairs, "first": first, "second": second,
             "rules": rules, "reason": kind.reason, "so": kind.so(),
             "stack": kind.stack.iter().map(frame).collect::<Vec<_>>(),
         })
@@ -105,6 +118,7 @@ fn json() -> Value {
         "process": std::process::id(),
         "contradictions": report::count(),
         "pairs_compared": states::met(),
+        "forgotten_for_want_of_room": states::forgotten(),
         "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
         "unknown_calls": calls.collect::<Vec<_>>(),
     })

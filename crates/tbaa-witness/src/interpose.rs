@@ -247,6 +247,11 @@ fn unmapped(it: *mut c_void, size: usize, done: bool) {
     }
 }
 
+fn gives_up(advice: c_int) -> bool {
+    [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, libc::MADV_DONTNEED_LOCKED]
+        .contains(&advice)
+}
+
 /// The same of a string with its end.
 unsafe fn printed(at: *const c_char) {
     if !at.is_null() {
@@ -314,6 +319,9 @@ writers! {
     // In C the last is one of a variable number, which is passed alike.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
         -> *mut c_void { |it| { unmapped(at, old, !failed(it)); mapped(it, size) } }
+    // The pages may become zeroes.
+    fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int
+        { |it| if it == 0 && gives_up(advice) { wrote(at, size) } }
     fn munmap(at: *mut c_void, size: usize) -> c_int { |it| unmapped(at, size, it == 0) }
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
         { |it| wrote(base, count.wrapping_mul(size)) }

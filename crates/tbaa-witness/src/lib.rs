@@ -1,11 +1,11 @@
 //! `libtbaa_witness`: says at run time which accesses contradict their tags.
 //!
 //! A module that `tbaa instrument` has worked on checks each tagged access before it
-//! happens, and calls this library where that is new. The library remembers, for each byte, the access that wrote it
-//! last and one that has read it since, and asks the rule about each two that
-//! meet: a write and a later read, or a read and a later write, with nothing
-//! fresh between them. If the rule says `NoAlias`, LLVM may swap the two, and
-//! the library reports them.
+//! happens, and calls this library where that is new. The library remembers, for each byte, the
+//! access that wrote it last, and asks the rule about a later read by another tag. If the rule says
+//! `NoAlias`, LLVM may let the read go first, and the library reports the two. With `reuse=1` it
+//! remembers an access that has read the byte since as well, and asks about a read and a later write.
+//! What is fresh nobody has written or read.
 //!
 //! The functions here are the C ABI: what modules call (`__tbaa_witness_*`),
 //! what a program may call (`tbaa_witness_*`, see `tbaa_witness.h`), and the C
@@ -155,15 +155,9 @@ fn elements(bits: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| bits >> at & 1 != 0)
 }
 
-/// Before a write without a tag.
+/// Before a write without a tag, and where a stack slot begins or ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
-    shadow::clear(address.addr(), size);
-}
-
-/// Where a stack slot begins or ends.
-#[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
@@ -184,9 +178,13 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
 /// How much of a stack below a frame is taken to have been used.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Where frames are gone that did not return: what they left is nobody's.
+/// Where frames are gone that did not return: what they left is nobody's. `returned` is what `setjmp`
+/// has returned: 0 the first time, when all frames are there.
 #[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_unwound() {
+pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
+    if returned == 0 {
+        return;
+    }
     let here = 0_u8;
     let end = std::ptr::from_ref(&here).addr();
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);

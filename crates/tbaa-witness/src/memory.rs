@@ -29,7 +29,7 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
     }
     // SAFETY: the mapping is this function's own. Touching a cell shall not
     // take 2 MiB.
-    unsafe { libc::madvise(mapped.cast(), size, libc::MADV_NOHUGEPAGE) };
+    unsafe { advise(mapped.cast(), size, libc::MADV_NOHUGEPAGE) };
     Some(mapped)
 }
 
@@ -47,10 +47,16 @@ pub(crate) fn reserve(range: Range<usize>, usable: bool) -> bool {
         if mapped != range.start {
             return false;
         }
-        libc::madvise(start, range.len(), libc::MADV_NOHUGEPAGE);
-        libc::madvise(start, range.len(), libc::MADV_DONTDUMP);
+        advise(start, range.len(), libc::MADV_NOHUGEPAGE);
+        advise(start, range.len(), libc::MADV_DONTDUMP);
         true
     }
+}
+
+/// As `madvise`, which this library takes the place of.
+unsafe fn advise(start: *mut libc::c_void, size: usize, advice: libc::c_int) {
+    // SAFETY: as the caller says.
+    unsafe { libc::syscall(libc::SYS_madvise, start, size, advice) };
 }
 
 /// Unmaps what [`map`] returned and nobody has seen.
@@ -64,7 +70,7 @@ pub(crate) fn forget(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
     // SAFETY: the pages are this library's own, and hold atomics that may
     // become zero at any time.
-    unsafe { libc::madvise(start, pages.len(), libc::MADV_DONTNEED) };
+    unsafe { advise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
 /// Reads the program's memory, also where it has none any more: a page that the program has

@@ -14,6 +14,8 @@ pub(crate) struct Options {
     pub(crate) exitcode: i32,
     /// `halt=1`: the first report ends the program.
     pub(crate) halt: bool,
+    /// `reuse=1`: a read and a later write count as well.
+    pub(crate) reuse: bool,
     /// `report_stores=1`: a write over a write counts as well.
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports go to `FILE.PID`.
@@ -50,6 +52,7 @@ fn read(text: &str) -> Options {
         rules: AliasRule::Llvm,
         exitcode: 66,
         halt: false,
+        reuse: false,
         report_stores: false,
         log_path: None,
         all: false,
@@ -74,6 +77,7 @@ fn read(text: &str) -> Options {
             "rules" => value.parse().map(|rules| options.rules = rules).ok(),
             "exitcode" => value.parse().map(|code| options.exitcode = code).ok(),
             "halt" => flag().map(|flag| options.halt = flag),
+            "reuse" => flag().map(|flag| options.reuse = flag),
             "report_stores" => flag().map(|flag| options.report_stores = flag),
             "all" => flag().map(|flag| options.all = flag),
             "calls" => flag().map(|flag| options.calls = flag),
@@ -88,8 +92,8 @@ fn read(text: &str) -> Options {
         if set.is_none() {
             eprintln!(
                 "tbaa-witness: TBAA_WITNESS has {part:?}, which is none of rules=llvm|union|union-strict, \
-                 exitcode=N, halt=0|1, report_stores=0|1, all=0|1, calls=0|1, log_path=FILE, json=FILE, \
-                 sarif=FILE, repro=FOLDER, harmless=FILE (readable, of names), suppressions=FILE (readable, \
+                 exitcode=N, halt=0|1, reuse=0|1, report_stores=0|1, all=0|1, calls=0|1, log_path=FILE, \
+                 json=FILE, sarif=FILE, repro=FOLDER, harmless=FILE (readable, of names), suppressions=FILE (readable, \
                  of lines fun:NAME or src:FILE); it is left out"
             );
         }

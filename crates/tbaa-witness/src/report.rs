@@ -57,9 +57,15 @@ pub(crate) fn count() -> u32 {
     REPORTS.load(Relaxed)
 }
 
-/// The kinds of reports so far.
+/// The kinds of reports so far, those first that LLVM can use most easily.
 pub(crate) fn kinds() -> Vec<Kind> {
-    SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone())).unwrap_or_default()
+    let kinds = SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
+    let mut kinds = kinds.unwrap_or_default();
+    kinds.sort_by_key(|kind| {
+        let near = std::cmp::Reverse((kind.nearness(), kind.pairs));
+        (!kind.rules.contains(&AliasRule::Llvm), kind.order, near)
+    });
+    kinds
 }
 
 /// Writes a line of this library's own.
@@ -113,7 +119,7 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         Some(&known) => {
             let kind = &mut seen.kinds[known];
             kind.pairs += 1;
-            if nearness([&a, &b]) > nearness([&kind.best[0], &kind.best[1]]) {
+            if nearness([&a, &b]) > kind.nearness() {
                 kind.best = [a.clone(), b.clone()];
             }
             false
@@ -167,6 +173,20 @@ impl Kind {
         }
     }
 
+    fn nearness(&self) -> u32 {
+        nearness([&self.best[0], &self.best[1]])
+    }
+
+    /// What LLVM needs to see both accesses at once.
+    pub(crate) fn needs(&self) -> &'static str {
+        match self.nearness() {
+            0 => "no debug information says where they are",
+            1 => "in two files: with -flto, or where a header's function is inlined",
+            2 => "in one file: once one function is inlined into the other",
+            _ => "in one function",
+        }
+    }
+
     /// What the two accesses do, by their order.
     pub(crate) fn words(&self) -> [&'static str; 2] {
         match self.order {
@@ -179,7 +199,7 @@ impl Kind {
     pub(crate) fn happens(&self) -> &'static str {
         match self.order {
             Order::WriteRead => "a write, and a later read of what it wrote",
-            Order::ReadWrite => "a read, and a later write over what it read",
+            Order::ReadWrite => "a read, and a later write over what it read (shown by reuse=1)",
             Order::WriteWrite => "a write over another (C allows it; shown by report_stores=1)",
         }
     }

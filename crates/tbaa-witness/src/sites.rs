@@ -52,8 +52,8 @@ pub(crate) struct Described {
     pub(crate) what: String,
 }
 
-/// In which order two accesses came.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// In which order two accesses came: what LLVM does most often first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
     ReadWrite,
@@ -69,6 +69,9 @@ static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
 
 /// Whether a write over a write is to be judged.
 static STORES: AtomicBool = AtomicBool::new(false);
+
+/// Whether a read and a later write are to be judged.
+static READERS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
@@ -115,6 +118,7 @@ impl Module {
 
     #[cold]
     fn register(&'static self) {
+        forget_unloaded();
         let Some(mut registry) = lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
         // Another thread may have been first.
@@ -122,6 +126,27 @@ impl Module {
             let base = registry.add(self).map_or(FAILED, |first| states::change(0, 0, first));
             self.base.store(base, Release);
         }
+    }
+}
+
+/// Forgets all memory if a library has been unloaded since this was asked last: where it was, another
+/// may be loaded, whose variables nobody has written.
+fn forget_unloaded() {
+    static UNLOADED: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        count: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the C library hands over what it knows of a library, and what it was given.
+        unsafe { *count.cast::<u64>() = (*info).dlpi_subs };
+        1
+    }
+    let mut count = 0_u64;
+    // SAFETY: the function gets what is its own.
+    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut count).cast()) };
+    if UNLOADED.swap(count, Relaxed) != count {
+        crate::shadow::forget_all();
     }
 }
 
@@ -133,6 +158,7 @@ pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
 impl Registry {
     fn new() -> Self {
         STORES.store(options().report_stores, Relaxed);
+        READERS.store(options().reuse, Relaxed);
         Registry {
             modules: Vec::new(),
             next: 1,
@@ -247,6 +273,11 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
 /// Whether a write over a write is reported.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
+}
+
+/// Whether a read and a later write are reported.
+pub(crate) fn remembers_readers() -> bool {
+    READERS.load(Relaxed)
 }
 
 /// Reports two accesses that share bytes if the rule says that they cannot. Returns whether

@@ -7,9 +7,12 @@
 //! it is seen first, for what is reported is reported once.
 //!
 //! A number has 14 bits of a *class* and, above these, an index among the combinations of that
-//! class. The class says of which kind (tag and size) the reader of each byte is, and nothing
-//! of who it is or who wrote. That decides most: a read by a kind that has read the
-//! bytes before changes nothing, and a write contradicts only readers.
+//! class. The class says of which kind (tag and size) the writer of each byte is, and nothing of who
+//! it is. That decides each read, which changes nothing; and no write contradicts anything.
+//!
+//! Where a read and a later write are reported as well, readers are remembered, too. Then the class
+//! says of which kind the reader of each byte is, and nothing of who wrote: a read by a kind that has
+//! read the bytes before changes nothing, and a write contradicts only readers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
@@ -67,7 +70,7 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 struct States {
     lists: Vec<Vec<Granule>>,
     numbers: HashMap<Granule, u32>,
-    /// By the kinds of readers.
+    /// By the kinds of writers or readers.
     classes: HashMap<[u32; GRANULE], u32>,
     /// Kinds that were compared: of what was there, and of what came.
     met: HashSet<(u32, u32)>,
@@ -93,39 +96,34 @@ pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
 /// compared has its bits inverted: an empty row says nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// The class of bytes whose last reader is of the site's kind.
+    /// A class of bytes that a read by the site neither changes nor contradicts.
     class: AtomicU32,
     /// The number that a write by the site leaves. A read of less than a granule that changed
     /// nothing leaves the class that it met, with the place in the granule.
     number: AtomicU32,
-    /// The number that a write leaves, not inverted.
-    plain: AtomicU32,
-    spare: [u32; SPARE],
-    /// Numbers that changes lead to, over the class that was there.
-    by_class: [AtomicU64; BY_CLASS],
-    /// The same, over the number that was there.
-    by_number: [AtomicU64; BY_NUMBER],
+    /// The number that a write of whole granules leaves, not inverted; 0: that depends on what is there.
+    always: AtomicU32,
+    spare: u32,
+    /// Classes that a read neither changes nor contradicts, or numbers that a write of less than a
+    /// granule leads to over the number that was there.
+    seen: [AtomicU64; ENTRIES],
 }
 
-const SPARE: usize = 2 * HEAD - 3;
 // Checks have these places as numbers.
 const _: () = assert!(
     size_of::<Row>() == ROW * size_of::<u64>()
         && std::mem::offset_of!(Row, class) == 0
         && std::mem::offset_of!(Row, number) == 4
-        && std::mem::offset_of!(Row, plain) == 8
+        && std::mem::offset_of!(Row, always) == 8
+        && std::mem::offset_of!(Row, seen) == HEAD * size_of::<u64>()
 );
-
-/// What a read leads to that changes nothing.
-const STAYS: u32 = u32::MAX;
 
 static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
-    plain: AtomicU32::new(0),
-    spare: [0; SPARE],
-    by_class: [const { AtomicU64::new(0) }; BY_CLASS],
-    by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
+    always: AtomicU32::new(0),
+    spare: 0,
+    seen: [const { AtomicU64::new(0) }; ENTRIES],
 };
 
 impl Event {
@@ -150,7 +148,8 @@ impl Event {
             return State { writer: self.site, reader: 0 };
         }
         // The first reader stays: others with its tag say no more.
-        let stays = state.reader != 0 && sites::same_kind(state.reader, self.site);
+        let stays = !sites::remembers_readers()
+            || state.reader != 0 && sites::same_kind(state.reader, self.site);
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
@@ -176,51 +175,44 @@ impl Event {
         }
     }
 
-    /// Where in one half of the row a change is, by a number or a class. An access of less than a
-    /// granule has places of its own for each part of the granule.
-    #[inline(always)]
-    fn place(self, mask: u8, half: &'static [AtomicU64], by: u32) -> Option<&'static AtomicU64> {
-        let parts = match self.unit {
-            4 if mask == WHOLE => by,
+    /// What the site keeps of a change: of a read that holds for all of its class, or of a write of less
+    /// than a granule. Such accesses have entries of their own for each part of the granule.
+    fn remember(self, old: u32, mask: u8, new: u32) {
+        let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
+        let (key, by) = if self.reads { (class, class) } else { (!old, index) };
+        let place = match self.unit {
+            4 if mask == WHOLE && self.reads => by,
             2 if mask == 0b0011 => by << 1,
             2 if mask == 0b1100 => by << 1 | 1,
             1 if mask.is_power_of_two() => by << 2 | mask.trailing_zeros(),
-            _ => return None,
+            _ => return,
         };
-        Some(&half[parts as usize % half.len()])
-    }
-
-    /// What the site keeps of a change.
-    fn remember(self, old: u32, mask: u8, new: u32, by_class: bool) {
-        let inverted = !old;
-        let (half, key, by) = match by_class {
-            true => (&self.row.by_class[..], inverted & CLASS, inverted & CLASS),
-            false => (&self.row.by_number[..], inverted, inverted >> CLASS_BITS),
-        };
-        let stays = by_class && self.reads;
-        let Some(place) = self.place(mask, half, by) else { return };
-        let new = if stays { STAYS } else { new };
-        place.store(u64::from(new) << 32 | u64::from(key), Relaxed);
-        if stays && mask != WHOLE {
-            let met = inverted & CLASS | mask.trailing_zeros() << CLASS_BITS;
-            self.row.number.store(met, Relaxed);
+        let entry = u64::from(new) << 32 | u64::from(key);
+        self.row.seen[place as usize % ENTRIES].store(entry, Relaxed);
+        if self.reads && mask != WHOLE {
+            self.row.number.store(class | mask.trailing_zeros() << CLASS_BITS, Relaxed);
         }
     }
 
     /// Tells the site's module what to look at first.
     #[cold]
     fn introduce(self) {
+        let readers = sites::remembers_readers();
+        if self.reads && !readers {
+            return;
+        }
         let own = [sites::kind(self.site); GRANULE];
         let written = [State { writer: self.site, reader: 0 }; GRANULE];
-        let known = with(|states| (states.class(own), states.number(&written, [0; GRANULE])));
+        let kinds = if readers { [0; GRANULE] } else { own };
+        let known = with(|states| (states.class(own), states.number(&written, kinds)));
         let Some((class, Some(number))) = known else { return };
-        if !self.reads {
-            self.row.plain.store(number, Release);
-            self.row.number.store(!number, Release);
-        }
-        // Where writes over writes are judged, what they write over matters.
-        if class != OTHER_CLASS && (self.reads || !sites::judges_stores()) {
+        if self.reads && class != OTHER_CLASS {
             self.row.class.store(!class & CLASS, Release);
+        } else if !self.reads {
+            // Where reads or writes before it are judged, what it writes over matters.
+            let matters = readers || sites::judges_stores();
+            self.row.always.store(if matters { 0 } else { number }, Release);
+            self.row.number.store(!number, Release);
         }
     }
 }
@@ -275,13 +267,6 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     if event.reads && class == event.row.class.load(Relaxed) {
         return Some(old);
     }
-    if let Some(by_class) = event.place(mask, &event.row.by_class, class) {
-        let found = by_class.load(Relaxed);
-        if found as u32 == class {
-            let new = (found >> 32) as u32;
-            return Some(if new == STAYS { old } else { new });
-        }
-    }
     let change = change(old, mask, event.site);
     let slot = slot(change);
     let number = slot.number.load(Relaxed);
@@ -291,7 +276,8 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
 /// The same in any case; reports what the event contradicts.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
-    if event.site != 0 && event.row.class.load(Relaxed) == 0 {
+    let first = if event.reads { &event.row.class } else { &event.row.number };
+    if event.site != 0 && first.load(Relaxed) == 0 {
         event.introduce();
     }
     let Some(mut granule) = with(|states| states.granule(old)) else { return 0 };
@@ -309,24 +295,48 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
-    let kinds = granule.map(State::reader_kind);
+    let readers = sites::remembers_readers();
+    let kinds = granule.map(|state| match readers {
+        true => state.reader_kind(),
+        false => Some(sites::kind(state.writer)),
+    });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
     let kinds = [a, b, c, d];
     // Without a lock all that is known is forgotten, and that is not remembered.
     let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
-    // Without a number it is forgotten, too.
-    let new = new.unwrap_or(0);
+    let new = new.unwrap_or_else(|| {
+        FORGOTTEN.fetch_add(1, Relaxed);
+        0
+    });
     let change = change(old, mask, event.site);
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
-    // Whether the same holds for all of the class.
-    let alike = match event.reads {
-        true => new == old && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
-        false => mask == WHOLE && agrees && !sites::judges_stores(),
-    };
-    event.remember(old, mask, new, alike && new != 0 && old & CLASS != OTHER_CLASS);
+    // Whether the same holds for all of a read's class.
+    let alike = new == old
+        && old & CLASS != OTHER_CLASS
+        && match readers {
+            true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
+            false => agrees,
+        };
+    if alike || !event.reads {
+        event.remember(old, mask, new);
+    }
+    // And for all bytes of the granule.
+    let agrees_with =
+        |kind: &u32| *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true);
+    if alike && event.reads && !readers && kinds.iter().all(agrees_with) {
+        event.row.class.store(!old & CLASS, Release);
+    }
     new
+}
+
+/// Changes that were forgotten, for a class had no number left.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+
+/// How many changes were forgotten for want of a number.
+pub(crate) fn forgotten() -> u64 {
+    FORGOTTEN.load(Relaxed)
 }
 
 /// How many pairs of kinds were compared because they touched the same bytes.

@@ -1,7 +1,7 @@
 //! Programs with a planted fault, of which exactly the two accesses must be
 //! reported, and programs without one, that must be silent.
 //!
-//! In `faults` and `repeated` the lines of the two accesses are marked `// first` and
+//! In `faults`, `repeated` and `broken` the lines of the two accesses are marked `// first` and
 //! `// second`, or in assembly `; first` and `; second`.
 
 use std::collections::BTreeSet;
@@ -132,19 +132,48 @@ fn faults_are_reported_with_their_two_accesses() {
     }
     let mut wrong = String::new();
     // What reads the same bytes twice is optimised into something else before checks are put in.
-    let repeated = sources("repeated").into_iter().map(|it| (it, &WAYS[..1]));
+    let repeated = [sources("repeated"), sources("broken")].concat();
+    let repeated = repeated.into_iter().map(|it| (it, &WAYS[..1]));
     for (source, ways) in sources("faults").into_iter().map(|it| (it, &WAYS[..])).chain(repeated) {
         for (way, flags) in ways {
             let program = build(&source, way, flags);
-            let (output, found) = reports(&program, "");
             let expected = [(marked(&source, " first"), marked(&source, " second"))];
+            let (output, found) = reports(&program, "reuse=1");
             let text = String::from_utf8_lossy(&output.stderr);
             if found != expected || output.status.code() != Some(66) {
+                let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
+            }
+            // A read and a later write are reported on demand alone.
+            let reused = text.contains("1: a read, and a later write");
+            let (expected, status) = if reused { (&[][..], 0) } else { (&expected[..], 66) };
+            let (output, found) = reports(&program, "");
+            let text = String::from_utf8_lossy(&output.stderr);
+            if found != expected || output.status.code() != Some(status) {
                 let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The faults of `broken` end with 0, but not after clang has optimized them.
+#[test]
+fn clang_breaks_what_is_said_to_be_broken() {
+    if is_missing() {
+        return;
+    }
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
+    for source in sources("broken") {
+        let ends = ["-O0", "-O2"].map(|level| {
+            let mut command = Command::new("clang++-22");
+            if source.extension().is_some_and(|it| it == "c") {
+                command.args(["-x", "c"]);
+            }
+            run(command.args([level, "-w", "-pthread"]).arg(&source).arg("-o").arg(&out));
+            Command::new(&out).status().unwrap().code()
+        });
+        assert_eq!(ends, [Some(0), Some(1)], "{}", source.display());
+    }
 }
 
 #[test]
@@ -158,7 +187,7 @@ fn reports_reproduce_themselves() {
     let misread = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
     for source in sources("faults").into_iter().chain([misread]) {
         let program = build(&source, "repro", WAYS[0].1);
-        let (output, _) = reports(&program, &format!("repro={}", folder.display()));
+        let (output, _) = reports(&program, &format!("reuse=1:repro={}", folder.display()));
         let text = String::from_utf8_lossy(&output.stderr);
         let line = text.lines().find_map(|line| line.strip_prefix("  repro  "));
         let file = line.unwrap_or_else(|| panic!("{}: {text}", source.display()));
@@ -175,10 +204,13 @@ fn programs_without_a_fault_are_silent() {
     for source in sources("silent") {
         for (way, flags) in WAYS {
             let program = build(&source, way, flags);
-            let (output, _) = reports(&program, "");
-            let text = String::from_utf8_lossy(&output.stderr);
-            if !text.is_empty() || output.status.code() != Some(0) {
-                let _ = writeln!(wrong, "{} {way}: {}: {text}", source.display(), output.status);
+            for options in ["", "reuse=1"] {
+                let (output, _) = reports(&program, options);
+                let (text, status) = (String::from_utf8_lossy(&output.stderr), output.status);
+                if !text.is_empty() || status.code() != Some(0) {
+                    let _ =
+                        writeln!(wrong, "{} {way} {options}: {status}: {text}", source.display());
+                }
             }
         }
     }
@@ -302,8 +334,8 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
         "kinds.c:10:",
         "\n         main (",
         ": at 4096 of a mapping of 8192 bytes\n",
-        "tbaa-witness: 4 contradictions in all\ntbaa-witness: 2 kinds; ",
-        "\n      3  write 8 bytes as \"long\", in near_by",
+        "tbaa-witness: 4 contradictions in all\ntbaa-witness: 2 kinds, those first that LLVM can use",
+        "\n in one function\n      3  write 8 bytes as \"long\", in near_by",
     ] {
         assert!(text.contains(part), "no {part:?}: {text}");
     }
@@ -450,12 +482,27 @@ fn many_reports_are_cheap() {
     fs::write(&source, text).unwrap();
     let program = build(&source, "many", WAYS[0].1);
     let start = std::time::Instant::now();
-    let (output, found) = reports(&program, "");
+    let (output, found) = reports(&program, "reuse=1");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(found.len(), 2, "{text}");
     assert!(text.contains("7199 contradictions in all"), "{text}");
     // One of 5.5 ms each would take 20 s.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+/// More combinations of writers of a granule than there are numbers for.
+#[test]
+fn a_full_table_is_said() {
+    if is_missing() {
+        return;
+    }
+    let program = build(&program("full.c"), "full", WAYS[0].1);
+    let (output, _) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("tbaa-witness: a table was full, so the program"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let output = Command::new(&program).arg("few").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 /// A stack without limit puts mappings where the library has its own.

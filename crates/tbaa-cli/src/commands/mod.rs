@@ -36,6 +36,7 @@ use serde::Serialize;
 use crate::printable::is_hidden;
 use crate::report::Failure;
 
+pub(crate) use cc::arguments;
 pub(crate) use completions::ASKED;
 
 #[derive(Subcommand)]

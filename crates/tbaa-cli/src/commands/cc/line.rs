@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use tbaa_instrument::is_supported;
+
 use crate::report::Failure;
 
 /// What the line asks for.
@@ -11,6 +13,8 @@ pub(super) enum Task {
     /// `-c`, or `-S`: one output for each input.
     Compile,
     Link,
+    /// A header that is compiled ahead.
+    Header,
     /// Anything that makes no code, such as `-E`.
     Other,
 }
@@ -120,6 +124,10 @@ const FRONT: &[&str] = &[
     "-trigraphs",
 ];
 
+/// Source: `clang/include/clang/Basic/Sanitizers.def`.
+const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kernel-address kernel-hwaddress \
+    kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
+
 fn is_among(flag: &OsStr, list: &[&str]) -> bool {
     list.iter().any(|it| flag == *it)
 }
@@ -166,6 +174,14 @@ impl Line {
     fn input(&mut self, word: OsString, language: Option<OsString>) {
         let path = PathBuf::from(&word);
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let header = ["h", "H", "hh", "hp", "hpp", "hxx", "h++", "HPP", "tcc"];
+        let is_header = match language.as_deref() {
+            Some(language) => language.as_encoded_bytes().ends_with(b"-header"),
+            None => header.contains(&extension),
+        };
+        if is_header && self.task != Task::Other {
+            self.task = Task::Header;
+        }
         let by_name = ["c", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "ii"];
         let is_source = match language.as_deref().and_then(OsStr::to_str) {
             Some(language) => ["c", "c++", "cpp-output", "c++-cpp-output"].contains(&language),
@@ -209,8 +225,39 @@ impl Line {
         self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
     }
 
+    /// A sanitizer whose memory lies where cells do, or whose library takes the place of the same
+    /// functions, unless another flag takes it back.
+    pub(super) fn other_sanitizer(&self) -> Option<String> {
+        let mut found: Vec<String> = Vec::new();
+        for flag in self.flags() {
+            let text = flag[0].to_string_lossy();
+            if let Some(list) = text.strip_prefix("-fsanitize=") {
+                let others = OTHER_SANITIZERS.split(' ');
+                let others = others.filter(|it| list.split(',').any(|other| other == *it));
+                found.extend(others.map(str::to_owned));
+            } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
+                found.retain(|it| list != "all" && list.split(',').all(|other| other != it));
+            }
+        }
+        found.into_iter().next()
+    }
+
+    /// Whether it is for x86-64 Linux, as far as flags say.
+    pub(super) fn is_supported_target(&self) -> bool {
+        let last = self.flags().rev().find_map(|flag| {
+            let text = flag[0].to_str()?;
+            match (text, &flag[1..]) {
+                ("-m32" | "-mx32" | "-m16", _) => Some(false),
+                ("-m64", _) => Some(true),
+                ("-target", [name]) => Some(is_supported(name.as_encoded_bytes())),
+                _ => text.strip_prefix("--target=").map(|name| is_supported(name.as_bytes())),
+            }
+        });
+        last.unwrap_or(true)
+    }
+
     /// All flags, each with its value.
-    pub(super) fn flags(&self) -> impl Iterator<Item = &[OsString]> {
+    pub(super) fn flags(&self) -> impl DoubleEndedIterator<Item = &[OsString]> {
         self.words.iter().filter_map(|it| match it {
             Word::Flag(words) => Some(&words[..]),
             _ => None,
@@ -326,6 +373,9 @@ mod tests {
             ("-print-file-name=a.c", Task::Other, 0, None),
             ("-xc - -c", Task::Compile, 1, None),
             ("-shared a.o -o liba.so", Task::Link, 0, Some("liba.so")),
+            ("-x c++-header a -o a.pch", Task::Header, 0, Some("a.pch")),
+            ("-O1 -c a.h", Task::Header, 0, None),
+            ("-E a.h", Task::Other, 0, None),
         ] {
             let read = read(line);
             assert_eq!(read.task, task, "{line}");

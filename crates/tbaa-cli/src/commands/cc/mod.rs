@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus};
 
 use tbaa_instrument::{Form, instrument};
 
-use crate::convert::clang;
+use crate::convert::{clang, command_of};
 use crate::report::{Failure, note};
 use crate::scratch::Folder;
 use line::{Line, Task, Word};
@@ -23,7 +23,8 @@ use record::Recording;
 /// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
 /// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
 /// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
-/// --build DIR`.
+/// --build DIR`. A compiler's path stands for `cc` or `c++`, as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and
+/// `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -45,11 +46,27 @@ pub(crate) struct Cc {
 pub(crate) type Status = u8;
 
 pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
-    let (recording, arguments) = Recording::requested(&args.arguments)?;
+    let (by, arguments) = match &args.arguments[..] {
+        [flag, by, rest @ ..] if flag == BY => (by.clone(), rest),
+        rest => (clang(), rest),
+    };
+    let (recording, arguments) = Recording::requested(arguments)?;
     let line = Line::read(arguments)?;
-    let driver = Driver { plus_plus };
+    let driver = Driver { plus_plus, clang: &by };
     if line.task == Task::Other {
         return driver.run(arguments);
+    }
+    if let Some(other) = line.other_sanitizer() {
+        return Err(Failure::unusable(format!(
+            "-fsanitize={other} cannot be together with checks of tags, for both need the same \
+             addresses and functions: build without it"
+        )));
+    }
+    if line.task == Task::Header {
+        // As sources are compiled that include it.
+        let mut command = driver.command();
+        command.args(arguments).args(Job::as_checked(&line));
+        return finish(&mut command);
     }
     let folder = Folder::new()
         .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
@@ -81,14 +98,34 @@ fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Driver {
-    plus_plus: bool,
+/// The flag of this program that names the clang to use.
+const BY: &str = "--by";
+
+/// The arguments of this program. `tbaa /usr/bin/clang++ -c a.cc`, as a launcher of compilers is called,
+/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`; a compiler that is not clang is replaced by one.
+pub(crate) fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
+    let name = named.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_clang = name.starts_with("clang");
+    let is_other = ["cc", "gcc", "c++", "g++"].iter().any(|it| name.starts_with(it));
+    if is_clang || is_other && named.components().count() > 1 {
+        let command = if name.contains("++") { "c++" } else { "cc" };
+        let by = is_clang.then(|| [BY.into(), named.into()]);
+        arguments.splice(1..2, [command.into()].into_iter().chain(by.into_iter().flatten()));
+    }
+    arguments
 }
 
-impl Driver {
+#[derive(Clone, Copy)]
+struct Driver<'d> {
+    plus_plus: bool,
+    clang: &'d OsStr,
+}
+
+impl Driver<'_> {
     fn command(self) -> Command {
-        let mut command = Command::new(clang());
+        let mut command = command_of(self.clang);
         if self.plus_plus {
             command.arg("--driver-mode=g++");
         }
@@ -116,7 +153,7 @@ fn code(status: ExitStatus) -> Status {
 /// One call of the compiler.
 struct Job<'j> {
     line: &'j Line,
-    driver: Driver,
+    driver: Driver<'j>,
     folder: &'j Folder,
     recording: Option<&'j Recording>,
 }
@@ -176,8 +213,15 @@ impl Job<'_> {
         to: &Path,
         named: &Path,
     ) -> Result<Status, Failure> {
-        let text = self.folder.file("module.ll");
+        // What clang makes beside the object is named by this.
+        let stem = source.file_stem().filter(|it| *it != "-").unwrap_or(OsStr::new("module"));
+        let text = self.folder.file(&format!("{}.ll", stem.display()));
         check!(finish(&mut self.front(source, language, &text, named)));
+        if self.line.has("-save-temps=obj") || self.line.has("--save-temps=obj") {
+            for extension in ["i", "ii"] {
+                let _ = std::fs::copy(text.with_extension(extension), to.with_extension(extension));
+            }
+        }
         let module = match self.recording {
             Some(recording) => recording.keep(&text)?,
             None => {
@@ -189,26 +233,48 @@ impl Job<'_> {
         let arguments: Vec<OsString> = back.get_args().map(OsStr::to_owned).collect();
         let status = finish(back.arg(&module).arg("-o").arg(to))?;
         if let Some(recording) = self.recording.filter(|_| status == 0) {
-            recording.compiled(&clang(), &arguments, &module, to)?;
+            recording.compiled(back.get_program(), &arguments, &module, to)?;
         }
         Ok(status)
+    }
+
+    /// Flags that checks need beside the line's.
+    fn as_checked(line: &Line) -> impl Iterator<Item = &'static str> {
+        let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
+        // Without optimisation clang writes no tags.
+        let level = line.flags().rfind(level).is_none_or(|level| level[0] == "-O0");
+        let debug = line.flags().any(|flag| flag[0].as_encoded_bytes().starts_with(b"-g"));
+        [level.then_some("-O1"), (!debug).then_some("-gline-tables-only")].into_iter().flatten()
+    }
+
+    /// What the names begin with of files that clang makes of a source when it links at once.
+    fn prefix(&self) -> String {
+        let output = self.line.output.as_deref().and_then(Path::file_name);
+        format!("{}-", output.unwrap_or(OsStr::new("a")).display())
     }
 
     /// Clang's front end: a module with each access of the source.
     fn front(&self, source: &Path, language: Option<&OsStr>, to: &Path, named: &Path) -> Command {
         let mut command = self.driver.command();
         let line = self.line;
-        let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe", "-save-temps"];
+        let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"];
         let kept = line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
-        command.args(kept.flatten());
-        let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
-        if line.flags().filter(level).last().is_none_or(|level| level[0] == "-O0") {
-            // Without optimisation clang writes no tags.
-            command.arg("-O1");
-        }
-        let debug = |flag: &[OsString]| flag[0].as_encoded_bytes().starts_with(b"-g");
-        if !line.flags().any(debug) {
-            command.arg("-gline-tables-only");
+        command.args(kept.flatten()).args(Job::as_checked(line));
+        let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
+        if counts.iter().any(|it| line.has(it)) {
+            // Named as clang names them, and not by the module.
+            let place = match line.task {
+                Task::Link => named.with_file_name(
+                    self.prefix() + &to.file_name().unwrap_or_default().to_string_lossy(),
+                ),
+                _ => named.to_owned(),
+            };
+            let place = std::path::absolute(place).unwrap_or_default();
+            for (kind, extension) in [("notes", "gcno"), ("data", "gcda")] {
+                let file = place.with_extension(extension);
+                let flag = format!("-coverage-{kind}-file={}", file.display());
+                command.arg("-Xclang").arg(flag);
+            }
         }
         // The object's name, not the module's, is what dependencies are said of.
         let says =
@@ -231,11 +297,13 @@ impl Job<'_> {
     /// The rest of clang, but for the module and the output.
     fn back(&self) -> Command {
         let mut command = self.driver.command();
-        let skipped = ["-x", "--language", "-pipe", "-save-temps"];
+        let skipped = ["-x", "--language", "-pipe"];
         let kept = self.line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
         command.args(kept.filter(|flag| !line::is_front(flag)).flatten());
         if self.line.task == Task::Link {
-            command.arg("-c");
+            let folder = self.line.output.as_deref().and_then(Path::parent);
+            let prefix = folder.unwrap_or(Path::new("")).join(self.prefix());
+            command.arg("-c").arg("-dumpdir").arg(prefix);
         }
         command.args(["-Qunused-arguments", "-Wno-override-module", "-x", "ir"]);
         command
@@ -284,7 +352,7 @@ impl Job<'_> {
         let status = finish(&mut command)?;
         if let Some(recording) = self.recording.filter(|_| status == 0) {
             let output = self.line.output.clone().unwrap_or_else(|| "a.out".into());
-            recording.linked(&clang(), &arguments, &output)?;
+            recording.linked(command.get_program(), &arguments, &output)?;
         }
         Ok(status)
     }

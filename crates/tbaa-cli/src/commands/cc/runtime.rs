@@ -13,15 +13,20 @@ use crate::scratch::Folder;
 
 /// Returns what links the runtime: the shared library, or for `-static` the archive.
 pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failure> {
-    if line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
+    let is_own = line.is_supported_target();
+    if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
         return Ok(Vec::new());
     }
     if !line.has("-static") && !line.has("-static-pie") {
         let library = find("libtbaa_witness.so")?;
+        // It is found beside the program first, so that both can be moved.
+        let mut place = OsString::from("-Wl,-rpath,$ORIGIN,-rpath,");
+        place.push(std::path::absolute(&library)?.parent().unwrap_or(Path::new("/")));
         return Ok(vec![
             "-Wl,--push-state,--no-as-needed".into(),
             library.into(),
             "-Wl,--pop-state".into(),
+            place,
         ]);
     }
     // A program has one `malloc`, and the static C library's cannot be called by another
