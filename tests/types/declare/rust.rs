@@ -1,145 +1,23 @@
-//! The same runtime as Rust types and as a spec: one graph.
+//! Types of Rust, declared once. The tests of `derive` compare their layouts with a spec's.
 
-use std::mem::{ManuallyDrop, align_of, offset_of, size_of};
+use std::mem::{offset_of, size_of};
 
 use tbaa::Graph;
-use tbaa::declare::{DeclId, Declarations, DeclareError, Member, Policy, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
 use tbaa::declare::{Tbaa, TypedPath};
 
-/// What a derive macro writes.
-macro_rules! declared {
-    ($kind:ident $name:ident { $($field:ident: $ty:ty,)* }) => {
-        impl Tbaa for $name {
-            fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
-                let name = stringify!($name);
-                let union = stringify!($kind) == "union";
-                types.declare_once::<Self>(name, union, |types| {
-                    let record =
-                        if union { Record::union(name) } else { Record::structure(name) };
-                    Ok(record
-                        .size(size_of::<Self>() as u64)
-                        .align(align_of::<Self>() as u64)
-                        $(.member(
-                            Member::new(stringify!($field), <$ty>::declare(types)?)
-                                .at(offset_of!(Self, $field) as u64),
-                        ))*)
-                })
-            }
-        }
-    };
-}
-
-#[repr(C)]
-struct GCObject {
-    next: *mut GCObject,
-    tt: u8,
-    marked: u8,
-}
-declared! { struct GCObject { next: *mut GCObject, tt: u8, marked: u8, } }
-
-#[repr(C)]
-union Value {
-    gc: *mut GCObject,
-    p: *mut std::ffi::c_void,
-    f: Option<unsafe extern "C" fn(*mut State) -> i32>,
-    i: i64,
-    n: f64,
-    pair: ManuallyDrop<[f32; 2]>,
-}
-declared! { union Value {
-    gc: *mut GCObject,
-    p: *mut std::ffi::c_void,
-    f: Option<unsafe extern "C" fn(*mut State) -> i32>,
-    i: i64,
-    n: f64,
-    pair: ManuallyDrop<[f32; 2]>,
-} }
-
+#[derive(Tbaa)]
 #[repr(C)]
 struct TValue {
-    value: Value,
+    value: f64,
     tt: u16,
 }
-declared! { struct TValue { value: Value, tt: u16, } }
 
+#[derive(Tbaa)]
 #[repr(C)]
 struct State {
-    header: GCObject,
-    ok: bool,
-    top: *mut TValue,
-    slots: [[TValue; 2]; 3],
     next: Option<Box<State>>,
-    size: usize,
-}
-declared! { struct State {
-    header: GCObject,
-    ok: bool,
     top: *mut TValue,
-    slots: [[TValue; 2]; 3],
-    next: Option<Box<State>>,
-    size: usize,
-} }
-
-const SPEC: &str = r#"Spec(name: "runtime", declare: Declare(
-    target: "TARGET",
-    policy: POLICY,
-    types: [
-        Struct(name: "GCObject", members: [
-            Field("next", "GCObject *"), Field("tt", "char"), Field("marked", "char"),
-        ]),
-        Union(name: "Value", members: [
-            Field("gc", "GCObject *"),
-            Field("p", "void *"),
-            Field("f", "int (*)(struct State *)"),
-            Field("i", "int64_t"),
-            Field("n", "double"),
-            Field("pair", "float [2]"),
-        ]),
-        Struct(name: "TValue", members: [Field("value", "Value"), Field("tt", "short")]),
-        Struct(name: "State", members: [
-            Field("header", "GCObject"),
-            Field("ok", "_Bool"),
-            Field("top", "TValue *"),
-            Field("slots", "TValue [3][2]"),
-            Field("next", "State *"),
-            Field("size", "size_t"),
-        ]),
-    ],
-    tags: [PATHS],
-))"#;
-
-const PATHS: [&str; 10] = [
-    "State.slots[1][i].value.n",
-    "State.slots[1][i].tt",
-    "State.header.marked",
-    "State.ok",
-    "State.top",
-    "State.top->value.f",
-    "State.size",
-    "State.next->next",
-    "TValue.value.pair[0]",
-    "GCObject.next",
-];
-
-#[test]
-fn rust_types_and_a_spec_give_one_graph() {
-    let Some(target) = Target::host() else { return };
-    let name = Target::names().find(|name| Target::by_name(name) == Some(target.clone())).unwrap();
-    for (policy, word) in [(Policy::Clang, "clang"), (Policy::Rfc, "rfc")] {
-        let mut types = Declarations::new(target.clone());
-        State::declare(&mut types).unwrap();
-        TValue::declare(&mut types).unwrap();
-        let mut types = types.into_tagged(policy);
-        let mut graph = Graph::new();
-        for path in PATHS {
-            types.tag(&mut graph, path).unwrap();
-        }
-        let paths = PATHS.map(|path| format!("{path:?}")).join(", ");
-        let spec = SPEC.replace("TARGET", name).replace("POLICY", word).replace("PATHS", &paths);
-        let built = tbaa::spec::Spec::load(&spec).unwrap();
-        assert!(graph == *built.graph(), "{}", tbaa_ir::write(&graph));
-        assert!(graph.tag_count() > 5);
-    }
 }
 
 #[test]
@@ -169,11 +47,11 @@ fn another_target_is_refused() {
 fn two_types_of_one_name_are_refused() {
     mod other {
         use super::*;
+        #[derive(Tbaa)]
         #[repr(C)]
         pub(super) struct TValue {
             x: u32,
         }
-        declared! { struct TValue { x: u32, } }
     }
     let Some(target) = Target::host() else { return };
     let mut types = Declarations::new(target);
