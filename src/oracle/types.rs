@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::union::{Stride, span};
 use crate::extent::UNBOUNDED;
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
@@ -13,6 +12,18 @@ use crate::type_set::TypeSet;
 pub(super) type TypeIndex = u32;
 
 const NONE: u32 = u32::MAX;
+
+/// Elements of an array: `0..=last`, each `step` bytes after the one before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Stride {
+    pub(super) step: u128,
+    pub(super) last: u128,
+}
+
+/// How far the last element of all lies from the first.
+pub(super) fn span(strides: &[Stride]) -> u128 {
+    strides.iter().map(|stride| stride.step * stride.last).sum()
+}
 
 /// A field, in bytes.
 #[derive(Clone, Copy, Debug)]

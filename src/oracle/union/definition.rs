@@ -9,14 +9,14 @@ use super::bytes::{inside, uncut};
 use super::denoted::{Denoted, Left, Object, denoted, on_clear_walk, others};
 use super::inferred::{Containing, Denoted as Inferred, Found, Paths, Search};
 use super::objects::{Objects, Witness};
-use super::stride::{Pattern, Stride, add_stride};
+use super::stride::{Pattern, add_stride};
 use crate::extent::UNBOUNDED;
 use crate::graph::Format;
 use crate::oracle::bytes::{ByteRange, Elements};
 use crate::oracle::clause::Clause;
 use crate::oracle::limits::{Budget, Exhausted, KEPT, STEPS};
 use crate::oracle::rule::{Decision, Meeting};
-use crate::oracle::types::{Types, elements, slot_of};
+use crate::oracle::types::{Stride, Types, elements, slot_of};
 
 /// What a tag denotes: at least one path.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
-use super::stride::{Stride, add_stride};
+use super::stride::add_stride;
 use super::traversal::{Pending, Way};
 use crate::extent::UNBOUNDED;
 use crate::oracle::limits::{Budget, Exhausted};
-use crate::oracle::types::{Field, TypeIndex, Types, elements, slot_of};
+use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
 /// An object in a base type, or in all elements of the arrays around it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -63,7 +63,6 @@ use std::sync::OnceLock;
 
 use access::Resolved;
 use definition::{Denotation, UnionDefinition};
-pub(super) use stride::{Stride, span};
 
 use super::clause::Clause;
 use super::index::{Index, Role};

@@ -5,10 +5,10 @@ use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::bytes::hull;
 use super::denoted::Object;
-use super::stride::{Pattern, Stride, add_stride, meets, span};
+use super::stride::{Pattern, add_stride, meets};
 use super::traversal::{Pending, Way};
 use crate::oracle::limits::{Budget, Exhausted};
-use crate::oracle::types::{Types, elements, slot_of};
+use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 
 /// Where a pair of accesses meets, or two bytes that were found apart.
 #[derive(Clone, Debug)]

@@ -10,13 +10,7 @@
 //! further ones are tried out.
 
 use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
-
-/// Elements of an array: `0..=last`, each `step` bytes after the one before.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Stride {
-    pub(crate) step: u128,
-    pub(crate) last: u128,
-}
+use crate::oracle::types::{Stride, span};
 
 /// The bytes `start + sum k_i * step_i + [0, len)`; `len` is not 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,11 +25,6 @@ impl Pattern {
     pub(crate) fn end(&self) -> u128 {
         self.start + self.len + span(&self.strides)
     }
-}
-
-/// How far the last element of all lies from the first.
-pub(crate) fn span(strides: &[Stride]) -> u128 {
-    strides.iter().map(|stride| stride.step * stride.last).sum()
 }
 
 /// Adds a stride to a list that ascends and has each step once.

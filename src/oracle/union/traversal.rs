@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::arena::Link;
-use super::stride::{Stride, is_covered};
-use crate::oracle::types::{TypeIndex, Types};
+use super::stride::is_covered;
+use crate::oracle::types::{Stride, TypeIndex, Types};
 
 /// One way to a place.
 #[derive(Clone, Debug)]
