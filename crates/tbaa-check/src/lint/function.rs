@@ -305,10 +305,12 @@ impl<'t> Known<'t> {
             Key::Element(base, ..) | Key::Bytes(base, _) => base.slot,
         };
         let next = Pointee { number: self.places.len() as u32, slot };
-        if let Key::Bytes(base, offset) = key {
-            self.bases.entry(next).or_insert((base, offset));
+        let bytes = if let Key::Bytes(base, offset) = key { Some((base, offset)) } else { None };
+        let place = *self.places.entry(key).or_insert(next);
+        if let Some(bytes) = bytes {
+            self.bases.insert(place, bytes);
         }
-        *self.places.entry(key).or_insert(next)
+        place
     }
 
     /// Gives an `alloca` a slot of its own.

@@ -1,6 +1,7 @@
 // Title: memory that holds one object after another: right by C, so a run says nothing
 // $ tbaa run FILE
 // says: 1 2
+// never: contradiction
 // exit: 0
 #include <stdio.h>
 #include <stdlib.h>
