@@ -209,15 +209,23 @@ impl MemberDecl {
 
 impl DeclaredType {
     fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
+        // A spec says each type once.
+        let mut once = |record: &RecordDecl, union| {
+            let known = types.named(&record.name).filter(|&ty| types.size_of(ty).is_some());
+            match known {
+                Some(first) => Err(DeclareError::Redefined { name: record.name.clone(), first }),
+                None => types.define(record.record(union)),
+            }
+        };
         match self {
+            DeclaredType::Struct(record) => once(record, false),
+            DeclaredType::Union(record) => once(record, true),
             DeclaredType::Scalar { name, size, align, parent } => {
                 let parent = parent.as_deref().unwrap_or("char");
                 types.scalar(&**name, *size, align.unwrap_or(*size), parent)
             }
             DeclaredType::Enum { name, integer } => types.enumeration(name, integer),
             DeclaredType::Alias { name, ty } => types.alias(name, ty),
-            DeclaredType::Struct(record) => types.define(record.record(false)),
-            DeclaredType::Union(record) => types.define(record.record(true)),
         }
         .map(drop)
     }
