@@ -11,7 +11,8 @@ use super::grow::Oracle;
 use super::index::Role;
 use super::rule::Reach;
 use super::types::TypeIndex;
-use crate::graph::{Graph, TagId};
+use crate::access::Access;
+use crate::graph::Graph;
 use crate::table::HashMap;
 
 /// Types on a tag's walk or inside its base; with more, a tag is listed for every other.
@@ -79,8 +80,9 @@ struct Listed {
 }
 
 impl Listed {
-    /// Returns the types of a tag; `None` if it is listed everywhere.
-    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tag: TagId) -> Option<Listed> {
+    /// Returns the types of an access; `None` if it is listed everywhere.
+    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<Listed> {
+        let tag = access.tag.filter(|_| access.size.is_none())?;
         let index = &oracle.index;
         let (root, regular) = match (oracle.reach(tag, &mut { u64::MAX }), index.role(tag.index)) {
             (Reach::Everything, _) | (_, Role::Rejected) => return None,
@@ -114,17 +116,14 @@ impl Vicinity {
         Vicinity { oracle: Some(oracle.identity()), ..Vicinity::default() }
     }
 
-    /// Adds a number for every tag.
+    /// Adds an access. One with a size of its own may leave what its tag says.
     #[doc(hidden)]
-    pub fn add_everywhere(&mut self, number: u32) {
-        self.everywhere.push(number);
-    }
-
-    /// Adds a tag.
-    #[doc(hidden)]
-    pub fn add<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, tag: TagId, number: u32) {
-        let Some(Listed { root, base, walk }) = Listed::of(oracle, tag) else {
-            return self.add_everywhere(number);
+    pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
+    where
+        G: Borrow<Graph>,
+    {
+        let Some(Listed { root, base, walk }) = Listed::of(oracle, access.into()) else {
+            return self.everywhere.push(number);
         };
         self.by_root.entry(root).or_default().push(number);
         self.all.add(&base, number);
@@ -135,11 +134,14 @@ impl Vicinity {
         }
     }
 
-    /// Returns the numbers of the tags that one may alias at most, in ascending
+    /// Returns the numbers of the accesses that one may alias at most, in ascending
     /// order; `None` if of all.
     #[doc(hidden)]
-    pub fn of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>, tag: TagId) -> Option<Vec<u32>> {
-        let Listed { root, base, walk } = Listed::of(oracle, tag)?;
+    pub fn of<G>(&self, oracle: &Oracle<G>, access: impl Into<Access>) -> Option<Vec<u32>>
+    where
+        G: Borrow<Graph>,
+    {
+        let Listed { root, base, walk } = Listed::of(oracle, access.into())?;
         let mut found = self.everywhere.clone();
         let of_others = self.by_root.iter().filter(|&(&other, _)| other != root);
         found.extend(of_others.flat_map(|(_, numbers)| numbers));

@@ -176,17 +176,11 @@ impl Regions {
         let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
         // For many new accesses the known ones are listed by their types.
         let mut vicinity = (self.known.len() - old > MANY).then(|| Vicinity::new(oracle));
-        for (number, Known { access, .. }) in (0..).zip(&self.known) {
-            match (&mut vicinity, access.tag, access.size) {
-                (None, ..) => break,
-                (Some(vicinity), Some(tag), None) => vicinity.add(oracle, tag, number),
-                (Some(vicinity), ..) => vicinity.add_everywhere(number),
-            }
+        if let Some(vicinity) = &mut vicinity {
+            let known = (0..).zip(&self.known);
+            known.for_each(|(number, known)| vicinity.add(oracle, known.access, number));
         }
-        let near = |access: Access| {
-            let (vicinity, tag) = (vicinity.as_ref()?, access.tag?);
-            access.size.is_none().then(|| vicinity.of(oracle, tag))?
-        };
+        let near = |access: Access| vicinity.as_ref()?.of(oracle, access);
         // Accesses that may alias the same regions and the same new accesses are one node.
         let mut classes: HashMap<(Vec<u32>, Vec<u32>), usize> = HashMap::new();
         let mut class_of = Vec::new();

@@ -171,11 +171,7 @@ impl Lowering {
             self.vicinity = (Vicinity::new(oracle), 0);
         }
         for place in std::mem::replace(&mut self.vicinity.1, all)..all {
-            let key = self.old(place).key;
-            match key.size {
-                None => self.vicinity.0.add(oracle, key.tag, place as u32),
-                Some(_) => self.vicinity.0.add_everywhere(place as u32),
-            }
+            self.vicinity.0.add(oracle, self.old(place).key.access(), place as u32);
         }
     }
 
@@ -201,10 +197,7 @@ impl Lowering {
         group: Option<u32>,
         key: Key,
     ) -> impl Iterator<Item = Old> + '_ {
-        let some = match key.size {
-            None => self.vicinity.0.of(oracle, key.tag),
-            Some(_) => None,
-        };
+        let some = self.vicinity.0.of(oracle, key.access());
         let all = match some {
             None if group.is_some() => 0..self.vicinity.1,
             _ => 0..0,

@@ -129,11 +129,8 @@ impl Classes {
         let mut by_row: HashMap<(Vec<u32>, Vec<u32>), u32> = HashMap::default();
         for at in first..self.accesses.len() {
             let (own, _) = self.access(at);
-            let near = match (own.tag, own.size) {
-                (Some(tag), None) => self.vicinity.0.of(oracle, tag),
-                _ => None,
-            };
-            let near = near.unwrap_or_else(|| (0..self.accesses.len() as u32).collect());
+            let all = || (0..self.accesses.len() as u32).collect();
+            let near = self.vicinity.0.of(oracle, own).unwrap_or_else(all);
             let (mut lower, mut news, mut is_reflexive) = (Vec::new(), Vec::new(), false);
             let mut earlier = Vec::new();
             for other in near {
@@ -186,12 +183,8 @@ impl Classes {
         }
         let all = self.accesses.len();
         for place in std::mem::replace(&mut self.vicinity.1, all)..all {
-            match self.access(place).0 {
-                Access { tag: Some(tag), size: None, .. } => {
-                    self.vicinity.0.add(oracle, tag, place as u32);
-                }
-                _ => self.vicinity.0.add_everywhere(place as u32),
-            }
+            let (access, _) = self.access(place);
+            self.vicinity.0.add(oracle, access, place as u32);
         }
     }
 
