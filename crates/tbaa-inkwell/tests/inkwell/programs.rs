@@ -15,16 +15,10 @@ use crate::support::Code;
 use crate::wrong::{both, helper, types};
 
 /// Objects side by side: type, first byte, bytes.
-const OBJECTS: [(&str, u64, u64); 5] = [
-    ("Proto", 0, 24),
-    ("Fixed", 24, 24),
-    ("Outer", 48, 16),
-    ("Arr", 64, 40),
-    // Its address is that of `varies`'s zero, and nothing is in it.
-    ("Nothing", 104, 0),
-];
+const OBJECTS: [(&str, u64, u64); 4] =
+    [("Proto", 0, 24), ("Fixed", 24, 24), ("Outer", 48, 16), ("Arr", 64, 40)];
 
-/// Words of memory that objects have.
+/// Words of memory that objects have; the zero of `varies` stands behind them.
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {
@@ -37,7 +31,6 @@ fn records() -> Declarations {
         Record::structure("Fixed").field("cells", "long [2]").field("tail", "double"),
         Record::structure("Inner").field("x", "long"),
         Record::structure("Outer").field("inner", "Inner").field("y", "long"),
-        Record::structure("Nothing"),
     ])
 }
 
@@ -59,7 +52,7 @@ const PATHS: [(&str, usize, u64); 12] = [
 
 /// One access: the place to attach, where it begins, how many bytes it has, and how it is made.
 struct Step {
-    place: Option<TaggedPlace>,
+    place: TaggedPlace,
     call: Option<TaggedCall>,
     at: u64,
     bytes: u64,
@@ -73,7 +66,7 @@ struct Step {
 impl Step {
     fn told(&self) -> String {
         let kinds = ["load", "load", "store", "wide store", "fill", "whole fill", "masked", "call"];
-        let path = self.place.as_ref().map_or("", |place| place.path());
+        let path = self.place.path();
         let (kind, known) = (kinds[self.how as usize], if self.known { "" } else { ", unknown" });
         format!("{kind} {path}: {} bytes at {}{known}\n", self.bytes, self.at)
     }
@@ -86,36 +79,28 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
     let known = rng.one_in(2);
     let (how, value) = (rng.below(8_u64), 1 + rng.below(250_u64));
     let other = rng.one_in(4).then(|| jit.place(rng.pick(&PATHS).0).unwrap());
-    let mut made = Step { place: None, call: None, at, bytes: 8, how, known, value, before: other };
-    made.place = Some(match how {
+    let (place, call, before) = (jit.place(path).unwrap(), None, other);
+    let mut made = Step { place, call, at, bytes: 8, how, known, value, before };
+    match how {
         // A load, a store.
-        0..3 => jit.place(path).unwrap(),
+        0..3 => {}
         // A wider store, whose size is said, or not known.
         3 => {
             made.bytes = 8 * (1 + rng.below(room / 8));
-            jit.sized(path, if known { made.bytes } else { u64::MAX }).unwrap()
+            made.place = jit.sized(path, if known { made.bytes } else { u64::MAX }).unwrap();
         }
-        // A fill: of the member, or of so many bytes, or of the whole object.
+        // A fill of some bytes from the member on, and one of the whole object.
         4 => {
             // A run of a size that only the run time knows stays in its array.
             let in_array = path.starts_with("Fixed.cells") && !known;
             made.bytes = 1 + rng.below(if in_array { 16 - offset } else { room });
-            jit.place(path).unwrap()
         }
-        5 => {
-            (made.at, made.bytes) = (start, size);
-            jit.place(ty).unwrap()
-        }
-        6 if room >= 32 => jit.place(path).unwrap(),
-        6 => return step(rng, jit),
-        // A call that fills 32 bytes of an object, if there are as many.
-        _ if size < 32 => return step(rng, jit),
-        _ => {
-            made.at = start;
-            made.call = Some(jit.call(&[ty]).unwrap());
-            jit.place(ty).unwrap()
-        }
-    });
+        5 => (made.at, made.bytes, made.place) = (start, size, jit.place(ty).unwrap()),
+        // A masked store of 32 bytes, and a call that fills as many.
+        6 if room >= 32 => {}
+        7 if size >= 32 => (made.at, made.call) = (start, Some(jit.call(&[ty]).unwrap())),
+        _ => return step(rng, jit),
+    }
     made
 }
 
@@ -144,7 +129,7 @@ fn write<'c>(code: &Code<'c>, tagger: &mut Tagger<'c>, steps: &[Step]) {
             tagger.attach_call(call, made).unwrap();
             continue;
         }
-        let place = step.place.as_ref().expect("an access has a place");
+        let place = &step.place;
         if tagger.attach(place, made).is_ok()
             && let Some(before) = &step.before
             && tagger.attach(before, made).is_ok()
