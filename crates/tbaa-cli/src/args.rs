@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("What is wrong?", &["run", "check", "lint", "verify", "bisect", "cc", "c++", "instrument"]),
     ("May these two alias?", &["explain", "alias", "matrix", "generic"]),
     ("What is in this module?", &["report", "stats", "dump", "graph", "types"]),
-    ("Make and change metadata", &["declare", "lower", "link", "strip", "plugin"]),
+    ("Make and change metadata", &["declare", "tag", "lower", "link", "strip", "plugin"]),
 ];
 
 const STATUS: &str = "\

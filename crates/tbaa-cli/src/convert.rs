@@ -16,7 +16,7 @@ use crate::report::{Failure, note};
 pub(crate) struct InputArg {
     /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
     #[arg(value_name = "INPUT")]
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     #[command(flatten)]
     flags: FlagsArg,
 }
@@ -74,6 +74,7 @@ pub(crate) struct Origin<'a> {
     /// Where the build's flags for this file are.
     build: Option<&'a Path>,
     as_written: bool,
+    without_tags: bool,
 }
 
 impl<'a> From<&'a InputArg> for Origin<'a> {
@@ -84,13 +85,18 @@ impl<'a> From<&'a InputArg> for Origin<'a> {
 
 impl<'a> Origin<'a> {
     pub(crate) fn new(path: &'a Path, flags: &'a [OsString]) -> Self {
-        Origin { path, flags, build: None, as_written: false }
+        Origin { path, flags, build: None, as_written: false, without_tags: false }
     }
 
     /// The same as clang's front end makes it, before LLVM's passes: each access
     /// of the source is there, with its tag.
     pub(crate) fn as_written(self) -> Self {
         Origin { as_written: true, ..self }
+    }
+
+    /// The same as a front end makes it that has no tags, before LLVM's passes.
+    pub(crate) fn without_tags(self) -> Self {
+        Origin { without_tags: true, ..self.as_written() }
     }
 
     /// Returns whether clang compiles the input; fails if it does not, and there
@@ -129,6 +135,9 @@ impl<'a> Origin<'a> {
             flags.push("-w".into());
         }
         flags.extend_from_slice(self.flags);
+        if self.without_tags {
+            flags.push("-fno-strict-aliasing".into());
+        }
         // The last level counts, and without optimisation clang writes no tags.
         let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
         if self.as_written && flags.iter().rfind(level).is_some_and(|it| it == "-O0") {

@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use super::access::{Bytes, Direction, shortened};
-use super::globals::Global;
 use super::known;
 use super::outcome::SkipReason;
 use super::pass::Current;
 use super::slots::pointee;
 use tbaa::{CopyEntry, TagId};
-use tbaa_ir::{Argument, Attribute, Call, Instruction, Statement};
+use tbaa_ir::{Argument, Attribute, Call, Global, Instruction, Statement};
 
 /// Functions that write a string to their first argument, as many bytes as the
 /// second says at most where `true`: those with a variable number of arguments,

@@ -3,7 +3,6 @@
 use super::Form;
 use super::attributes::{number, weaken};
 use super::flow::{flow_of, small_loops};
-use super::globals::globals;
 use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
@@ -14,7 +13,7 @@ use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
-    TextErrorKind,
+    TextErrorKind, globals,
 };
 use tbaa_lex::lexer::Lexer;
 

@@ -22,7 +22,6 @@ mod attributes;
 mod calls;
 mod flow;
 mod function;
-mod globals;
 mod inline;
 mod known;
 pub mod layout;

@@ -6,12 +6,11 @@ use std::fmt::{Display, Write};
 use super::Form;
 use super::access::Direction;
 use super::attributes::number;
-use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
+use tbaa_ir::{DebugInfo, Edits, Effects, Global, Groups, Module, Sizes, Statement};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
@@ -22,7 +21,7 @@ pub(super) struct Pass<'t> {
     pub(super) edits: Edits,
     /// Functions with a body that gets checks.
     pub(super) checked: HashSet<&'t [u8]>,
-    pub(super) globals: HashMap<&'t [u8], Global>,
+    pub(super) globals: HashMap<&'t [u8], Global<'t>>,
     pub(super) effects: Effects<'t>,
     /// What functions write through their arguments, of those asked about.
     pub(super) written: HashMap<&'t [u8], u32>,

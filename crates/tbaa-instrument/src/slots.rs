@@ -4,56 +4,8 @@ use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};
-use tbaa_ir::{Argument, Body, Module, Opcode, Statement};
+use tbaa_ir::{Alloca, Argument, Body, Module, Opcode, Statement};
 use tbaa_lex::lexer::Lexer;
-
-/// An `alloca` taken apart.
-struct Alloca<'t> {
-    ty: &'t [u8],
-    /// Its type and value.
-    count: Option<(&'t [u8], &'t [u8])>,
-    swift_error: bool,
-    /// Whether its address space is 0 and it is none of a call's arguments.
-    plain: bool,
-}
-
-impl<'t> Alloca<'t> {
-    fn read(statement: &Statement<'t>) -> Option<Self> {
-        let mut lexer = statement.operands();
-        let (mut swift_error, mut plain) = (false, true);
-        loop {
-            lexer.skip_space().ok()?;
-            if lexer.eat_word(b"swifterror") {
-                swift_error = true;
-            } else if lexer.eat_word(b"inalloca") {
-                plain = false;
-            } else {
-                break;
-            }
-        }
-        let ty = lexer.ty().ok()?;
-        let mut count = None;
-        while lexer.skip_space().is_ok() && lexer.eat(b",") {
-            lexer.skip_space().ok()?;
-            let rest = lexer.rest();
-            if rest.starts_with(b"addrspace(") {
-                plain = rest.starts_with(b"addrspace(0)");
-            } else if rest.starts_with(b"i") {
-                let ty = lexer.ty().ok()?;
-                lexer.skip_space().ok()?;
-                let rest = lexer.rest();
-                let end = rest.iter().position(|&byte| byte == b',' || byte.is_ascii_whitespace());
-                let value = &rest[..end.unwrap_or(rest.len())];
-                count = Some((ty, value));
-                lexer.at += value.len();
-                continue;
-            }
-            // An alignment, an address space or an attachment.
-            lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
-        }
-        Some(Alloca { ty, count, swift_error, plain })
-    }
-}
 
 /// Finds the slots that LLVM keeps in registers: only whole loads and stores
 /// use them.
@@ -67,7 +19,7 @@ pub(super) fn registers<'t>(
     // The slots' types, and how many uses are left that may be something else.
     let mut slots: HashMap<&[u8], (&[u8], i64)> = HashMap::default();
     for statement in body.statements.iter().filter(|it| it.word == b"alloca") {
-        if let (Some(name), Some(alloca)) = (statement.result, Alloca::read(statement))
+        if let (Some(name), Some(alloca)) = (statement.result, statement.alloca())
             && alloca.count.is_none()
         {
             slots.insert(name, (alloca.ty, 0));
@@ -166,7 +118,7 @@ impl<'t> Current<'_, 't> {
                 break;
             }
             let (b"alloca", Some(name)) = (statement.word, statement.result) else { continue };
-            let Some(alloca) = Alloca::read(statement) else { continue };
+            let Some(alloca) = statement.alloca() else { continue };
             if alloca.swift_error {
                 self.swift_errors.insert(name);
             }
@@ -294,7 +246,7 @@ impl<'t> Current<'_, 't> {
         if self.is_own(name) || self.swift_errors.contains(name) {
             return;
         }
-        let alloca = Alloca::read(statement);
+        let alloca = statement.alloca();
         let Some(alloca) = alloca else { return self.skip(statement, SkipReason::Unreadable) };
         if !alloca.plain {
             return self.skip(statement, SkipReason::AddressSpace);

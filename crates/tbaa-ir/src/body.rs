@@ -72,6 +72,7 @@ pub struct Call<'t> {
 }
 
 /// A `getelementptr` taken apart.
+#[derive(Clone, Copy)]
 #[doc(hidden)]
 pub struct Element<'t> {
     /// The type that the indices count in; empty before LLVM 3.7, where the pointer's
@@ -394,30 +395,8 @@ impl<'t> Statement<'t> {
     #[must_use]
     pub fn element(&self) -> Option<Element<'t>> {
         let mut lexer = self.operands;
-        lexer.skip_space().ok()?;
-        while lexer.eat_word(b"inbounds") || lexer.eat_word(b"nusw") || lexer.eat_word(b"nuw") {
-            lexer.skip_space().ok()?;
-        }
-        let mut base = lexer;
-        let mut ty = lexer.ty().ok()?;
-        lexer.skip_space().ok()?;
-        if lexer.eat(b",") {
-            base = lexer;
-        } else {
-            ty = b"";
-        }
-        let base_value = operand(&mut base)?;
-        let mut list = base.at..base.at;
-        while base.skip_space().is_ok() && base.eat(b",") {
-            base.skip_space().ok()?;
-            if base.peek() == Some(b'!') {
-                break;
-            }
-            list.start = if list.is_empty() { base.at } else { list.start };
-            index(&mut base)?;
-            list.end = base.at;
-        }
-        Some(Element { ty, base: base_value, list: &base.text[list] })
+        element_flags(&mut lexer)?;
+        Element::read(lexer)
     }
 
     /// Reads a call; `None` where its callee cannot be made out.
@@ -478,6 +457,40 @@ impl<'t> Statement<'t> {
 }
 
 impl<'t> Element<'t> {
+    /// Reads a constant: `getelementptr inbounds (%S, ptr @g, i64 0, i32 1)`.
+    #[must_use]
+    pub fn constant(value: &'t [u8]) -> Option<Self> {
+        let mut lexer = Lexer::new(value, 0);
+        lexer.eat_word(b"getelementptr").then_some(())?;
+        element_flags(&mut lexer)?;
+        lexer.eat(b"(").then_some(())?;
+        Self::read(lexer)
+    }
+
+    /// Reads what follows the flags.
+    fn read(mut lexer: Lexer<'t>) -> Option<Self> {
+        let mut base = lexer;
+        let mut ty = lexer.ty().ok()?;
+        lexer.skip_space().ok()?;
+        if lexer.eat(b",") {
+            base = lexer;
+        } else {
+            ty = b"";
+        }
+        let base_value = operand(&mut base)?;
+        let mut list = base.at..base.at;
+        while base.skip_space().is_ok() && base.eat(b",") {
+            base.skip_space().ok()?;
+            if base.peek() == Some(b'!') {
+                break;
+            }
+            list.start = if list.is_empty() { base.at } else { list.start };
+            index(&mut base)?;
+            list.end = base.at;
+        }
+        Some(Element { ty, base: base_value, list: &base.text[list] })
+    }
+
     pub fn indices(&self) -> impl Iterator<Item = Argument<'t>> {
         let mut lexer = Lexer::new(self.list, 0);
         std::iter::from_fn(move || {
@@ -487,6 +500,15 @@ impl<'t> Element<'t> {
             found
         })
     }
+}
+
+/// Passes the words between `getelementptr` and its types.
+fn element_flags(lexer: &mut Lexer<'_>) -> Option<()> {
+    lexer.skip_space().ok()?;
+    while lexer.eat_word(b"inbounds") || lexer.eat_word(b"nusw") || lexer.eat_word(b"nuw") {
+        lexer.skip_space().ok()?;
+    }
+    Some(())
 }
 
 /// Reads an index of a `getelementptr`.

@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alloca;
 mod attachments;
 mod attributes;
 mod body;
@@ -37,6 +38,7 @@ mod effects;
 mod error;
 mod flow;
 mod function;
+mod globals;
 mod header;
 mod instruction;
 mod module;
@@ -53,6 +55,8 @@ mod stops;
 pub mod types;
 
 #[doc(hidden)]
+pub use alloca::Alloca;
+#[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};
 #[doc(hidden)]
 pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
@@ -63,6 +67,8 @@ pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 #[doc(hidden)]
 pub use flow::Flow;
+#[doc(hidden)]
+pub use globals::{Global, globals};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;
 pub use read::{read, read_with};

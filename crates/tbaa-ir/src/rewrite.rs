@@ -8,6 +8,9 @@ use super::edits::Edits;
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
 use super::span::named_span;
+use tbaa::parts::table::HashMap;
+use tbaa::text::write_operands;
+use tbaa::{Graph, NodeId};
 
 /// Changes what is attached to a module's instructions, in its text.
 ///
@@ -144,6 +147,28 @@ impl<'t> Rewriter<'t> {
         let line_end = line_end(self.text);
         self.definitions += &format!("!{number} = {body}{line_end}");
         Ok(number)
+    }
+
+    /// Adds the nodes of a graph, and returns their numbers. A distinct node refers to itself
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`define`](Self::define).
+    #[doc(hidden)]
+    pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
+        let mut numbers = HashMap::default();
+        for node in graph.nodes() {
+            let number = if graph.is_distinct(node) {
+                let number = self.next.unwrap_or_default();
+                self.define(format_args!("distinct !{{!{number}}}"))?
+            } else {
+                let operands = write_operands(graph, node, |node| format!("!{}", numbers[&node]));
+                self.define(format_args!("!{{{operands}}}"))?
+            };
+            numbers.insert(node, number);
+        }
+        Ok(numbers)
     }
 
     /// Adds `!N = distinct !{!N, operands}`, and returns N: a node that no other

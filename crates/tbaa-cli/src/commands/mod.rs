@@ -22,6 +22,7 @@ mod report;
 mod sarif;
 mod stats;
 mod strip;
+mod tag;
 mod types;
 mod verify;
 mod words;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Link(link::Link),
     Lower(lower::Lower),
     Strip(strip::Strip),
+    Tag(tag::Tag),
     Instrument(instrument::Instrument),
     Cc(cc::Cc),
     /// Compiles C++ as clang++ does, with run-time checks of tags; see `tbaa cc`.
@@ -105,6 +107,7 @@ pub(crate) fn run(
         Command::Link(args) => link::run(&args, out)?,
         Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
+        Command::Tag(args) => tag::run(&args, out)?,
         Command::Instrument(args) => instrument::run(&args, out)?,
         Command::Cc(args) => return cc::run(&args, false).map(Outcome::Ended),
         Command::Cxx(args) => return cc::run(&args, true).map(Outcome::Ended),

@@ -57,29 +57,13 @@ fn entry_source(graph: &Graph, tag: TagId, bytes: u64) -> Source {
 /// Metadata on its way into a module, each node once.
 struct Definitions<'d, 't> {
     rewriter: &'d mut Rewriter<'t>,
-    nodes: HashMap<NodeId, u32>,
+    nodes: tbaa::parts::table::HashMap<NodeId, u32>,
     lists: HashMap<String, u32>,
     /// The operands of the lists in the text, by number, once asked for.
     there: Option<HashMap<&'t str, &'t str>>,
 }
 
 impl<'t> Definitions<'_, 't> {
-    fn graph(&mut self, graph: &Graph) -> Result<(), TextError> {
-        for node in graph.nodes() {
-            let number = if graph.is_distinct(node) {
-                let number = self.rewriter.next_number().unwrap_or_default();
-                self.rewriter.define(format_args!("distinct !{{!{number}}}"))?
-            } else {
-                let nodes = &self.nodes;
-                let operands =
-                    tbaa_ir::write_operands(graph, node, |node| format!("!{}", nodes[&node]));
-                self.rewriter.define(format_args!("!{{{operands}}}"))?
-            };
-            self.nodes.insert(node, number);
-        }
-        Ok(())
-    }
-
     /// Attaches scopes to an instruction, beside those in the text. These are of
     /// other domains, and LLVM looks at each domain for itself.
     fn add_scopes(
@@ -164,13 +148,9 @@ pub(super) fn rewrite(
     let at = |error: TextError| input.wrong(&error);
     let graph = lowering.graph();
     let mut rewriter = Rewriter::new(input.text(), module);
-    let mut definitions = Definitions {
-        rewriter: &mut rewriter,
-        nodes: HashMap::new(),
-        lists: HashMap::new(),
-        there: None,
-    };
-    definitions.graph(graph).map_err(at)?;
+    let nodes = rewriter.define_graph(graph).map_err(at)?;
+    let mut definitions =
+        Definitions { rewriter: &mut rewriter, nodes, lists: HashMap::new(), there: None };
     let scopes = write_scopes(lowering, &mut definitions).map_err(at)?;
     let class_scopes =
         classes.map(|it| write_classes(it, &mut definitions)).transpose().map_err(at)?;

@@ -10,6 +10,7 @@ use tbaa_ir::Module;
 use tbaa_plugin::{Runs, Toolchain, cache, search};
 
 use self::show::Findings;
+use super::tag::Tagging;
 use super::{TextOrJson, write_json};
 use crate::convert::InputArg;
 use crate::input::Input;
@@ -28,6 +29,7 @@ use crate::report::Failure;
 Examples:
   tbaa worth lvm.c -- -O2 -Isrc
   tbaa worth f.ll --runs 1000 --format json
+  tbaa worth --tag f.ll                     what would tags buy?
   clang -O2 -Xclang -disable-llvm-passes -g -S -emit-llvm f.c && tbaa worth f.ll
 
 Give it C, or a module that is not optimised yet: of an optimised one most questions
@@ -39,6 +41,11 @@ Exit status:
 pub(crate) struct Worth {
     #[command(flatten)]
     pub(crate) input: InputArg,
+    /// Give the module tags first, as `tbaa tag` does: what would tags buy?
+    #[arg(long)]
+    tag: bool,
+    #[command(flatten)]
+    tagging: Tagging,
     /// What `opt` runs on the module.
     #[arg(long, value_name = "PIPELINE", default_value = "default<O2>")]
     passes: String,
@@ -75,7 +82,13 @@ pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = Input::open(crate::convert::Origin::from(&args.input).as_written())?;
+    let input = match args.tag {
+        true => {
+            let (file, text) = args.tagging.tagged(&args.input)?;
+            Input::of_text(file, text)?
+        }
+        false => Input::open(crate::convert::Origin::from(&args.input).as_written())?,
+    };
     let module = input.module()?;
     if module.attached_tags().is_empty() {
         return Err(Failure::unusable(format!(

@@ -1,26 +1,30 @@
 //! The global variables of a module.
 
+use super::sizes::Sizes;
 use tbaa::parts::table::HashMap;
-use tbaa_ir::Sizes;
 use tbaa_lex::lexer::Lexer;
 
 /// A global variable.
 #[derive(Clone, Copy)]
-pub(super) struct Global {
-    pub(super) constant: bool,
+#[doc(hidden)]
+pub struct Global<'t> {
+    pub constant: bool,
     /// Whether this module says what is in it.
-    pub(super) defined: bool,
+    pub defined: bool,
+    pub ty: &'t [u8],
     /// In bytes; 0 if it is not known.
-    pub(super) size: u64,
+    pub size: u64,
 }
 
 /// Reads the lines `@x = ... global i32 ...` of a text: by name, as it stands after the `@`.
-pub(super) fn globals<'t>(text: &'t [u8], sizes: &Sizes) -> HashMap<&'t [u8], Global> {
+#[doc(hidden)]
+#[must_use]
+pub fn globals<'t>(text: &'t [u8], sizes: &Sizes) -> HashMap<&'t [u8], Global<'t>> {
     let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
     starts.filter_map(|start| global(Lexer::new(text, start), sizes)).collect()
 }
 
-fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global)> {
+fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'t>)> {
     lexer.eat(b"@").then_some(())?;
     let start = lexer.at;
     lexer.skip_name().ok()?;
@@ -48,7 +52,8 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global)>
             _ => continue,
         };
         lexer.skip_space().ok()?;
-        let size = sizes.of(lexer.ty().ok()?).map_or(0, |size| size.alloc);
-        return Some((name, Global { constant, defined, size }));
+        let ty = lexer.ty().ok()?;
+        let size = sizes.of(ty).map_or(0, |size| size.alloc);
+        return Some((name, Global { constant, defined, ty, size }));
     }
 }

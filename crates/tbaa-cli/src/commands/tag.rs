@@ -1,0 +1,98 @@
+//! `tbaa tag`: tags for a module that has none.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, tag};
+
+use super::counted;
+use crate::convert::{InputArg, Origin};
+use crate::input::Input;
+use crate::report::{Failure, note, write_output};
+
+/// Gives the accesses of a module tags, from the places that its getelementptrs name.
+///
+/// This is for front ends that have no tags, or want to know what tags would buy them: see
+/// `tbaa worth --tag`. Take the module before LLVM's passes. A load or store of a struct's
+/// member gets a tag whose base type is the struct up to that member. All other accesses get
+/// none, and may alias everything. Standard error says what the program must keep to, and how
+/// many accesses have no tag for which reason.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa tag f.ll | opt -O2 -S
+  tbaa tag f.ll --elements -o tagged.ll
+  tbaa tag f.ll --union Int,Float           members of a union that no function shows
+  tbaa tag f.ll | tbaa instrument - -o checked.ll
+
+Exit status:
+  0  fine
+  2  unusable input or arguments, or a module for which tags would be wrong")]
+pub(crate) struct Tag {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+    #[command(flatten)]
+    pub(crate) tagging: Tagging,
+    /// Where to write the module; by default standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What a front end declares of its types.
+#[derive(clap::Args)]
+pub(crate) struct Tagging {
+    /// Tag elements of arrays, and what plain pointers point to, by their scalar type.
+    #[arg(long)]
+    elements: bool,
+    /// Tell this struct apart from others with the same members. May be given several times.
+    #[arg(long, value_name = "TYPE")]
+    nominal: Vec<String>,
+    /// These structs share memory, as members of a union do. May be given several times.
+    #[arg(long, value_name = "TYPE,TYPE...")]
+    union: Vec<String>,
+    /// Leave accesses through this struct without tags. May be given several times.
+    #[arg(long, value_name = "TYPE")]
+    opaque: Vec<String>,
+}
+
+impl Tagging {
+    fn options(&self) -> Options {
+        let options = if self.elements { Options::new().elements() } else { Options::new() };
+        let options = self.nominal.iter().fold(options, |it, name| it.nominal(name));
+        let options = self.opaque.iter().fold(options, |it, name| it.opaque(name));
+        self.union.iter().fold(options, |it, names| it.union(names.split(',')))
+    }
+
+    /// Reads the module as its front end made it, gives it tags, and says which.
+    pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
+        let input = Input::open_for_types(Origin::from(input).without_tags())?;
+        let (text, module) = (input.text(), input.module()?);
+        let fail =
+            |error: &dyn std::fmt::Display| Failure::unusable(format!("{}: {error}", input.file()));
+        let tags = tag(text, module, &self.options()).map_err(|error| fail(&error))?;
+        let reasons = tags.reasons();
+        for name in &tags.unknown {
+            note(format!("{} has no type %{name}", input.file()));
+        }
+        let tagged = tags.tags.len() as u64;
+        let all = tagged + tags.untagged.len() as u64;
+        note(format!("{} of {} tagged", tagged, counted(all, "access", "accesses")));
+        for (why, count) in reasons {
+            note(format!("{count:>7}  {why}"));
+        }
+        note(format!("right for a program that keeps to this: {PROMISE}"));
+        if self.elements {
+            note(format!("and to this: {ELEMENTS_PROMISE}"));
+        }
+        let new = tags.to_bytes(text, module).map_err(|error| input.wrong(&error))?;
+        Ok((input.file().to_owned(), new))
+    }
+}
+
+pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result<(), Failure> {
+    let (_, text) = args.tagging.tagged(&args.input)?;
+    match &args.output {
+        Some(file) => write_output(file, &[args.input.path.clone()], &text),
+        None => Ok(out.write_all(&text)?),
+    }
+}

@@ -1,0 +1,39 @@
+//! Tags for a module that has none, from the places that its `getelementptr`s name.
+//!
+//! [`tag`] works on text, without LLVM, and before LLVM's passes. A load or store gets a tag
+//! if its pointer is made by `getelementptr`s that lead, each with the type that the one
+//! before reached, to a member of a struct of the access's own type. All other accesses get
+//! none, and may alias everything.
+//!
+//! A type is what it has: the offsets and types of its members, and no name. The base type
+//! of a tag ends with the member that is accessed. So structs that begin alike, literal
+//! structs, and structs that the linker renamed have the tags that their common members
+//! have in common.
+//!
+//! What the program must keep to is [`PROMISE`].
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod options;
+mod overlaps;
+mod places;
+mod pointers;
+mod shapes;
+mod tags;
+
+pub use error::TagError;
+pub use options::Options;
+pub use places::Untagged;
+pub use tags::{Tags, tag};
+
+/// What a program must keep to for its tags to be right.
+pub const PROMISE: &str = "\
+If two accesses to the same bytes, while one value lives there, reach them through getelementptrs, \
+then the members before them have the same LLVM types in the same order, or one struct is declared \
+inside the other, and both use the same scalar type.";
+
+/// What [`Options::elements`] promises beside [`PROMISE`].
+pub const ELEMENTS_PROMISE: &str = "\
+Memory that is accessed as one scalar type is accessed as no other while one value lives there: \
+nothing is zeroed, copied or hashed by words of another type.";

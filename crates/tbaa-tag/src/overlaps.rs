@@ -1,0 +1,113 @@
+//! Types that one function shows to overlap.
+//!
+//! A function that accesses the same bytes through one pointer as two members that no type has
+//! in common, one access always before the other, has a union that its types do not show.
+
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
+
+use tbaa::parts::table::{HashMap, HashSet};
+use tbaa_ir::{Flow, Module};
+use tbaa_types::{Layouts, Type};
+
+use crate::places::{Access, Place};
+use crate::pointers::Head;
+use crate::shapes::Shapes;
+
+/// The most comparisons for one pointer. Beyond them all of its types count as overlapping.
+const COMPARISONS: usize = 4096;
+
+/// Types, and accesses behind plain pointers, that must have no tags.
+#[derive(Default)]
+pub(crate) struct Overlaps {
+    pub(crate) types: HashSet<Type>,
+    pub(crate) instructions: HashSet<usize>,
+}
+
+/// Where one place is accessed through one pointer.
+struct Uses {
+    place: Place,
+    end: u64,
+    blocks: Vec<usize>,
+    instructions: Vec<usize>,
+}
+
+/// The places that one pointer leads to, by where their bytes begin.
+type Places = BTreeMap<(u64, usize), Uses>;
+
+impl Overlaps {
+    /// `found` are a module's accesses in its order.
+    pub(crate) fn of<'t>(
+        text: &'t [u8],
+        module: &Module,
+        found: &[(&Access<'t>, Place)],
+        shapes: &Shapes<'_>,
+        layouts: &mut Layouts<'_>,
+    ) -> Self {
+        let mut overlaps = Overlaps::default();
+        for accesses in found.chunk_by(|a, b| a.0.function == b.0.function) {
+            let function = accesses[0].0.function;
+            let flow =
+                LazyCell::new(|| Flow::of(module.body(text, function).successors().iter()));
+            let mut numbers: HashMap<Place, usize> = HashMap::default();
+            let mut heads: HashMap<Head<'t>, Places> = HashMap::default();
+            for &(access, place) in accesses {
+                // What a slot or a variable is, is known.
+                if matches!(access.head, Head::Slot(..) | Head::Global(_)) {
+                    continue;
+                }
+                let next = numbers.len();
+                let number = *numbers.entry(place).or_insert(next);
+                let uses = heads.entry(access.head).or_default();
+                let uses = uses.entry((place.offset, number)).or_insert_with(|| {
+                    let end = place.offset.saturating_add(access.bytes(layouts));
+                    Uses { place, end, blocks: Vec::new(), instructions: Vec::new() }
+                });
+                if uses.blocks.last() != Some(&access.block) {
+                    uses.blocks.push(access.block);
+                }
+                uses.instructions.push(access.instruction);
+            }
+            for places in heads.values() {
+                overlaps.of_pointer(places, shapes, &flow);
+            }
+        }
+        overlaps
+    }
+
+    fn of_pointer(
+        &mut self,
+        places: &Places,
+        shapes: &Shapes<'_>,
+        flow: &LazyCell<Flow, impl FnOnce() -> Flow>,
+    ) {
+        let mut left = COMPARISONS;
+        for (&(begin, number), a) in places {
+            let after = (begin, number + 1)..(a.end.max(begin), 0);
+            for b in places.range(after).map(|it| it.1) {
+                let ends = |it: &Uses| (it.place.base, it.place.offset);
+                if shapes.may_alias(ends(a), ends(b)) {
+                    continue;
+                }
+                let pairs = a.blocks.iter().flat_map(|&x| b.blocks.iter().map(move |&y| (x, y)));
+                let mut shown = false;
+                for (x, y) in pairs {
+                    left = left.saturating_sub(1);
+                    shown |= left == 0 || flow.dominates(x, y) || flow.dominates(y, x);
+                    if shown {
+                        break;
+                    }
+                }
+                if !shown {
+                    continue;
+                }
+                for uses in [a, b] {
+                    match uses.place.root {
+                        Some(root) => _ = self.types.insert(root),
+                        None => self.instructions.extend(&uses.instructions),
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What types are, without their names; and base types that end with a member.
+
+use tbaa::parts::table::{HashMap, IndexSet};
+use tbaa_ir::types::Definitions;
+use tbaa_types::{Context, Layouts, Type, TypeKind};
+
+use crate::options::Options;
+
+/// The deepest nesting of types that is looked at.
+const DEEPEST: usize = 64;
+
+/// The longest name of a base type that says all of its members, in bytes.
+const NAME: usize = 60;
+
+/// A type without its name, by its index.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Shape {
+    /// A scalar, or what is never looked into.
+    Scalar(String),
+    /// Its elements, and how many.
+    Array(u32, u64),
+    /// Its members, each with its offset in bytes.
+    Struct { members: Vec<(u64, u32)>, nominal: Option<Box<[u8]>> },
+}
+
+/// What stands at a place of a base type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Item {
+    /// A shape.
+    Scalar(u32),
+    /// A base type.
+    Base(u32),
+}
+
+/// A base type: what stands before its last member, and the last member.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Base {
+    pub(crate) before: Option<u32>,
+    pub(crate) offset: u64,
+    pub(crate) last: Item,
+    nominal: Option<Box<[u8]>>,
+}
+
+/// The shapes of a module's types, and the base types that tags need.
+pub(crate) struct Shapes<'c> {
+    context: &'c Context,
+    layouts: Layouts<'c>,
+    nominal: HashMap<Type, Box<[u8]>>,
+    unions: HashMap<Type, String>,
+    known: HashMap<Type, Option<u32>>,
+    shapes: IndexSet<Shape>,
+    bases: IndexSet<Base>,
+    /// The members of each base, for its name.
+    names: Vec<String>,
+    /// Of structs: the base types that end with each of their members.
+    prefixes: HashMap<u32, Vec<Option<u32>>>,
+}
+
+/// One step into a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// To a member, by its position.
+    Member(usize),
+    /// To any element.
+    Element,
+}
+
+impl<'c> Shapes<'c> {
+    pub(crate) fn new(
+        context: &'c Context,
+        layouts: Layouts<'c>,
+        definitions: &Definitions,
+        options: &Options,
+    ) -> Self {
+        let mut unions = HashMap::default();
+        for union in &options.unions {
+            let mut names: Vec<_> = union.iter().map(|it| String::from_utf8_lossy(it)).collect();
+            names.sort_unstable();
+            let name = format!("union of {}", names.join(", "));
+            unions.extend(union.iter().filter_map(|it| Some((definitions.named(it)?, name.clone()))));
+        }
+        let nominal = options.nominal.iter();
+        Shapes {
+            context,
+            layouts,
+            nominal: nominal.filter_map(|it| Some((definitions.named(it)?, it.clone()))).collect(),
+            unions,
+            known: HashMap::default(),
+            shapes: IndexSet::default(),
+            bases: IndexSet::default(),
+            names: Vec::new(),
+            prefixes: HashMap::default(),
+        }
+    }
+
+    /// Returns a type's shape; `None` of one without a size that is known, or nested too deep.
+    pub(crate) fn of(&mut self, ty: Type) -> Option<u32> {
+        self.at_depth(ty, 0)
+    }
+
+    fn at_depth(&mut self, ty: Type, depth: usize) -> Option<u32> {
+        if let Some(&known) = self.known.get(&ty) {
+            return known;
+        }
+        if depth == DEEPEST {
+            return None;
+        }
+        let shape = self.make(ty, depth);
+        self.known.insert(ty, shape);
+        shape
+    }
+
+    fn make(&mut self, ty: Type, depth: usize) -> Option<u32> {
+        let size = self.layouts.store_size(ty).ok().filter(|size| !size.scalable)?;
+        let shape = match self.context.kind(ty) {
+            _ if let Some(union) = self.unions.get(&ty) => Shape::Scalar(union.clone()),
+            TypeKind::Array { element, len } => Shape::Array(self.at_depth(element, depth + 1)?, len),
+            TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                let offsets = self.layouts.struct_layout(ty).ok()?.offsets;
+                let mut members = Vec::with_capacity(offsets.len());
+                for (offset, &part) in offsets.iter().zip(self.context.parts(ty)) {
+                    members.push((offset.min, self.at_depth(part, depth + 1)?));
+                }
+                Shape::Struct { members, nominal: self.nominal.get(&ty).cloned() }
+            }
+            TypeKind::Int(1 | 8) => Shape::Scalar(BYTE.to_owned()),
+            // Before LLVM 15 a pointer's type says what it points to, which a program casts.
+            TypeKind::Pointer { address_space: 0, .. } => Shape::Scalar("ptr".to_owned()),
+            TypeKind::Pointer { address_space, .. } => {
+                Shape::Scalar(format!("ptr addrspace({address_space})"))
+            }
+            TypeKind::Primitive(_) | TypeKind::Int(_) => {
+                Shape::Scalar(self.context.display(ty).to_string())
+            }
+            // A vector, and what targets define: by the bytes alone.
+            _ => Shape::Scalar(format!("{} opaque bytes", size.min)),
+        };
+        Some(self.shapes.insert_full(shape).0 as u32)
+    }
+
+    pub(crate) fn get(&self, shape: u32) -> &Shape {
+        &self.shapes[shape as usize]
+    }
+
+    /// Returns whether a shape is `i8` or `i1`.
+    pub(crate) fn is_byte(&self, shape: u32) -> bool {
+        matches!(self.get(shape), Shape::Scalar(name) if name == BYTE)
+    }
+
+    pub(crate) fn is_union(&self, ty: Type) -> bool {
+        self.unions.contains_key(&ty)
+    }
+
+    pub(crate) fn bases(&self) -> &IndexSet<Base> {
+        &self.bases
+    }
+
+    /// Returns a base type's name: its members, each with its offset.
+    pub(crate) fn name(&self, base: u32) -> String {
+        format!("{{{}}}", self.names[base as usize])
+    }
+
+    /// Returns the type that ends with what a path leads to, and the bytes from its start to
+    /// there.
+    pub(crate) fn cut(&mut self, shape: u32, path: &[Step]) -> Option<(Item, u64)> {
+        match (path.split_first(), self.get(shape)) {
+            (None, Shape::Scalar(_)) => Some((Item::Scalar(shape), 0)),
+            (Some((Step::Element, rest)), &Shape::Array(element, _)) => self.cut(element, rest),
+            (Some((&Step::Member(at), rest)), Shape::Struct { members, nominal }) => {
+                let (&(offset, member), nominal) = (members.get(at)?, nominal.clone());
+                let (last, inner) = self.cut(member, rest)?;
+                let before = self.prefix(shape, at);
+                Some((self.append(before, offset, last, nominal), offset.checked_add(inner)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what a shape is as a member; `None` if it has no bytes.
+    fn whole(&mut self, mut shape: u32) -> Option<Item> {
+        loop {
+            match self.get(shape) {
+                Shape::Scalar(_) => return Some(Item::Scalar(shape)),
+                Shape::Array(_, 0) => return None,
+                Shape::Array(element, _) => shape = *element,
+                Shape::Struct { members, .. } => {
+                    let len = members.len();
+                    return self.prefix(shape, len).map(Item::Base);
+                }
+            }
+        }
+    }
+
+    /// Returns the first `len` members of a struct; `None` if they have no bytes.
+    fn prefix(&mut self, shape: u32, len: usize) -> Option<u32> {
+        if !self.prefixes.contains_key(&shape) {
+            let Shape::Struct { members, nominal } = self.get(shape).clone() else { return None };
+            let (mut all, mut before) = (vec![None], None);
+            for (offset, member) in members {
+                if let Some(item) = self.whole(member)
+                    && let Item::Base(base) = self.append(before, offset, item, nominal.clone())
+                {
+                    before = Some(base);
+                }
+                all.push(before);
+            }
+            self.prefixes.insert(shape, all);
+        }
+        *self.prefixes[&shape].get(len)?
+    }
+
+    /// Puts a member behind others. What a struct begins with is no member of it, but it
+    /// itself.
+    fn append(
+        &mut self,
+        before: Option<u32>,
+        offset: u64,
+        last: Item,
+        nominal: Option<Box<[u8]>>,
+    ) -> Item {
+        if let (None, 0, Item::Base(_), None) = (before, offset, last, &nominal) {
+            return last;
+        }
+        let nominal = nominal.filter(|_| before.is_none());
+        let own = match last {
+            Item::Scalar(shape) => match self.get(shape) {
+                Shape::Scalar(name) => name.clone(),
+                _ => String::new(),
+            },
+            Item::Base(base) => self.name(base),
+        };
+        let mut name = match (before, &nominal) {
+            (Some(before), _) => format!("{}, {own}", self.names[before as usize]),
+            (None, Some(nominal)) => format!("{}: {own}", String::from_utf8_lossy(nominal)),
+            (None, None) => own,
+        };
+        if offset != 0 {
+            name += &format!("@{offset}");
+        }
+        if name.len() > NAME {
+            name = format!("...{:016x} {offset}", fnv(&name));
+        }
+        let base = Base { before, offset, last, nominal };
+        let (at, is_new) = self.bases.insert_full(base);
+        if is_new {
+            self.names.push(name);
+        }
+        Item::Base(at as u32)
+    }
+
+    /// Returns whether what one tag accesses may be inside what the other does.
+    ///
+    /// LLVM: `matchAccessTags` of the old format.
+    pub(crate) fn may_alias(&self, a: (Item, u64), b: (Item, u64)) -> bool {
+        self.reaches(a, b) || self.reaches(b, a)
+    }
+
+    fn reaches(&self, (mut at, mut offset): (Item, u64), (base, place): (Item, u64)) -> bool {
+        loop {
+            if at == base {
+                return offset == place;
+            }
+            let Item::Base(number) = at else { return false };
+            let of = &self.bases[number as usize];
+            match (offset.checked_sub(of.offset), of.before) {
+                (Some(inner), _) => (at, offset) = (of.last, inner),
+                (None, Some(before)) => at = Item::Base(before),
+                (None, None) => return false,
+            }
+        }
+    }
+}
+
+const BYTE: &str = "i8";
+
+/// The same number of the same text everywhere.
+///
+/// Source: Fowler, Noll, Vo: FNV-1a, 64 bits.
+fn fnv(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}

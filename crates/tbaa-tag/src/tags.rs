@@ -1,0 +1,222 @@
+//! A module's accesses with tags.
+
+use std::collections::BTreeMap;
+
+use tbaa::parts::table::{HashMap, IndexSet};
+use tbaa::{BuildError, Graph, TagId, TypeId};
+use tbaa_ir::{Module, Rewriter, TextError};
+use tbaa_types::{Context, DataLayout};
+
+use crate::error::TagError;
+use crate::options::Options;
+use crate::overlaps::Overlaps;
+use crate::places::{Access, Follower, Place, Reader, Untagged};
+use crate::shapes::{Base, Item, Shape, Shapes};
+
+/// The root of all tags that are made here.
+const ROOT: &str = "types by structure";
+
+/// The tags of a module, and the accesses that get none.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Tags {
+    /// The nodes of the tags.
+    pub graph: Graph,
+    /// The accesses that get a tag, in the module's order: indices of
+    /// [`Module::instructions`], and the tags.
+    pub tags: Vec<(usize, TagId)>,
+    /// The other loads, stores and atomic accesses, and why they get none.
+    pub untagged: Vec<(usize, Untagged)>,
+    /// Names that the options have and the module has not.
+    pub unknown: Vec<String>,
+}
+
+/// Finds tags for the accesses of the module that `text` is and `module` was read from.
+///
+/// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes.
+///
+/// ```
+/// use tbaa_tag::{Options, tag};
+///
+/// let text = br#"target datalayout = "e-i64:64"
+/// %Point = type { i32, float }
+/// define void @f(ptr %p, ptr %q) {
+///   %x = getelementptr %Point, ptr %p, i32 0, i32 0
+///   store i32 1, ptr %x
+///   %y = getelementptr %Point, ptr %q, i32 0, i32 1
+///   store float 2.0, ptr %y
+///   ret void
+/// }
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let tags = tag(text, &module, &Options::new())?;
+/// assert_eq!(tags.tags.len(), 2);
+/// let new = String::from_utf8(tags.to_bytes(text, &module)?).unwrap();
+/// assert!(new.contains("store float 2.0, ptr %y, !tbaa !"));
+/// assert!(new.contains(r#"!{!"{i32, float@4}", "#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`TagError`]: the module has no data layout, LLVM has optimised it, or its language
+/// allows what tags forbid.
+pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagError> {
+    if let Some(language) = language(text) {
+        return Err(TagError::Language(language));
+    }
+    let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
+    let layout: DataLayout = layout.ok_or(TagError::NoLayout)?;
+    let mut context = Context::new();
+    let definitions = module.read_types(text, &mut context).map_err(TagError::Type)?;
+    let found = Reader::new(text, module, &mut context, &definitions).accesses();
+    if found.members == 0 && found.bytes > 0 {
+        return Err(TagError::Optimised);
+    }
+    let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
+    let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
+    let places: Vec<_> = found
+        .accesses
+        .into_iter()
+        .map(|(at, access)| {
+            let place = access.and_then(|access| Ok((follower.place(&access)?, access)));
+            (at, place)
+        })
+        .collect();
+    let good: Vec<(&Access<'_>, Place)> =
+        places.iter().filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place))).collect();
+    let overlaps =
+        Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
+    let mut nodes = Nodes::new(&shapes);
+    let (mut tags, mut untagged) = (Vec::new(), Vec::new());
+    for (at, place) in places {
+        let place = place.and_then(|(place, access)| {
+            let through = access.types().any(|ty| overlaps.types.contains(&ty));
+            match through || overlaps.instructions.contains(&at) {
+                true => Err(Untagged::Overlap),
+                false => Ok(place),
+            }
+        });
+        match place {
+            Ok(place) => tags.push((at, place)),
+            Err(why) => untagged.push((at, why)),
+        }
+    }
+    let tags = nodes.tags(&tags)?;
+    let unknown = options.names().filter(|name| definitions.named(name).is_none());
+    let unknown = unknown.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    Ok(Tags { graph: nodes.graph, tags, untagged, unknown })
+}
+
+impl Tags {
+    /// Returns how many accesses get no tag for each reason.
+    #[must_use]
+    pub fn reasons(&self) -> BTreeMap<Untagged, usize> {
+        let mut counts = BTreeMap::new();
+        for &(_, why) in &self.untagged {
+            *counts.entry(why).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Returns the module's text with the tags.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError`], where the end of an instruction cannot be made out.
+    pub fn to_bytes(&self, text: &[u8], module: &Module) -> Result<Vec<u8>, TextError> {
+        let mut rewriter = Rewriter::new(text, module);
+        let numbers = rewriter.define_graph(&self.graph)?;
+        for &(at, tag) in &self.tags {
+            rewriter.set_metadata(at, "tbaa", Some(numbers[&self.graph.tag_node(tag)]));
+        }
+        rewriter.to_bytes()
+    }
+}
+
+/// Returns the language of a module if tags would be wrong for it.
+fn language(text: &[u8]) -> Option<&'static str> {
+    const SIGNS: [(&[u8], &str); 4] = [
+        (b"!\"rustc version ", "Rust"),
+        (b"language: DW_LANG_Rust", "Rust"),
+        (b"language: DW_LANG_Zig", "Zig"),
+        (b"producer: \"zig ", "Zig"),
+    ];
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
+    let sign = |line: &[u8], sign: &[u8]| line.windows(sign.len()).any(|it| it == sign);
+    lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|it| it.1).next()
+}
+
+/// The nodes of base types, made where a tag needs them.
+struct Nodes<'s, 'c> {
+    shapes: &'s Shapes<'c>,
+    graph: Graph,
+}
+
+impl<'s, 'c> Nodes<'s, 'c> {
+    fn new(shapes: &'s Shapes<'c>) -> Self {
+        Nodes { shapes, graph: Graph::new() }
+    }
+
+    fn tags(&mut self, places: &[(usize, Place)]) -> Result<Vec<(usize, TagId)>, BuildError> {
+        let needed = self.needed(places);
+        let root = self.graph.builder().root(ROOT)?;
+        let mut scalars: HashMap<u32, TypeId> = HashMap::default();
+        let mut types: HashMap<Item, TypeId> = HashMap::default();
+        let shapes = self.shapes;
+        let mut scalar = |graph: &mut Graph, shape: u32| {
+            let Shape::Scalar(name) = shapes.get(shape) else { unreachable!("it is a scalar") };
+            match scalars.get(&shape) {
+                Some(&known) => Ok(known),
+                None => {
+                    let ty = graph.builder().scalar_type(name, root)?;
+                    Ok::<_, BuildError>(*scalars.entry(shape).or_insert(ty))
+                }
+            }
+        };
+        for (at, base) in self.shapes.bases().iter().enumerate().filter(|it| needed[it.0]) {
+            let last = match base.last {
+                Item::Scalar(shape) => scalar(&mut self.graph, shape)?,
+                base => types[&base],
+            };
+            let before = base.before.map(|before| (types[&Item::Base(before)], 0));
+            let fields: Vec<_> = before.into_iter().chain([(last, base.offset)]).collect();
+            let ty = self.graph.builder().struct_type(self.shapes.name(at as u32), &fields)?;
+            types.insert(Item::Base(at as u32), ty);
+        }
+        let mut known: HashMap<Place, TagId> = HashMap::default();
+        let mut tags = Vec::with_capacity(places.len());
+        for (at, place) in places {
+            let tag = match known.get(place) {
+                Some(&tag) => tag,
+                None => {
+                    let access = scalar(&mut self.graph, place.scalar)?;
+                    let base = types.get(&place.base).copied().unwrap_or(access);
+                    let tag = self.graph.builder().struct_tag(base, access, place.offset, false)?;
+                    *known.entry(*place).or_insert(tag)
+                }
+            };
+            tags.push((*at, tag));
+        }
+        Ok(tags)
+    }
+
+    /// Which base types the tags need: each needs only earlier ones.
+    fn needed(&self, places: &[(usize, Place)]) -> Vec<bool> {
+        let bases: &IndexSet<Base> = self.shapes.bases();
+        let mut needed = vec![false; bases.len()];
+        let mark = |needed: &mut [bool], item| {
+            if let Item::Base(base) = item {
+                needed[base as usize] = true;
+            }
+        };
+        places.iter().for_each(|it| mark(&mut needed, it.1.base));
+        for at in (0..bases.len()).rev() {
+            if needed[at] {
+                mark(&mut needed, bases[at].last);
+                bases[at].before.into_iter().for_each(|it| mark(&mut needed, Item::Base(it)));
+            }
+        }
+        needed
+    }
+}
