@@ -47,8 +47,7 @@ impl Overlaps {
         let mut overlaps = Overlaps::default();
         for accesses in found.chunk_by(|a, b| a.0.function == b.0.function) {
             let function = accesses[0].0.function;
-            let flow =
-                LazyCell::new(|| Flow::of(module.body(text, function).successors().iter()));
+            let flow = LazyCell::new(|| Flow::of(module.body(text, function).successors().iter()));
             let mut numbers: HashMap<Place, usize> = HashMap::default();
             let mut heads: HashMap<Head<'t>, Places> = HashMap::default();
             for &(access, place) in accesses {

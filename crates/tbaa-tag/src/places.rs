@@ -106,12 +106,10 @@ pub(crate) struct Reader<'t, 'm> {
     globals: HashMap<&'t [u8], Global<'t>>,
 }
 
-/// What a module's accesses are, and how many of its `getelementptr`s count bytes and
-/// how many members.
+/// A module's accesses, and whether a `getelementptr` of it names a struct.
 pub(crate) struct Found<'t> {
     pub(crate) accesses: Vec<(usize, Result<Access<'t>, Untagged>)>,
-    pub(crate) bytes: usize,
-    pub(crate) members: usize,
+    pub(crate) has_structs: bool,
 }
 
 impl<'t, 'm> Reader<'t, 'm> {
@@ -126,17 +124,12 @@ impl<'t, 'm> Reader<'t, 'm> {
     }
 
     pub(crate) fn accesses(mut self) -> Found<'t> {
-        let mut found = Found { accesses: Vec::new(), bytes: 0, members: 0 };
+        let mut found = Found { accesses: Vec::new(), has_structs: false };
         for function in 0..self.module.functions().len() as u32 {
             let body = self.module.body(self.text, function);
-            for element in body.statements.iter().filter_map(|it| match it.word {
-                b"getelementptr" => it.element(),
-                _ => None,
-            }) {
-                let constant = element.indices().next().is_some_and(|it| it.value != b"0");
-                found.bytes += usize::from(element.ty == b"i8" && constant);
-                found.members += usize::from(element.ty.starts_with(b"%") || element.ty.contains(&b'{'));
-            }
+            let elements = body.statements.iter().filter(|it| it.word == b"getelementptr");
+            let mut types = elements.filter_map(|it| it.element()).map(|it| it.ty);
+            found.has_structs |= types.any(|ty| ty.contains(&b'%') || ty.contains(&b'{'));
             self.function(function, &body, &mut found);
         }
         found

@@ -99,10 +99,7 @@ impl<'t> Pointers<'t> {
 
 /// Returns what `phi`, `select` and `freeze` make of pointers into objects. A pointer that only
 /// steps over whole objects is none of these.
-fn inside<'t>(
-    body: &Body<'t>,
-    definitions: &HashMap<&'t [u8], Made<'t>>,
-) -> HashSet<&'t [u8]> {
+fn inside<'t>(body: &Body<'t>, definitions: &HashMap<&'t [u8], Made<'t>>) -> HashSet<&'t [u8]> {
     let joins = |word: &[u8]| matches!(word, b"phi" | b"select" | b"freeze");
     if !body.statements.iter().any(|it| joins(it.word)) {
         return HashSet::default();
@@ -114,8 +111,12 @@ fn inside<'t>(
         }
         _ => (joins(statement.word) && constant(statement.text())).then_some(()),
     };
-    let mut new: Vec<&[u8]> =
-        body.statements.iter().filter(|it| begins(it).is_some()).filter_map(|it| it.result).collect();
+    let mut new: Vec<&[u8]> = body
+        .statements
+        .iter()
+        .filter(|it| begins(it).is_some())
+        .filter_map(|it| it.result)
+        .collect();
     let users = body.users();
     let mut found: HashSet<&[u8]> = new.iter().copied().collect();
     while let Some(value) = new.pop() {

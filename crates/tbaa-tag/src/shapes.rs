@@ -77,7 +77,8 @@ impl<'c> Shapes<'c> {
             let mut names: Vec<_> = union.iter().map(|it| String::from_utf8_lossy(it)).collect();
             names.sort_unstable();
             let name = format!("union of {}", names.join(", "));
-            unions.extend(union.iter().filter_map(|it| Some((definitions.named(it)?, name.clone()))));
+            unions
+                .extend(union.iter().filter_map(|it| Some((definitions.named(it)?, name.clone()))));
         }
         let nominal = options.nominal.iter();
         Shapes {
@@ -114,7 +115,9 @@ impl<'c> Shapes<'c> {
         let size = self.layouts.store_size(ty).ok().filter(|size| !size.scalable)?;
         let shape = match self.context.kind(ty) {
             _ if let Some(union) = self.unions.get(&ty) => Shape::Scalar(union.clone()),
-            TypeKind::Array { element, len } => Shape::Array(self.at_depth(element, depth + 1)?, len),
+            TypeKind::Array { element, len } => {
+                Shape::Array(self.at_depth(element, depth + 1)?, len)
+            }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
                 let offsets = self.layouts.struct_layout(ty).ok()?.offsets;
                 let mut members = Vec::with_capacity(offsets.len());

@@ -70,9 +70,6 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
     let mut context = Context::new();
     let definitions = module.read_types(text, &mut context).map_err(TagError::Type)?;
     let found = Reader::new(text, module, &mut context, &definitions).accesses();
-    if found.members == 0 && found.bytes > 0 {
-        return Err(TagError::Optimised);
-    }
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
     let places: Vec<_> = found
@@ -83,10 +80,16 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
             (at, place)
         })
         .collect();
-    let good: Vec<(&Access<'_>, Place)> =
-        places.iter().filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place))).collect();
-    let overlaps =
-        Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
+    let is_bytes =
+        |it: &(usize, Result<_, Untagged>)| it.1.as_ref().is_err_and(|&it| it == Untagged::Bytes);
+    if !found.has_structs && places.iter().any(is_bytes) {
+        return Err(TagError::Optimised);
+    }
+    let good: Vec<(&Access<'_>, Place)> = places
+        .iter()
+        .filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place)))
+        .collect();
+    let overlaps = Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
     let mut nodes = Nodes::new(&shapes);
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
     for (at, place) in places {
