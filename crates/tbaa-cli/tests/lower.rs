@@ -5,32 +5,22 @@ mod tools;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
+use tools::{printed, scratch};
 
 /// The folder of the types of all modules here.
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lower");
-
-fn scratch(name: &str, content: &str) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lower").join(name);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, content).unwrap();
-    file
-}
-
-fn run(program: &str, args: &[&str], file: &Path) -> String {
-    let output = Command::new(program).args(args).arg(file).output().unwrap();
-    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    assert!(output.status.success(), "{program} {args:?} {}: {err}", file.display());
-    out
+fn lower(options: &[&str], file: &str) -> String {
+    printed(Command::new(env!("CARGO_BIN_EXE_tbaa")).arg("lower").args(options).arg(file))
 }
 
 /// The pairs of stores of a module that LLVM calls `NoAlias`, by what is stored.
-fn no_alias(file: &Path, pipeline: &str) -> BTreeSet<[String; 2]> {
-    let found = aa_eval("opt-22", &[], pipeline, file).expect("opt-22");
+fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
+    let found = aa_eval("opt-22", &[], pipeline, Path::new(file)).expect("opt-22");
     let stored = |store: String| {
         let value = store.strip_prefix("store ").unwrap().split_once(", ptr").unwrap().0;
         value.rsplit(' ').next().unwrap().trim_end_matches(')').to_owned()
@@ -66,18 +56,17 @@ fn lowered_is_what_is_written_down() {
         let (options, passes) = options.split_once(" then ").unwrap_or((options, ""));
         let (types, options) = options.split_once(' ').unwrap_or((options, ""));
         let before = module(types, text);
-        let file = scratch("source.ll", &before);
-        let tbaa = env!("CARGO_BIN_EXE_tbaa");
-        let mut said = run(tbaa, &["lower", "--format", "table"], &file);
+        let file = scratch("lower", "source.ll", &before);
+        let mut said = lower(&["--format", "table"], &file);
         let scopes = options.contains("--scopes");
-        let options = options.split_whitespace();
-        let after = run(tbaa, &["lower"].into_iter().chain(options).collect::<Vec<_>>(), &file);
+        let after = lower(&options.split_whitespace().collect::<Vec<_>>(), &file);
         let known: HashSet<&str> = before.lines().collect();
         let new = after.lines().filter(|line| !known.contains(line));
         new.for_each(|line| said += &format!("{line}\n"));
-        let lowered = scratch("lowered.ll", &after);
+        let lowered = scratch("lower", "lowered.ll", &after);
         if !passes.is_empty() {
-            let done = run("opt-22", &["-S", &format!("-passes={passes}")], &lowered);
+            let mut opt = Command::new("opt-22");
+            let done = printed(opt.args(["-S", &format!("-passes={passes}")]).arg(&lowered));
             let lines = done.lines().filter(|it| !it.is_empty() && !it.contains(".ll"));
             lines.for_each(|line| said += &format!("{line}\n"));
             return said;
@@ -96,11 +85,9 @@ fn lowered_is_what_is_written_down() {
 /// says whose it is.
 #[test]
 fn open_lineages_agree() {
-    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/ravi-declared.ron");
-    let lowered = |lineage: &str, option: &[&str]| {
-        let arguments = [&["lower", "--lineage", lineage], option].concat();
-        run(env!("CARGO_BIN_EXE_tbaa"), &arguments, &spec)
-    };
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
+    let lowered =
+        |lineage: &str, option: &[&str]| lower(&[&["--lineage", lineage], option].concat(), spec);
     let open = lowered("a", &["--open"]);
     assert!(open.contains("CallInfo") && !open.contains("!\"a "), "{open}");
     assert_eq!(open, lowered("b", &["--open"]));
