@@ -18,67 +18,35 @@ mod texts;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Parser;
 use llvm::Llvm;
 use programs::of;
 use report::Report;
 use sample::Sampler;
 use sections::{Run, SECTIONS};
 
-const HELP: &str = "\
-measures tbaa against LLVM 22 and against the machine, and writes docs/performance.md
-
-usage: cargo run --release -p tbaa-bench -- [--quick] [--only SECTION] [--out FILE]
-
-  --quick         small inputs, few samples: does everything work?
-  --only SECTION  one part: programs, shapes, sizes, naive, growth, memory, adversaries or lowering
-  --out FILE      where the report goes; with --quick or --only, default is standard output
-";
-
+/// Measures tbaa against LLVM 22 and against the machine, and writes docs/performance.md.
+#[derive(Parser)]
 struct Arguments {
+    /// Small inputs, few samples: does everything work?
+    #[arg(long)]
     quick: bool,
+    /// One part.
+    #[arg(long, value_name = "SECTION", value_parser = SECTIONS.map(|(name, _)| name))]
     only: Option<String>,
+    /// Where the report goes; with --quick or --only, default is standard output.
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprint!("error: {error}\n\n{HELP}");
-            return ExitCode::from(2);
-        }
-    };
-    match measure(&arguments) {
+    match measure(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-    let mut arguments = Arguments { quick: false, only: None, out: None };
-    while let Some(word) = words.next() {
-        match &word[..] {
-            "--help" | "-h" => return Ok(None),
-            "--quick" => arguments.quick = true,
-            "--only" => {
-                let name = words.next().unwrap_or_default();
-                if !SECTIONS.iter().any(|(section, _)| *section == name) {
-                    return Err(format!("--only wants a section, not `{name}`"));
-                }
-                arguments.only = Some(name);
-            }
-            "--out" => arguments.out = Some(words.next().ok_or("--out wants a file")?.into()),
-            _ => return Err(format!("unknown argument `{word}`")),
-        }
-    }
-    Ok(Some(arguments))
 }
 
 fn measure(arguments: &Arguments) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use tbaa::{Format, Graph, SizedField, TagId, TypeId};
 
-use tbaa_tests::Rng;
+use tbaa_tests::{Rng, random};
 
 /// Bytes of every scalar.
 const SCALAR: u64 = 8;
@@ -51,12 +51,7 @@ impl Maker {
     }
 
     fn scalar(&mut self, name: &str, parent: TypeId) -> TypeId {
-        let mut b = self.graph.builder();
-        let ty = match self.format {
-            Format::Old => b.scalar_type(name, parent),
-            Format::New => b.sized_type(parent, SCALAR, name, &[]),
-        };
-        ty.expect("a scalar")
+        random::scalar(&mut self.graph, self.format, name, parent, SCALAR).expect("a scalar")
     }
 
     /// Adds a struct; fields that start at one offset make it a union.
@@ -79,15 +74,7 @@ impl Maker {
             described.push(SizedField { ty, offset, size: of_field });
             size = size.max(offset.saturating_add(of_field));
         }
-        let mut b = self.graph.builder();
-        let ty = match self.format {
-            Format::Old => {
-                let fields: Vec<_> =
-                    described.iter().map(|field| (field.ty, field.offset)).collect();
-                b.struct_type(name, &fields)
-            }
-            Format::New => b.sized_type(self.char, size, name, &described),
-        };
+        let ty = random::aggregate(&mut self.graph, self.format, name, self.char, &described);
         let ty = ty.expect("a struct");
         self.aggregates.push(Aggregate { ty, size, depth, scalars, fields });
         self.aggregates.len() - 1
@@ -108,12 +95,7 @@ impl Maker {
     }
 
     pub(crate) fn tag(&mut self, base: TypeId, access: TypeId, offset: u64) -> TagId {
-        let mut b = self.graph.builder();
-        let tag = match self.format {
-            Format::Old => b.struct_tag(base, access, offset, false),
-            Format::New => b.access_tag(base, access, offset, SCALAR, false),
-        };
-        tag.expect("a tag")
+        random::access(&mut self.graph, base, access, offset, SCALAR, false).expect("a tag")
     }
 
     /// Adds the tag of a field of a struct that [`Maker::plain`] made.

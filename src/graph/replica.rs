@@ -9,9 +9,10 @@ impl Graph {
         Graph { stamp: self.stamp, ..self.clone() }
     }
 
-    /// Adds to a replica what its original got since. Takes time in proportion
-    /// to that.
-    pub(crate) fn follow(&mut self, original: &Graph) {
+    /// Adds to a replica, or to a clone that nothing else was added to, what its original
+    /// got since. Takes time in proportion to that.
+    #[doc(hidden)]
+    pub fn follow(&mut self, original: &Graph) {
         let from = self.records.len();
         self.strings.follow(&original.strings, &self.hasher);
         self.ints.extend(original.ints.iter().skip(self.ints.len()));

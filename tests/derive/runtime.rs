@@ -108,49 +108,7 @@ struct Extra {
     tail: [TValue; 0],
 }
 
-const SPEC: &str = r#"Spec(name: "runtime", declare: Declare(
-    target: "TARGET",
-    policy: POLICY,
-    types: [
-        Scalar(name: "Handle", size: 4, parent: Some("int")),
-        Scalar(name: "FrameHandle", size: 4, parent: Some("Handle")),
-        Struct(name: "GCObject", members: [
-            Field("next", "GCObject *"), Field("tt", "char"), Field("marked", "char"),
-        ]),
-        Union(name: "Value", members: [
-            Field("gc", "GCObject *"),
-            Field("p", "void *"),
-            Field("b", "unsigned int"),
-            Field("f", "int (*)(struct State *)"),
-            Field("i", "long long"),
-            Field("n", "double"),
-            Field("pair", "float [2]"),
-        ]),
-        Struct(name: "lua_TValue", members: [Field("value", "Value"), Field("tt_", "int")]),
-        Struct(name: "Vector_TValue_Stack", members: [
-            Field("data", "lua_TValue *"), Field("len", "size_t"),
-        ]),
-        Struct(name: "Op", packed: true, members: [Field("code", "char"), Field("arg", "int")]),
-        Struct(name: "State", members: [
-            Field("header", "GCObject"),
-            Field("ok", "_Bool"),
-            Member(name: "top", ty: "lua_TValue *", immutable: true),
-            Field("rows", "lua_TValue [3][2]"),
-            Field("next", "State *"),
-            Field("stack", "Vector_TValue_Stack"),
-            Field("frame", "FrameHandle"),
-            Field("type", "Handle"),
-            Field("op", "Op"),
-        ]),
-        Struct(name: "char_24", may_alias: true, members: [Field("bytes", "char [24]")]),
-        Struct(name: "Extra", size: Some(40), align: Some(8), members: [
-            Member(name: "scratch", ty: "char_24", at: Some(8)),
-            Member(name: "text", ty: "char [8]", at: Some(32)),
-            Member(name: "tail", ty: "lua_TValue [0]", at: Some(40)),
-        ]),
-    ],
-    tags: [PATHS],
-))"#;
+const SPEC: &str = include_str!("runtime.ron");
 
 /// The layout of the spec is computed, that of Rust the compiler's.
 #[test]

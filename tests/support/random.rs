@@ -1,7 +1,7 @@
 //! Random well-formed graphs, and modules that use their tags.
 
 use super::Rng;
-use tbaa::{Format, Graph, SizedField, TagId, TypeId, TypeKind};
+use tbaa::{BuildError, Format, Graph, SizedField, TagId, TypeId, TypeKind};
 
 /// What a random graph may hold.
 pub struct Universe {
@@ -59,19 +59,15 @@ fn type_system(
     universe: &Universe,
     system: usize,
 ) -> Vec<TypeId> {
-    let mut b = graph.builder();
     let root = match rng.below(4) {
-        0 => b.anonymous_root().unwrap(),
-        _ => b.root(format!("root {system}")).unwrap(),
+        0 => graph.builder().anonymous_root().unwrap(),
+        _ => graph.builder().root(format!("root {system}")).unwrap(),
     };
     let mut scalars = Vec::new();
     let mut parent = root;
     for i in 0..2 + rng.below(8) {
         let name = format!("scalar {system} {i}");
-        let ty = match universe.format {
-            Format::Old => b.scalar_type(name, parent).unwrap(),
-            Format::New => b.sized_type(parent, 8, name, &[]).unwrap(),
-        };
+        let ty = scalar(graph, universe.format, &name, parent, 8).unwrap();
         scalars.push(ty);
         // A bushy tree, with a long chain now and then.
         parent = if rng.one_in(3) { ty } else { *rng.pick(&scalars) };
@@ -100,7 +96,7 @@ fn type_system(
             };
             // An array now and then.
             let extent = if rng.one_in(6) { size * (1 + rng.below(4) as u64) } else { size };
-            fields.push((ty, offset, extent));
+            fields.push(SizedField { ty, offset, size: extent });
             end = end.max(offset + extent);
             // Fields at one offset make a union; LLVM follows the last.
             let plain = !matches!(universe.shape, Shape::Any | Shape::Parented);
@@ -109,25 +105,13 @@ fn type_system(
             }
         }
         let name = format!("struct {system} {i}");
-        let ty = match universe.format {
-            Format::Old => {
-                let fields: Vec<_> = fields.iter().map(|&(ty, offset, _)| (ty, offset)).collect();
-                b.struct_type(name, &fields).unwrap()
-            }
-            Format::New => {
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|&(ty, offset, size)| SizedField { ty, offset, size })
-                    .collect();
-                // Where rule `union` is to say what LLVM says, an aggregate's
-                // parent is above all its fields, as clang has it.
-                let parent = match universe.shape {
-                    Shape::Any => *rng.pick(&scalars),
-                    _ => scalars[0],
-                };
-                b.sized_type(parent, end, name, &fields).unwrap()
-            }
+        // Where rule `union` is to say what LLVM says, an aggregate's parent is above all
+        // its fields, as clang has it.
+        let parent = match universe.shape {
+            Shape::Any if universe.format == Format::New => *rng.pick(&scalars),
+            _ => scalars[0],
         };
+        let ty = aggregate(graph, universe.format, &name, parent, &fields).unwrap();
         aggregates.push(Aggregate { ty, size: end, depth });
     }
     scalars.extend(aggregates.iter().map(|aggregate| aggregate.ty));
@@ -153,16 +137,73 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
         ty = field.ty;
     }
     let immutable = rng.one_in(6);
+    let size = match shape {
+        _ if format == Format::Old => 0,
+        Shape::Any | Shape::Parented => *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]),
+        _ => graph.ty(ty).size().unwrap(),
+    };
+    access(graph, base, ty, offset, size, immutable).unwrap()
+}
+
+/// Makes a scalar of a format; the old one has no sizes.
+///
+/// # Errors
+///
+/// As the builder's.
+pub fn scalar(
+    graph: &mut Graph,
+    format: Format,
+    name: &str,
+    parent: TypeId,
+    size: u64,
+) -> Result<TypeId, BuildError> {
     match format {
-        Format::Old => graph.builder().struct_tag(base, ty, offset, immutable).unwrap(),
-        Format::New => {
-            let of_type = graph.ty(ty).size().unwrap();
-            let size = match shape {
-                Shape::Any | Shape::Parented => *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]),
-                _ => of_type,
-            };
-            graph.builder().access_tag(base, ty, offset, size, immutable).unwrap()
+        Format::Old => graph.builder().scalar_type(name, parent),
+        Format::New => graph.builder().sized_type(parent, size, name, &[]),
+    }
+}
+
+/// Makes a struct of a format that ends where its last field does; the old one has no parents.
+///
+/// # Errors
+///
+/// As the builder's.
+pub fn aggregate(
+    graph: &mut Graph,
+    format: Format,
+    name: &str,
+    parent: TypeId,
+    fields: &[SizedField],
+) -> Result<TypeId, BuildError> {
+    match format {
+        Format::Old => {
+            let fields: Vec<_> = fields.iter().map(|field| (field.ty, field.offset)).collect();
+            graph.builder().struct_type(name, &fields)
         }
+        Format::New => {
+            let end = |field: &SizedField| field.offset.saturating_add(field.size);
+            let size = fields.iter().map(end).max().unwrap_or(0);
+            graph.builder().sized_type(parent, size, name, fields)
+        }
+    }
+}
+
+/// Makes a tag of its base type's format.
+///
+/// # Errors
+///
+/// As the builder's.
+pub fn access(
+    graph: &mut Graph,
+    base: TypeId,
+    access: TypeId,
+    offset: u64,
+    size: u64,
+    immutable: bool,
+) -> Result<TagId, BuildError> {
+    match graph.ty(base).format() {
+        Format::Old => graph.builder().struct_tag(base, access, offset, immutable),
+        Format::New => graph.builder().access_tag(base, access, offset, size, immutable),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tbaa::{AliasRule, BuildError, Format, Graph, Oracle, Publisher, Reader, SizedField};
 use tbaa::{TagId, TypeId, TypeKind};
 
-use crate::Rng;
+use crate::{Rng, random};
 
 /// Questions that each thread asks for each struct that is added,
 pub const QUESTIONS: usize = 100;
@@ -78,7 +78,7 @@ struct Answer {
 
 /// The types so far.
 struct Types {
-    root: TypeId,
+    char: TypeId,
     scalars: Vec<(TypeId, u64, usize)>,
     /// Each with its size, and how deep structs are nested in it.
     structs: Vec<(TypeId, u64, usize)>,
@@ -300,19 +300,13 @@ fn read(
 }
 
 fn scalars(graph: &mut Graph, format: Format) -> Result<Types, BuildError> {
-    let mut b = graph.builder();
-    let root = b.root("R")?;
+    let root = graph.builder().root("R")?;
+    let char = random::scalar(graph, format, "char", root, 1)?;
     let mut scalars = Vec::new();
-    let mut parent = root;
-    for (name, size) in [("char", 1), ("int", 4), ("float", 4), ("long", 8), ("pointer", 8)] {
-        let ty = match format {
-            Format::Old => b.scalar_type(name, parent)?,
-            Format::New => b.sized_type(parent, size, name, &[])?,
-        };
-        parent = if scalars.is_empty() { ty } else { parent };
-        scalars.push((ty, size, 0));
+    for (name, size) in [("int", 4), ("float", 4), ("long", 8), ("pointer", 8)] {
+        scalars.push((random::scalar(graph, format, name, char, size)?, size, 0));
     }
-    Ok(Types { root: parent, scalars, structs: Vec::new() })
+    Ok(Types { char, scalars, structs: Vec::new() })
 }
 
 impl Types {
@@ -330,7 +324,7 @@ impl Types {
             let inner = self.structs.get(last + rng.below(50)).copied();
             let (ty, size, inside) = match inner.filter(|inner| inner.1 < 256 && inner.2 < 5) {
                 Some(inner) if rng.one_in(3) => inner,
-                _ => *rng.pick(&self.scalars[1..]),
+                _ => *rng.pick(&self.scalars),
             };
             depth = depth.max(inside + 1);
             let count = if rng.one_in(8) { 4 } else { 1 };
@@ -339,14 +333,7 @@ impl Types {
             offset = if rng.one_in(10) { offset } else { end };
         }
         let name = format!("struct {}", self.structs.len());
-        let mut b = graph.builder();
-        let ty = match format {
-            Format::Old => {
-                let fields: Vec<_> = fields.iter().map(|field| (field.ty, field.offset)).collect();
-                b.struct_type(&name, &fields)?
-            }
-            Format::New => b.sized_type(self.root, end, &name, &fields)?,
-        };
+        let ty = random::aggregate(graph, format, &name, self.char, &fields)?;
         self.structs.push((ty, end, depth));
         Ok(ty)
     }
@@ -365,11 +352,7 @@ fn tag(graph: &mut Graph, format: Format, base: TypeId, rng: &mut Rng) -> Option
         (ty, offset) = (field.ty, offset + field.offset);
     }
     let size = graph.ty(ty).size();
-    let mut b = graph.builder();
-    match format {
-        Format::Old => b.struct_tag(base, ty, offset, false).ok(),
-        Format::New => b.access_tag(base, ty, offset, size?, false).ok(),
-    }
+    random::access(graph, base, ty, offset, size.unwrap_or(0), false).ok()
 }
 
 impl fmt::Display for Report {

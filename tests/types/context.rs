@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tbaa::types::{
     Context, DataLayout, Encoding, Equality, LayoutError, Primitive, Type, TypeClasses, TypeError,
-    TypeSize, equal,
+    TypeSize,
 };
 use tbaa_ir::types::ReadTypes;
 
@@ -94,8 +94,9 @@ fn a_million_levels_are_read_printed_and_compared() {
         assert_eq!(size, Ok(TypeSize::fixed(bytes)));
         let mut other = Context::new();
         let same = other.parse(text.as_bytes()).unwrap();
-        assert!(equal(Equality::Structural, (&context, ty), (&other, same)));
-        assert!(equal(Equality::Unfolding, (&context, ty), (&other, same)));
+        for equality in [Equality::Structural, Equality::Unfolding] {
+            assert!(TypeClasses::new(&[&context, &other], equality).same(ty, same));
+        }
         assert!(Encoding::of(&context, ty).is_some());
     }
     let functions = format!("{}void{}", "void (".repeat(DEEP), ")*".repeat(DEEP));
@@ -222,9 +223,9 @@ fn types_of_two_contexts() {
     let (mut one, mut other) = (Context::new(), Context::new());
     let (a, b) = (one.int(32).unwrap(), other.int(32).unwrap());
     assert_ne!(a, b);
-    assert!(equal(Equality::Structural, (&one, a), (&other, b)));
     let c = other.int(64).unwrap();
-    assert!(!equal(Equality::Structural, (&one, a), (&other, c)));
+    let classes = TypeClasses::new(&[&one, &other], Equality::Structural);
+    assert!(classes.same(a, b) && !classes.same(a, c));
 }
 
 #[test]

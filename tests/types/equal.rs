@@ -5,7 +5,7 @@ use std::fmt::Write;
 use pretty_assertions::assert_eq;
 use tbaa::types::{
     Context, Encoding, Equality, MAX_ENCODING, Primitive, Type, TypeClasses, TypeKind,
-    canonical_name, equal,
+    canonical_name,
 };
 
 use tbaa_ir::types::ReadTypes;
@@ -113,12 +113,6 @@ fn classes_are_what_the_definitions_say() {
                 assert_eq!(structural.same(a, b), same, "{}", place());
                 assert_eq!(unfolding.same(a, b), naive[i][j], "{}", place());
                 assert!(!same || naive[i][j], "{}", place());
-                if i < j && i % 3 == 0 {
-                    let pair = ((&context, a), (&context, b));
-                    assert_eq!(equal(Equality::Structural, pair.0, pair.1), same, "{}", place());
-                    let bisimilar = equal(Equality::Unfolding, pair.0, pair.1);
-                    assert_eq!(bisimilar, naive[i][j], "{}", place());
-                }
                 merged[0] += usize::from(i < j && same);
                 merged[1] += usize::from(i < j && naive[i][j] && !same);
             }
@@ -147,7 +141,6 @@ fn two_contexts_compare_as_one_does() {
                     let (p, q) = (first.named(name), second.named(other_name));
                     let expected = within.same(p.unwrap(), q.unwrap());
                     assert_eq!(across.same(x, y), expected, "{seed}");
-                    assert_eq!(equal(equality, (&one, x), (&other, y)), expected, "{seed}");
                 }
             }
         }

@@ -7,81 +7,41 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use tbaa::raw::RawGraph;
-use tbaa::{AliasRule, BuildError, Graph, GraphError, NodeId, Operand};
+
+use tbaa::AliasRule;
 
 use crate::context::{Context, Kept, made_in};
 use crate::oracle::{Oracle, rules};
-use crate::status::{Error, OrStatus, Status, answer};
+use crate::status::{Status, answer};
 
 /// How many snapshots a context keeps.
 const KEPT: usize = 4;
 
-/// Adds to `copy` the nodes that `graph` has beyond it. Both then number all
-/// nodes and tags alike.
-///
-/// `graph` was made by the builder alone: a node refers to earlier ones, or is
-/// an anonymous root.
-fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
-    for from in graph.nodes().skip(copy.node_count()) {
-        if graph.is_distinct(from) {
-            copy.builder().anonymous_root()?;
-            continue;
-        }
-        let operands = graph.operands(from).map(|operand| match operand {
-            Operand::Node(node) => same(copy, node).map(Operand::Node),
-            other => Ok(other),
-        });
-        let operands: Vec<_> = operands.collect::<Result<_, _>>()?;
-        copy.insert(&operands)?;
-    }
-    // In the order of the builder: types, then tags, then copies of tags. A node
-    // may be taken for one of them long after it was made.
-    for ty in graph.types() {
-        let node = same(copy, ty.node())?;
-        copy.mark_type(node);
-    }
-    for tag in graph.tags().skip(copy.tag_count()) {
-        let node = same(copy, graph.tag_node(tag))?;
-        copy.mark_tag(node);
-    }
-    for made in graph.copies() {
-        let node = same(copy, made.node())?;
-        copy.mark_copy(node);
-    }
-    Ok(())
-}
-
-/// The node of the same number.
-fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
-    copy.nth_node(node.index()).ok_or(GraphError::ForeignId)
-}
-
 impl Context {
-    fn snapshot(&mut self, rules: AliasRule) -> Result<Arc<Oracle>, Error> {
+    fn snapshot(&mut self, rules: AliasRule) -> Arc<Oracle> {
         let (nodes, tags) = (self.oracle().graph().node_count(), self.oracle().graph().tag_count());
         let current = |kept: &&Kept| {
             let graph = kept.oracle.graph();
             kept.rules == rules && (graph.node_count(), graph.tag_count()) == (nodes, tags)
         };
         if let Some(kept) = self.kept.iter().find(current) {
-            return Ok(Arc::clone(&kept.oracle));
+            return Arc::clone(&kept.oracle);
         }
         // The oldest that can be changed, or a new one.
         let free =
             |kept: &mut Kept| kept.rules == rules && Arc::get_mut(&mut kept.oracle).is_some();
         let free = self.kept.iter_mut().position(free).map(|at| self.kept.remove(at));
-        let fresh = || Oracle { inner: tbaa::Oracle::new(Graph::new(), rules), shared: true };
+        let graph = self.oracle().graph();
+        let fresh = || Oracle { inner: tbaa::Oracle::new(graph.clone(), rules), shared: true };
         let mut oracle = free.map_or_else(|| Arc::new(fresh()), |kept| kept.oracle);
         if let Some(oracle) = Arc::get_mut(&mut oracle) {
-            let graph = self.oracle().graph();
-            oracle.inner.update(|copy| catch_up(copy, graph)).or_status(Status::Build)?;
+            oracle.inner.update(|copy| copy.follow(graph));
         }
         if self.kept.len() == KEPT {
             self.kept.remove(0);
         }
         self.kept.push(Kept { rules, oracle: Arc::clone(&oracle) });
-        Ok(oracle)
+        oracle
     }
 }
 
@@ -102,7 +62,7 @@ pub extern "C" fn tbaa_context_snapshot(
 ) -> Status {
     made_in(context, snapshot, |context| {
         let rules = rules(rule, context.oracle().inner.rule())?;
-        Ok(Arc::into_raw(context.snapshot(rules)?))
+        Ok(Arc::into_raw(context.snapshot(rules)))
     })
 }
 

@@ -1,10 +1,9 @@
 //! Places with the tags that LLVM gets for them.
 
-use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use tbaa::declare::Policy;
-use tbaa_lower::emit::{Attachments, JitOptions, Recorded, TagForm, Tagging, Typed};
+use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TagForm, Typed};
 
 use crate::context::{Context, change, made_in};
 use crate::emit::{NodeAttachments, NodeEmitter};
@@ -81,7 +80,7 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
 ) -> Status {
     change(context, |context| {
         let options = given(options, "the options")?;
-        let (tags, mut of) = context.tagging();
+        let (tags, of) = context.tagging();
         if tags.is_some() {
             return Err(Error::argument("places were given out: say first what tags are to be"));
         }
@@ -99,8 +98,7 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
         }
         // SAFETY: the caller promises so many names.
         made = made.shared(unsafe { texts(options.shared, options.shared_count, "shared") }?);
-        let tagging = Tagging::new(&mut of, made)?;
-        *tags = Some(ContextTags { tagging, given: HashMap::new() });
+        ContextTags::of(Jit::of(of, made)?, tags);
         Ok(())
     })
 }
@@ -123,15 +121,14 @@ pub unsafe extern "C" fn tbaa_places(
         if places.is_null() && count > 0 {
             return Err(Error::argument("the place of the places is NULL"));
         }
-        let (tags, mut of) = context.tagging();
-        let tags = tags_of(tags, &mut of)?;
+        let (tags, of) = tags_of(context)?;
         // All are lowered together.
-        let found = tags.tagging.places(&mut of, &paths)?;
-        let found = paths.into_iter().zip(found).map(|(path, place)| {
-            let key = Key::Place(path.to_owned(), None);
-            tags.give(key, |_| Ok(Kept::Place(place)))
-        });
-        let found: Vec<Tagged> = found.collect::<Result<_, Error>>()?;
+        let found = tags.ask(of, |jit| jit.places(&paths))?;
+        let found = paths
+            .into_iter()
+            .zip(found)
+            .map(|(path, place)| tags.keep(Key::Place(path.to_owned(), None), Kept::Place(place)));
+        let found: Vec<Tagged> = found.collect();
         // SAFETY: the caller promises room for `count` places; `found` is our own.
         unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), places, found.len()) };
         Ok(())
@@ -150,10 +147,9 @@ pub extern "C" fn tbaa_place_sized(
 ) -> Status {
     made_in(context, place, |context| {
         let path = path.text()?;
-        let (tags, mut of) = context.tagging();
+        let (tags, of) = tags_of(context)?;
         let key = Key::Place(path.to_owned(), Some(size));
-        tags_of(tags, &mut of)?
-            .give(key, |tagging| tagging.sized(&mut of, path, size).map(Kept::Place))
+        tags.give(of, key, |jit| jit.sized(path, size).map(Kept::Place))
     })
 }
 
@@ -181,9 +177,9 @@ pub unsafe extern "C" fn tbaa_call_touching(
         let mut all = unsafe { texts(touched, touched_count, "touched") }?;
         // SAFETY: as above.
         all.extend(unsafe { texts(memory, memory_count, "memory") }?);
-        let (tags, mut of) = context.tagging();
+        let (tags, of) = tags_of(context)?;
         let key = Key::Call(all.iter().map(|&text| text.to_owned()).collect());
-        tags_of(tags, &mut of)?.give(key, |tagging| tagging.call(&mut of, &all).map(Kept::Call))
+        tags.give(of, key, |jit| jit.call(&all).map(Kept::Call))
     })
 }
 

@@ -1,13 +1,15 @@
 //! What a context keeps of the places it gave out.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes};
 use tbaa::spec::Built;
 use tbaa::{AliasRule, Graph};
-use tbaa_lower::emit::{JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed};
+use tbaa_lower::emit::{
+    Jit, JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed,
+};
 
+use crate::context::Context;
 use crate::oracle::Tag;
 use crate::status::{Error, Status, given};
 
@@ -73,9 +75,10 @@ pub struct Tagged {
 
 /// What a context keeps of its tags.
 pub(crate) struct ContextTags {
-    pub(crate) tagging: Tagging,
+    /// In the JIT while that is asked.
+    tagging: Option<Tagging>,
     /// By what was asked for; what C holds pointers to is allocated apart.
-    pub(crate) given: HashMap<Key, Box<Recording>>,
+    given: HashMap<Key, Box<Recording>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -142,39 +145,69 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The tags of a context, made by the usual options where there are none.
-pub(crate) fn tags_of<'c>(
-    tags: &'c mut Option<ContextTags>,
-    of: &mut Declared<'_>,
-) -> Result<&'c mut ContextTags, Error> {
-    check_declared(of)?;
+/// The tags of a context, made by the usual options where there are none, and its types.
+pub(crate) fn tags_of(context: &mut Context) -> Result<(&mut ContextTags, Declared<'_>), Error> {
+    let (tags, mut of) = context.tagging();
+    check_declared(&of)?;
     if tags.is_none() {
         let form = match of.tagged().policy() {
             Policy::Rfc => TagForm::Lowered,
             _ => TagForm::Clang,
         };
-        let tagging = Tagging::new(of, JitOptions::new().form(form))?;
-        *tags = Some(ContextTags { tagging, given: HashMap::new() });
+        let jit = Jit::of(of, JitOptions::new().form(form))?;
+        of = ContextTags::of(jit, tags);
     }
-    given(tags.as_mut(), "the tags")
+    Ok((given(tags.as_mut(), "the tags")?, of))
 }
 
 impl ContextTags {
-    /// Returns what was given out before, or makes it.
-    pub(crate) fn give(
+    /// Puts the tags of a JIT where a context has them, and returns the types.
+    pub(crate) fn of<'c>(jit: Jit<Declared<'c>>, tags: &mut Option<ContextTags>) -> Declared<'c> {
+        let (of, tagging) = jit.into_parts();
+        *tags = Some(ContextTags { tagging: Some(tagging), given: HashMap::new() });
+        of
+    }
+
+    /// Asks the JIT. It is gone after a panic, and so is the context.
+    pub(crate) fn ask<'c, R>(
         &mut self,
+        of: Declared<'c>,
+        ask: impl FnOnce(&mut Jit<Declared<'c>>) -> Result<R, JitError>,
+    ) -> Result<R, Error> {
+        let mut jit = Jit::resume(of, given(self.tagging.take(), "the tags")?);
+        let found = ask(&mut jit);
+        self.tagging = Some(jit.into_parts().1);
+        Ok(found?)
+    }
+
+    /// Returns what was given out before, or asks the JIT.
+    pub(crate) fn give<'c>(
+        &mut self,
+        of: Declared<'c>,
         key: Key,
-        make: impl FnOnce(&mut Tagging) -> Result<Kept, JitError>,
+        make: impl FnOnce(&mut Jit<Declared<'c>>) -> Result<Kept, JitError>,
     ) -> Result<Tagged, Error> {
-        let ContextTags { tagging, given } = self;
-        let kept = match given.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Box::new(Recording(make(tagging)?))),
-        };
-        let place = match &kept.0 {
+        match self.given.get(&key) {
+            Some(known) => Ok(known.shown()),
+            None => {
+                let made = self.ask(of, make)?;
+                Ok(self.keep(key, made))
+            }
+        }
+    }
+
+    /// Returns what was given out before, or this.
+    pub(crate) fn keep(&mut self, key: Key, made: Kept) -> Tagged {
+        self.given.entry(key).or_insert_with(|| Box::new(Recording(made))).shown()
+    }
+}
+
+impl Recording {
+    fn shown(&self) -> Tagged {
+        let place = match &self.0 {
             Kept::Place(place) => TagPlace::from(&**place),
             Kept::Call(_) => TagPlace::default(),
         };
-        Ok(Tagged { place, nodes: &raw const **kept })
+        Tagged { place, nodes: self }
     }
 }

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tools::{folder, scratch};
+
 fn tbaa(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tbaa")).args(args).output().unwrap()
 }
@@ -21,14 +23,6 @@ fn stderr(output: &Output) -> String {
 
 fn llvm_is_there() -> bool {
     tools::are_there(&["opt-22", "lli-22", "clang-22"])
-}
-
-/// A file in a folder for this test.
-fn scratch(name: &str, content: &str) -> String {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bisect").join(name);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, content).unwrap();
-    file.to_str().unwrap().to_owned()
 }
 
 fn planted() -> Vec<PathBuf> {
@@ -102,7 +96,7 @@ fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
         let large = with_2000_accesses(&text);
         let count = tbaa_ir::read(large.as_bytes()).unwrap().instructions().len();
         assert!((1990..=2000).contains(&count), "{count}");
-        let file = scratch(&format!("{name}-2000.ll"), &large);
+        let file = scratch("bisect", &format!("{name}-2000.ll"), &large);
         let out = tbaa(&["bisect", &file, "--recipe", "run"]);
         let report = stdout(&out);
         let found: Vec<&str> =
@@ -138,7 +132,7 @@ fn needs(stores: &[usize], file: &str) -> String {
 #[cfg(unix)]
 #[test]
 fn the_search_is_the_same_by_file_and_by_standard_input() {
-    let file = scratch("5000.ll", &stores(5000));
+    let file = scratch("bisect", "5000.ll", &stores(5000));
     for (wanted, least, most) in
         [(&[17][..], 19, 26), (&[4000, 4999], 32, 40), (&[3, 4, 5], 44, 54)]
     {
@@ -159,10 +153,10 @@ fn the_search_is_the_same_by_file_and_by_standard_input() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_search_goes_on() {
-    let file = scratch("resumed.ll", &stores(500));
-    let state = scratch("state", "");
-    let count = scratch("count", "");
-    let limit = scratch("limit", "10");
+    let file = scratch("bisect", "resumed.ll", &stores(500));
+    let state = scratch("bisect", "state", "");
+    let count = scratch("bisect", "count", "");
+    let limit = scratch("bisect", "limit", "10");
     fs::remove_file(&state).unwrap();
     let command = format!(
         "echo >> {count}; test $(wc -l < {count}) -le $(cat {limit}) || exit 125; {}",
@@ -191,7 +185,7 @@ fn an_interrupted_search_goes_on() {
     let whole = stdout(&tbaa(&["bisect", &file, "--", "sh", "-c", &needs(&[100, 302], "{}")]));
     assert_eq!(runs(&whole), 10 + rest);
 
-    let other = scratch("other.ll", &stores(501));
+    let other = scratch("bisect", "other.ll", &stores(501));
     let out = bisect(&other);
     assert_eq!(out.status.code(), Some(2));
     assert!(stderr(&out).contains("another module"), "{}", stderr(&out));
@@ -204,8 +198,8 @@ fn an_interrupted_search_goes_on() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
-    let file = scratch("slow.ll", &stores(1));
-    let pid = scratch("pid", "");
+    let file = scratch("bisect", "slow.ll", &stores(1));
+    let pid = scratch("bisect", "pid", "");
     let command =
         format!("grep -q tbaa {{}} || exit 0; sh -c 'echo $$ > {pid}; exec sleep 600'; true");
     let out = tbaa(&["bisect", &file, "--timeout", "1", "--", "sh", "-c", &command]);
@@ -227,7 +221,7 @@ fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
 #[cfg(unix)]
 #[test]
 fn other_guilty_tags_are_said_or_found() {
-    let file = scratch("two.ll", &stores(300));
+    let file = scratch("bisect", "two.ll", &stores(300));
     // A fault by the first two types, and another by the third alone.
     let command =
         format!("if {}; then {}; else false; fi", needs(&[30, 31], "{}"), needs(&[32], "{}"));
@@ -247,8 +241,8 @@ fn other_guilty_tags_are_said_or_found() {
 #[cfg(unix)]
 #[test]
 fn tags_that_are_not_to_blame_are_acquitted() {
-    let file = scratch("innocent.ll", &stores(20));
-    let none = scratch("none.ll", "define void @f() {\n  ret void\n}\n");
+    let file = scratch("bisect", "innocent.ll", &stores(20));
+    let none = scratch("bisect", "none.ll", "define void @f() {\n  ret void\n}\n");
     for (file, command, why) in [
         (&file, "true", "the fault does not show with all of them"),
         (&file, "false", "the fault shows without any of them"),
@@ -270,7 +264,7 @@ fn tags_that_are_not_to_blame_are_acquitted() {
 #[test]
 fn stripped_are_the_tags_asked_for() {
     let original = stores(64);
-    let file = scratch("strip.ll", &original);
+    let file = scratch("bisect", "strip.ll", &original);
     let kept = |args: &[&str]| -> Vec<usize> {
         let out = tbaa(&[&["strip", &file][..], args].concat());
         assert_eq!((out.status.code(), &*stderr(&out)), (Some(0), ""));
@@ -300,7 +294,8 @@ fn stripped_are_the_tags_asked_for() {
     assert!(quarter.len() > 8 && quarter.iter().all(|n| halves[1].contains(n)));
     assert_eq!(kept(&["--hash", "01", "--hash", "11"]), halves[1]);
     // Another function before it changes nothing.
-    let moved = scratch("moved.ll", &format!("define void @g() {{\n  ret void\n}}\n{original}"));
+    let moved =
+        scratch("bisect", "moved.ll", &format!("define void @g() {{\n  ret void\n}}\n{original}"));
     let out = stdout(&tbaa(&["strip", &moved, "--hash", "01"]));
     let module = tbaa_ir::read(out.as_bytes()).unwrap();
     let tagged = module.instructions().iter().filter(|i| i.tag.is_some());
@@ -315,8 +310,8 @@ fn stripped_are_the_tags_asked_for() {
 #[cfg(unix)]
 #[test]
 fn a_program_that_does_not_answer_alike_is_told_of() {
-    let file = scratch("chance.ll", &stores(60));
-    let count = scratch("chance-count", "");
+    let file = scratch("bisect", "chance.ll", &stores(60));
+    let count = scratch("bisect", "chance-count", "");
     // Every third run shows the fault.
     let command = format!(
         "echo >> {count}; test $(($(wc -l < {count}) % 3)) != 0 || {}",
@@ -345,7 +340,7 @@ fn output_that_differs_in_each_run_is_told_of() {
         define i32 @main() {\n  %m = alloca i32\n  store i32 0, ptr %m, !tbaa !0\n\
         %p = call i32 @getpid()\n  call i32 (ptr, ...) @printf(ptr @f, i32 %p)\n  ret i32 0\n}\n\
         !0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !2}\n!2 = !{!\"root\"}\n";
-    let file = scratch("pid.ll", text);
+    let file = scratch("bisect", "pid.ll", text);
     let out = tbaa(&["bisect", &file, "--recipe", "native"]);
     let said = stderr(&out);
     assert_eq!(out.status.code(), Some(2), "{}{said}", stdout(&out));
@@ -367,7 +362,7 @@ fn pairs_that_are_needed_together_are_grouped() {
     for n in 0..4 {
         text += &format!("!{n} = !{{!{}, !{0}, i64 0}}\n!{} = !{{!\"t{n}\", !9}}\n", n + 4, n + 4);
     }
-    let file = scratch("pairs.ll", &(text + "!9 = !{!\"root\"}\n"));
+    let file = scratch("bisect", "pairs.ll", &(text + "!9 = !{!\"root\"}\n"));
     let out = tbaa(&["bisect", &file, "--", "sh", "-c", &needs(&[0, 1, 2, 3], "{}")]);
     let report = stdout(&out);
     assert_eq!(found_lines(&report), [2, 3, 7, 8], "{report}{}", stderr(&out));
@@ -381,10 +376,9 @@ fn pairs_that_are_needed_together_are_grouped() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
-    let file = scratch("interrupted.ll", &stores(3));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bisect/temporary");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let file = scratch("bisect", "interrupted.ll", &stores(3));
+    let _ = fs::remove_dir_all(folder("bisect/temporary"));
+    let folder = folder("bisect/temporary");
     let mut child = Command::new(env!("CARGO_BIN_EXE_tbaa"))
         .args(["bisect", &file, "--", "sleep", "600"])
         .env("TMPDIR", &folder)

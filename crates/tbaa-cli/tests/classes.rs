@@ -21,14 +21,7 @@ use tbaa_tests::programs::{
     FIELD_HERE, FIELD_THERE, HERE, PATHS, PUN, THERE, attached, types, with_tags,
 };
 use tbaa_tests::universe::{self, Taste};
-use tools::{number, plugin};
-
-fn folder() -> std::path::PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("classes");
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
+use tools::{folder, number, plugin};
 /// A relation: its domain, its rows, and the number of its first class's list.
 type Relation = (String, Vec<String>, usize);
 
@@ -98,7 +91,7 @@ fn the_plugin_answers_what_the_rule_answers() {
             worlds.push((seed, stores, oracle, tags.clone(), split));
             stores += tags.len();
         }
-        let file = folder().join("pairs.ll");
+        let file = folder("classes").join("pairs.ll");
         fs::write(&file, functions + &metadata(&relations)).unwrap();
         let print = ["-print-no-aliases", "-load-pass-plugin", &plugin];
         let found = aa_eval("opt-22", &print, "tbaa-classes", &file).expect("opt-22");
@@ -260,7 +253,7 @@ fn random_programs_do_what_they_did() {
         return;
     }
     let (plugin, seed) = (plugin(), number("TBAA_SEED", 1));
-    let file = folder().join("program.ll");
+    let file = folder("classes").join("program.ll");
     for seed in seed..seed + number("TBAA_PROGRAMS", 20) {
         fs::write(&file, program(&mut Rng(seed), false)).unwrap();
         let right = outcome(&file, None, &plugin);
@@ -278,34 +271,27 @@ fn random_programs_do_what_they_did() {
 
 /// What a program of several modules prints: linked, and optimised with the plugin or
 /// without.
-fn printed(modules: &[String], level: &str, plugin: Option<&str>) -> String {
+fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);
-    let made = folder().join("optimised.bc");
+    let made = folder("classes").join("optimised.bc");
     let mut opt = Command::new("opt-22");
     opt.arg(level).arg(&linked).arg("-o").arg(&made);
     opt.args(plugin.iter().flat_map(|it| ["-load-pass-plugin", *it]));
-    succeeds(&mut opt);
-    succeeds(Command::new("lli-22").arg(&made))
+    tools::printed(&mut opt);
+    tools::printed(Command::new("lli-22").arg(&made))
 }
 
 fn linked(modules: &[String]) -> std::path::PathBuf {
     let file = |(at, text): (usize, &String)| {
-        let file = folder().join(format!("module{at}.ll"));
+        let file = folder("classes").join(format!("module{at}.ll"));
         fs::write(&file, text).unwrap();
         file
     };
     let files: Vec<_> = modules.iter().enumerate().map(file).collect();
-    let linked = folder().join("linked.ll");
-    succeeds(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
+    let linked = folder("classes").join("linked.ll");
+    tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-
-fn succeeds(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// The programs of the lowering's own tests, with classes of their source's tags: alone
 /// and grown from module to module, and beside the lowered tags.
 #[test]
@@ -341,26 +327,26 @@ fn the_programs_of_the_lowering_do_what_they_did() {
             modules.push(attached(text, list) + "\n" + &relation);
         }
         for level in ["-O2", "-O3"] {
-            assert_eq!(printed(&modules, level, Some(&plugin)), right, "{level}, classes alone");
+            assert_eq!(output(&modules, level, Some(&plugin)), right, "{level}, classes alone");
         }
 
         let tagged = |text: &&str| with_tags(text, &graph, |path| Some(tag(path)));
         let source = linked(&program.iter().map(tagged).collect::<Vec<_>>());
         let lower = |more: &[&str]| {
             let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-            succeeds(tbaa.arg("lower").arg(&source).args(more))
+            tools::printed(tbaa.arg("lower").arg(&source).args(more))
         };
         let lowered = lower(&[]);
         let classed = lower(&["--classes"]);
         for level in ["-O2", "-O3"] {
             let modules = [classed.clone()];
-            assert_eq!(printed(&modules, level, Some(&plugin)), right, "{level}, both");
+            assert_eq!(output(&modules, level, Some(&plugin)), right, "{level}, both");
             // Without the plugin the code is what it is without classes.
             let code = |text: &str| {
-                let file = folder().join("code.ll");
+                let file = folder("classes").join("code.ll");
                 fs::write(&file, text).unwrap();
                 let mut opt = Command::new("opt-22");
-                let made = succeeds(opt.arg(level).arg("-S").arg(&file));
+                let made = tools::printed(opt.arg(level).arg("-S").arg(&file));
                 let lines = made.lines().filter(|line| !line.starts_with('!'));
                 lines.map(|line| line.split(", !").next().unwrap()).collect::<Vec<_>>().join("\n")
             };

@@ -491,16 +491,6 @@ fn every_example_in_the_help_runs() {
     }
 }
 
-#[test]
-fn diff_calls_functions_by_their_source_names() {
-    let text_of = "define void @_Z5clearPiPf(ptr %p, ptr %q) {\n  store i32 0, ptr %p, !tbaa !0\n  \
-                   store float 0.0, ptr %q, !tbaa !3\n  ret void\n}\n!0 = !{!1, !1, i64 0}\n\
-                   !1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n!3 = !{!4, !4, i64 0}\n\
-                   !4 = !{!\"float\", !2, i64 0}\n";
-    let out = output(&["diff", "-", "--without-tags"], text_of.as_bytes());
-    assert!(text(&out.stdout).contains("\n@clear(int*, float*): 1 lost"), "{}", text(&out.stdout));
-}
-
 /// The report has a picture of each struct that is accessed, and of no scalar.
 #[test]
 fn a_report_draws_what_is_around_structs() {

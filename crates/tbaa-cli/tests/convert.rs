@@ -3,15 +3,10 @@
 mod tools;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("convert").join(name);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
+use tools::folder;
 fn tbaa(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
     command.args(args).current_dir(folder).env_remove("CLANG").env_remove("LLVM_DIS");
@@ -37,7 +32,7 @@ fn c_is_compiled_with_the_flags_behind_the_dashes() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
-    let folder = folder("c");
+    let folder = folder("convert/c");
     fs::write(folder.join("vec.c"), VEC).unwrap();
     let out = tbaa(&folder, &["matrix", "vec.c", "--format", "table", "--", "-DTYPE=short"]);
     assert!(stdout(&out).contains("vec.len (long at 8 of vec)"), "{}", stdout(&out));
@@ -75,7 +70,7 @@ fn a_fault_is_found_in_c() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
-    let folder = folder("fault");
+    let folder = folder("convert/fault");
     fs::write(folder.join("pun.c"), PUN).unwrap();
     let said = "compiling pun.c with `clang-22 -O1 -g -Xclang -disable-llvm-passes";
     for flags in [&[][..], &["-O0"], &["-O3", "-w"]] {
@@ -108,7 +103,7 @@ fn a_fault_is_found_in_c() {
 
 #[test]
 fn flags_without_a_compiler_are_refused() {
-    let folder = folder("flags");
+    let folder = folder("convert/flags");
     fs::write(folder.join("a.ll"), "define void @f() {\n  ret void\n}\n").unwrap();
     fs::write(folder.join("a.c"), "").unwrap();
     for args in [
@@ -140,7 +135,7 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
-    let folder = folder("cpp");
+    let folder = folder("convert/cpp");
     let template = "template <class T> struct box { T v; };\n\
         namespace { struct hidden { long v; }; }\n\
         long sum(box<short> *p, void *q) { return p->v + ((hidden *)q)->v; }\n";
@@ -160,7 +155,7 @@ fn bitcode_is_disassembled() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
-    let folder = folder("bc");
+    let folder = folder("convert/bc");
     fs::write(folder.join("vec.c"), VEC).unwrap();
     let mut clang = Command::new("clang-22");
     clang.args(["-O1", "-DTYPE=short", "-c", "-emit-llvm", "vec.c"]).current_dir(&folder);
@@ -182,7 +177,7 @@ fn bitcode_is_disassembled() {
 
 #[test]
 fn what_cannot_be_run_is_named_with_the_remedy() {
-    let folder = folder("missing");
+    let folder = folder("convert/missing");
     fs::write(folder.join("a.c"), "").unwrap();
     fs::write(folder.join("a.bc"), b"BC\xc0\xde").unwrap();
     for (file, variable) in [("a.c", "CLANG"), ("a.bc", "LLVM_DIS")] {
@@ -209,7 +204,7 @@ fn a_spec_on_standard_input_is_a_spec() {
 
 #[test]
 fn the_manual_has_a_page_for_each_command() {
-    let folder = folder("man");
+    let folder = folder("convert/man");
     let out = tbaa(&folder, &["man", "pages"]);
     assert!(stdout(&out).contains("pages"));
     for page in ["tbaa.1", "tbaa-explain.1", "tbaa-man.1"] {
@@ -229,7 +224,7 @@ fn a_build_says_how_its_files_are_compiled() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
-    let folder = folder("build");
+    let folder = folder("convert/build");
     let [build, source] = ["out", "src"].map(|name| folder.join(name));
     for folder in [&build, &source] {
         fs::create_dir_all(folder).unwrap();

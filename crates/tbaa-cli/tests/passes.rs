@@ -10,27 +10,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
-use tools::{number, plugin};
-
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("passes");
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn run(program: &str, args: &[&str], files: &[&Path]) -> Output {
-    let output = Command::new(program).args(args).args(files).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
+use tools::{folder, number, plugin, printed};
 /// Classes of one access; two are apart if each class of the one is apart from each of
 /// the other.
 type Set = BTreeSet<u32>;
@@ -350,14 +337,14 @@ impl Program {
     /// Links the modules and optimises them with the plugin.
     fn optimised(&self, world: &World, rows: [&[String]; 2], level: &str) -> PathBuf {
         let files = [0, 1].map(|module| {
-            let file = folder().join(format!("{module}.ll"));
+            let file = folder("passes").join(format!("{module}.ll"));
             fs::write(&file, self.text(module, &world.domain, rows[module])).unwrap();
             file
         });
-        let [linked, made] = ["linked.bc", "made.ll"].map(|name| folder().join(name));
-        run("llvm-link-22", &["-o", linked.to_str().unwrap()], &[&files[0], &files[1]]);
+        let [linked, made] = ["linked.bc", "made.ll"].map(|name| folder("passes").join(name));
+        printed(Command::new("llvm-link-22").arg("-o").arg(&linked).args(files));
         let args = [level, "-S", "-load-pass-plugin", &plugin(), "-o", made.to_str().unwrap()];
-        run("opt-22", &args, &[&linked]);
+        printed(Command::new("opt-22").args(args).arg(&linked));
         made
     }
 }

@@ -5,42 +5,31 @@ mod tools;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_plugin::{Runs, Toolchain};
+use tools::printed;
 
 fn llvm_is_there() -> bool {
     tools::are_there(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
 }
 
 fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin");
-    fs::create_dir_all(&folder).unwrap();
-    folder.join(name)
+    tools::folder("plugin").join(name)
 }
 
 fn file(name: &str, content: &str) -> String {
-    let file = scratch(name);
-    fs::write(&file, content).unwrap();
-    file.to_str().unwrap().to_owned()
+    tools::scratch("plugin", name, content)
 }
-
-fn tbaa(args: &[&str]) -> Output {
+fn tbaa(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
     command.args(args).env("XDG_CACHE_HOME", scratch("cache"));
-    command.output().unwrap()
+    command
 }
-
-fn printed(output: Output) -> String {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 fn run(program: &str, args: &[&str]) -> String {
-    printed(Command::new(program).args(args).output().unwrap())
+    printed(Command::new(program).args(args))
 }
 
 /// What `opt -O2` makes of a module, with the plugin.
@@ -173,7 +162,7 @@ static inline void put(struct b *restrict b, struct a *restrict a) { b->n = a->n
 int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return a->n; }
 ";
     let source = file("inline.c", source);
-    let lowered = printed(tbaa(&[
+    let lowered = printed(&mut tbaa(&[
         "lower",
         "--classes",
         &source,
@@ -212,7 +201,8 @@ fn two_runs_give_the_same_bytes() {
     for source in sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name))) {
         let source = source.to_str().unwrap();
         let flags = ["-O2", "-Xclang", "-disable-llvm-passes"];
-        let lowered = printed(tbaa(&[&["lower", "--classes", source, "--"][..], &flags].concat()));
+        let lowered =
+            printed(&mut tbaa(&[&["lower", "--classes", source, "--"][..], &flags].concat()));
         let module = file("twice.ll", &lowered);
         let plugin = format!("-fpass-plugin={}", tools::plugin());
         let clang = ["-O2", "-S", "-o", "-", "-Wno-override-module", &plugin, &module];
@@ -283,7 +273,7 @@ fn worth(name: &str, source: &str, more: &[&str]) -> Value {
     let _ = fs::remove_dir_all(&keep);
     let keep = keep.to_str().unwrap();
     let args = [&["worth", &input, "--format", "json", "--keep", keep], more].concat();
-    let ask = || serde_json::from_str::<Value>(&printed(tbaa(&args))).unwrap();
+    let ask = || serde_json::from_str::<Value>(&printed(&mut tbaa(&args))).unwrap();
     let first = ask();
     let mut again = ask();
     again["seconds"] = first["seconds"].clone();
@@ -353,7 +343,7 @@ define i32 @f(ptr %p) {
     let input = file("constant.ll", text);
     let keep = scratch("constant.kept");
     let _ = fs::remove_dir_all(&keep);
-    let found = printed(tbaa(&["worth", &input, "--keep", keep.to_str().unwrap()]));
+    let found = printed(&mut tbaa(&["worth", &input, "--keep", keep.to_str().unwrap()]));
     assert!(found.contains("`int`, which never changes: 1 load in `f`"), "{found}");
 }
 
@@ -362,23 +352,22 @@ fn what_is_missing_is_said_in_a_sentence() {
     if !llvm_is_there() {
         return;
     }
-    let failed = |output: Output| {
+    let failed = |command: &mut Command| {
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stderr).unwrap()
     };
     let input = file("f.c", "int f(int *p, float *q) { int a = *p; *q = 1; return a + *p; }");
     let none =
         file("none.ll", "define i32 @f(ptr %p) {\n  %a = load i32, ptr %p\n  ret i32 %a\n}\n");
-    let error = failed(tbaa(&["worth", &none]));
+    let error = failed(&mut tbaa(&["worth", &none]));
     assert!(error.contains("no access has a tag") && error.contains("-O1"), "{error}");
-    let error = failed(tbaa(&["worth", &input, "--passes", "no-such-pass"]));
+    let error = failed(&mut tbaa(&["worth", &input, "--passes", "no-such-pass"]));
     assert!(error.contains("no-such-pass") && error.contains("unknown pass name"), "{error}");
     let error = failed(
         Command::new(env!("CARGO_BIN_EXE_tbaa"))
             .args(["plugin"])
-            .env("LLVM_CONFIG", "no-such-llvm-config")
-            .output()
-            .unwrap(),
+            .env("LLVM_CONFIG", "no-such-llvm-config"),
     );
     assert!(error.contains("needs LLVM 22") && error.contains("LLVM_CONFIG"), "{error}");
 }
@@ -433,7 +422,7 @@ fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     clang.args(["-O2", "-c", "-Wno-override-module", "-o", "/dev/null"]).args(flags).arg(file);
     clang.arg(format!("-fpass-plugin={}", tools::plugin()));
     clang.env("TBAA_WATCH", "1").env("TBAA_ASKED", &asked);
-    printed(clang.output().unwrap());
+    printed(&mut clang);
     compare_asked(&file.to_string_lossy(), fs::read(asked).unwrap())
 }
 
@@ -457,7 +446,7 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
         let flags = if format.is_empty() { vec![] } else { vec!["-Xclang", format] };
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);
-        let text = printed(clang.args(&flags).arg(source).output().unwrap());
+        let text = printed(clang.args(&flags).arg(source));
         let name = format!("{} {format}", source.display());
         all += print(&format!("opt {name}"), compare(&tools, &name, text.as_bytes()));
         all += print(&format!("clang {name}"), compare_in_clang(source, &flags));
@@ -498,10 +487,10 @@ fn the_plugins_folder_is_this_users() {
     let plugin = |set: &[(&str, &Path)]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
         command.arg("plugin").env_remove("HOME").env_remove("XDG_CACHE_HOME").envs(set.to_vec());
-        command.output().unwrap()
+        command
     };
     let refused = |set: &[(&str, &Path)], why: &str| {
-        let output = plugin(set);
+        let output = plugin(set).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(why), "{said}");
@@ -509,13 +498,13 @@ fn the_plugins_folder_is_this_users() {
     refused(&[], "set HOME");
     refused(&[("XDG_CACHE_HOME", Path::new("relative"))], "set HOME");
     let set = [("XDG_CACHE_HOME", &*cache)];
-    let library = PathBuf::from(printed(plugin(&set)).trim());
+    let library = PathBuf::from(printed(&mut plugin(&set)).trim());
     let folder = library.parent().unwrap().to_owned();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&library)), (0o700, 0o700));
     let whole = fs::read(&library).unwrap();
     fs::write(&library, &whole[..1000]).unwrap();
-    printed(plugin(&set));
+    printed(&mut plugin(&set));
     assert!(fs::read(&library).unwrap().len() == whole.len(), "it is compiled again");
     for path in [&library, &folder] {
         let own = mode(path);

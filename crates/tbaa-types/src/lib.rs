@@ -8,9 +8,8 @@
 //! typed pointers included; `tbaa_ir::types` reads it.
 //!
 //! A [`DataLayout`] says how large types are and where the elements of a struct
-//! stand, as LLVM 22 computes it. [`equal()`] and [`TypeClasses`] compare types
-//! of one or of several contexts by one of the [`Equality`] relations, and
-//! [`MergedTypes`] makes one context of several.
+//! stand, as LLVM 22 computes it. [`TypeClasses`] compare types of one or of
+//! several contexts by one of the [`Equality`] relations, and [`MergedTypes`] makes one context of several.
 //!
 //! ```
 //! use tbaa_ir::types::ReadTypes;
@@ -42,7 +41,7 @@ mod store;
 mod table;
 
 pub use context::Context;
-pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
+pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name};
 pub use id::Type;
 pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
 #[doc(hidden)]

@@ -19,7 +19,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use codegen::{Loads, Reload};
 use measure::Outcome;
-use tags::{Elements, Switch, Tags};
+use tags::{Switch, Tags};
 
 /// Bytes of the machine's stack: Lua calls nest on it.
 const STACK: usize = 1 << 29;
@@ -40,9 +40,6 @@ struct Options {
     /// What LLVM is told of memory accesses.
     #[arg(long, default_value = "lowered-scopes")]
     tags: Switch,
-    /// What rule `union` takes the elements of typed arrays for.
-    #[arg(long, default_value = "own")]
-    elements: Elements,
     /// When functions load the base of their frame [default: each, or calls under by-hand].
     #[arg(long)]
     reload: Option<Reload>,
@@ -94,7 +91,7 @@ fn run(options: &Options) -> Result<(), String> {
         }
     };
     let failed = |error| format!("{file}: {error}");
-    let mut tags = Tags::new(options.tags, options.elements).map_err(failed)?;
+    let mut tags = Tags::new(options.tags).map_err(failed)?;
     tags.checked = options.checked;
     let reload = options.reload.unwrap_or(measure::reload(options.tags));
     let outcome = measure::run(&proto, &tags, reload, argument, &mut ir).map_err(failed)?;
@@ -144,7 +141,7 @@ fn table(options: &Options) -> Result<(), String> {
         // One switch after the other, so that other work on the machine slows all of them.
         for _ in 0..options.runs.max(1) {
             for (at, &switch) in Switch::value_variants().iter().enumerate() {
-                let outcome = Tags::new(switch, options.elements)
+                let outcome = Tags::new(switch)
                     .and_then(|tags| {
                         measure::run(&proto, &tags, measure::reload(switch), None, &mut |_| {})
                     })

@@ -93,8 +93,8 @@ accesses! {
     KeyNext     Int     "Node.i_key.nk.next"            "int";
     Len         Int     "RaviArray.len"                 "RaviArray.len";
     Data        Pointer "RaviArray.data"                "RaviArray.data";
-    IntElement  Long    "*long long"                    "long long";
-    NumElement  Double  "*double"                       "double";
+    IntElement  Long    "*integer element"              "long long";
+    NumElement  Double  "*number element"               "double";
 }
 
 impl At {
@@ -107,17 +107,6 @@ impl At {
     fn is_of_frames(self) -> bool {
         matches!(self, At::Ci | At::Global | At::Base | At::Func)
     }
-}
-
-/// What the elements of typed arrays are to rule `union`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Elements {
-    /// Scalars of their own: no element is ever accessed as another value, so a
-    /// store of one leaves the integers and floats in stack slots alone.
-    Own,
-    /// C's `long long` and `double`, which a value in a stack slot may be.
-    #[value(name = "c")]
-    OfC,
 }
 
 /// The accesses' places, and what calls touch.
@@ -138,10 +127,12 @@ impl Tags {
     ///
     /// Where the structs cannot be declared: on a machine that is not x86-64, or
     /// after a mistake in them.
-    pub(crate) fn new(switch: Switch, elements: Elements) -> Result<Tags, Error> {
+    pub(crate) fn new(switch: Switch) -> Result<Tags, Error> {
         let target = Target::host().ok_or("this machine's layouts are not known")?;
         let mut types = Declarations::new(target);
         layout::declare(&mut types)?;
+        // No element is ever accessed as another value: a store of one leaves the integers and
+        // floats in stack slots alone.
         types.scalar("integer element", 8, 8, "long long")?;
         types.scalar("number element", 8, 8, "double")?;
         let form = match switch {
@@ -151,11 +142,7 @@ impl Tags {
             Switch::LoweredScopes => TagForm::LoweredScopes,
             _ => TagForm::Clang,
         };
-        let path = |&(at, _, path, _): &(At, TagKind, &'static str, &str)| match (elements, at) {
-            (Elements::Own, At::IntElement) => "*integer element",
-            (Elements::Own, At::NumElement) => "*number element",
-            _ => path,
-        };
+        let path = |&(_, _, path, _): &(At, TagKind, &'static str, &str)| path;
         let mut jit = Jit::with_options(types, JitOptions::new().form(form))?;
         let mut places = jit.places(&ACCESSES.iter().map(path).collect::<Vec<_>>())?;
         let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).map(path);

@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use clap::ValueEnum;
+use tbaa_tests::cases;
 
 use crate::codegen::{Loads, Reload};
 use crate::measure::{self, Outcome};
-use crate::tags::{Elements, Switch, Tags};
+use crate::tags::{Switch, Tags};
 use crate::{PROGRAMS, bytecode, programs};
 
 /// What `lua5.4` prints, perhaps with all bits of floats; `None` if `lua5.4` is not installed.
@@ -43,7 +44,7 @@ fn with_stack(test: impl FnOnce() + Send + 'static) {
 fn run(source: &str, switch: Switch) -> Result<Outcome, String> {
     let proto = bytecode::compile(source);
     let proto = proto.map_err(|mistake| mistake.render("test.lua", source))?;
-    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let tags = Tags::new(switch).unwrap();
     let run = measure::run(&proto, &tags, measure::reload(switch), None, &mut |_| {});
     run.map_err(|error| error.to_string())
 }
@@ -51,7 +52,7 @@ fn run(source: &str, switch: Switch) -> Result<Outcome, String> {
 /// Runs a file under a switch.
 fn run_file(file: &str, switch: Switch, argument: Option<i64>) -> Outcome {
     let proto = measure::read(file).unwrap();
-    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let tags = Tags::new(switch).unwrap();
     let outcome = measure::run(&proto, &tags, measure::reload(switch), argument, &mut |_| {});
     outcome.unwrap_or_else(|error| panic!("{file} {switch}: {error}"))
 }
@@ -116,7 +117,7 @@ fn loads(name: &str, tags: &Tags, reload: Reload) -> Loads {
 #[test]
 fn lowered_tags_leave_the_reloads_after_calls() {
     with_stack(|| {
-        let tags = Tags::new(Switch::Lowered, Elements::Own).unwrap();
+        let tags = Tags::new(Switch::Lowered).unwrap();
         for (name, ..) in BASES {
             let lowered = loads(name, &tags, Reload::EachOperation).bases;
             let by_hand = loads(name, &tags, Reload::AfterHelpers).bases;
@@ -127,25 +128,15 @@ fn lowered_tags_leave_the_reloads_after_calls() {
     });
 }
 
-/// On the same relation between accesses, scopes leave no more loads than
-/// lowered tags. On another they may: if an array's integer may be the integer in
-/// a stack slot, as in C, each store of an element has the slots reloaded.
+/// On one relation between accesses, scopes leave no more loads than lowered tags.
 #[test]
-fn scopes_keep_loads_only_where_they_are_told_less() {
+fn scopes_leave_no_more_loads_than_tags() {
     with_stack(|| {
-        let left = |name, switch, elements| {
-            loads(name, &Tags::new(switch, elements).unwrap(), Reload::EachOperation).all
-        };
         for (name, ..) in BASES {
-            for elements in [Elements::Own, Elements::OfC] {
-                let [lowered, scopes] =
-                    [Switch::Lowered, Switch::Scopes].map(|switch| left(name, switch, elements));
-                assert!(scopes <= lowered, "{name} {elements:?}: {scopes} {lowered}");
-            }
+            let [lowered, scopes] = [Switch::Lowered, Switch::Scopes]
+                .map(|it| loads(name, &Tags::new(it).unwrap(), Reload::EachOperation).all);
+            assert!(scopes <= lowered, "{name}: {scopes} {lowered}");
         }
-        let lowered = left("fannkuch", Switch::Lowered, Elements::Own);
-        let scopes = left("fannkuch", Switch::Scopes, Elements::OfC);
-        assert!(scopes > lowered, "{scopes} {lowered}");
     });
 }
 
@@ -198,74 +189,16 @@ fn ravi_s_annotations_mean_the_same_in_comments() {
     }
 }
 
+/// Mistakes that the compiler reports where they stand, and failures of running programs.
 #[test]
-fn mistakes_are_reported_where_they_stand() {
-    let cases = [
-        // What full_moon says of text that is not Lua.
-        ("x = ", "1:3: expected values to set to"),
-        ("if x then\nprint(1)", "2:9: expected `end` to conclude `if`"),
-        ("return 1 print(2)", "1:10: unexpected statement after last statement"),
-        ("1 + 2", "1:1: unexpected token, this needs to be a statement"),
-        ("print('a", "1:7: unclosed string"),
-        ("--[[ never", "1:1: unclosed comment"),
-        ("x = é", "1:5: unexpected character é"),
-        // Lua that this compiler does not support.
-        ("for k in x do end", "1:7: `for ... in` is not supported"),
-        ("local s = 'a' .. 'b'", "1:15: the operator `..` is not supported"),
-        ("x = 1 & 2", "1:7: the operator `&` is not supported"),
-        ("x = ~1", "1:5: the operator `~` is not supported"),
-        ("goto out", "1:1: `goto` is not supported"),
-        ("a:b()", "1:2: methods are not supported: write `t.f(t, ...)`"),
-        ("f {}", "1:3: calls without parentheses are not supported"),
-        ("local x <const> = 1", "1:9: attributes such as <const> are not supported"),
-        ("x = 0x1p4", "1:5: the number `0x1p4` is not supported"),
-        ("local function f() return ... end", "1:27: only the main chunk has `...`"),
-        ("break", "1:1: `break` outside a loop"),
-        // Types.
-        ("local x: string = 1", "1:10: no such type: there are integer, number, integer[]"),
-        ("local x: integer = nil", "1:20: `x` is of type integer, and this is of type nil"),
-        ("local x: integer[] = 1", "1:22: `x` is of type integer[], and this is of type integer"),
-        ("local x: integer[] = {}\nx = x + 1", "2:7: arithmetic on a value of type integer[]"),
-        ("local x: number = 1.0 print(x.y)", "1:31: a value of type number has no elements"),
-    ];
-    for (source, expected) in cases {
-        let error = run(source, Switch::None).map(|_| ()).unwrap_err();
-        assert!(error.starts_with(&format!("test.lua:{expected}")), "{source}\n{error}");
-    }
-}
-
-#[test]
-fn a_program_that_fails_says_why() {
-    let cases = [
-        ("local t\nprint(t.x)", "line 2: attempt to index a nil value"),
-        ("local t = {}\nt[nil] = 1", "line 2: index is nil"),
-        ("local t = {}\nt[0/0] = 1", "line 2: index is NaN"),
-        ("undefined()", "line 1: attempt to call a nil value"),
-        ("print(1 + {})", "line 1: attempt to perform arithmetic on a table value"),
-        ("print(1 < 'x')", "line 1: attempt to compare number with string"),
-        ("local zero = 0\nprint(1 // zero)", "line 2: attempt to perform 'n//0'"),
-        ("local zero: integer = 0\nprint(1 % zero)", "line 2: attempt to perform 'n%%0'"),
-        ("local a: integer[] = {}\na[2] = 1", "line 2: array index out of bounds"),
-        ("local a: number[] = {}\nprint(a[1])", "line 2: array index out of bounds"),
-        ("local x = 'a'\nlocal y: integer = x", "line 2: integer expected, got string"),
-        ("local x = 1.5\nlocal y: integer = x", "line 2: integer expected, got number"),
-        ("print(#nil)", "line 1: attempt to get length of a nil value"),
-        ("for i = 1, 10, 0 do end", "line 1: 'for' step is zero"),
-        ("for i = 1, 'x' do end", "line 1: 'for' limit value must be a number"),
-        (
-            "print(math.sqrt('x'))",
-            "line 1: bad argument #1 to 'sqrt' (number expected, got string)",
-        ),
-    ];
-    for switch in [Switch::None, Switch::LoweredScopes] {
-        for (source, expected) in cases {
-            let error = run(source, switch).map(|_| ()).unwrap_err();
-            assert_eq!(error, expected, "{source}");
-        }
-    }
+fn what_is_wrong_is_said() {
     with_stack(|| {
-        let endless = "local function f(n) return 1 + f(n + 1) end f(1)";
-        let error = run(endless, Switch::LoweredScopes).map(|_| ()).unwrap_err();
-        assert_eq!(error, "line 1: stack overflow");
+        cases::check("lua.txt", |title, parts| {
+            let source = parts[0].trim_end();
+            let [plain, tagged] = [Switch::None, Switch::LoweredScopes]
+                .map(|switch| run(source, switch).map(|_| ()).unwrap_err());
+            assert_eq!(plain, tagged, "{title}");
+            plain
+        });
     });
 }

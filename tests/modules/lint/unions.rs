@@ -1,8 +1,9 @@
 //! Which pairs rule `llvm` surely takes for apart though they share bytes.
 
-use tbaa::{Format, Graph, SizedField, TypeId};
+use tbaa::{Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
 use tbaa_check::{Code, Findings};
+use tbaa_tests::random;
 
 /// A struct's member: its type, offset and size in bytes.
 type Member = (usize, u64, u64);
@@ -15,43 +16,20 @@ type Access = (usize, usize, u64, u64);
 /// How many pairs of accesses are told, where there is one struct of these members.
 fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
     let mut graph = Graph::new();
-    let mut b = graph.builder();
-    let root = b.root("R").unwrap();
-    let sizes = [("int", 4), ("float", 4), ("short", 2), ("long", 8)];
-    let mut types: Vec<TypeId> = sizes
-        .iter()
-        .map(|&(name, size)| match format {
-            Format::Old => b.scalar_type(name, root).unwrap(),
-            Format::New => b.sized_type(root, size, name, &[]).unwrap(),
-        })
-        .collect();
-    let end = members.iter().map(|&(_, offset, size)| offset + size).max().unwrap();
-    types.push(match format {
-        Format::Old => {
-            let members: Vec<_> = members.iter().map(|&(ty, at, _)| (types[ty], at)).collect();
-            b.struct_type("S", &members).unwrap()
-        }
-        Format::New => {
-            let member = |&(ty, offset, size): &Member| SizedField { ty: types[ty], offset, size };
-            let members: Vec<_> = members.iter().map(member).collect();
-            b.sized_type(root, end, "S", &members).unwrap()
-        }
-    });
-    let inner = types[4];
-    types.push(match format {
-        Format::Old => b.struct_type("Outer", &[(inner, 0)]).unwrap(),
-        Format::New => {
-            let only = SizedField { ty: inner, offset: 0, size: end };
-            b.sized_type(types[3], end, "Outer", &[only]).unwrap()
-        }
-    });
+    let root = graph.builder().root("R").unwrap();
+    let mut types = Vec::new();
+    for (name, size) in [("int", 4), ("float", 4), ("short", 2), ("long", 8)] {
+        types.push(random::scalar(&mut graph, format, name, root, size).unwrap());
+    }
+    let member = |&(ty, offset, size): &Member| SizedField { ty: types[ty], offset, size };
+    let members: Vec<_> = members.iter().map(member).collect();
+    let inner = random::aggregate(&mut graph, format, "S", root, &members).unwrap();
+    let size = members.iter().map(|member| member.offset + member.size).max().unwrap();
+    let only = SizedField { ty: inner, offset: 0, size };
+    let outer = random::aggregate(&mut graph, format, "Outer", types[3], &[only]).unwrap();
+    types.extend([inner, outer]);
     for &(base, access, offset, size) in accesses {
-        let (base, access) = (types[base], types[access]);
-        let made = match format {
-            Format::Old => b.struct_tag(base, access, offset, false),
-            Format::New => b.access_tag(base, access, offset, size, false),
-        };
-        made.unwrap();
+        random::access(&mut graph, types[base], types[access], offset, size, false).unwrap();
     }
     count(&lint_graph(&graph, &Options::default()))
 }

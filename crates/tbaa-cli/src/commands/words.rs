@@ -7,6 +7,7 @@ use tbaa_ir::{Names, Opcode, Sizes};
 use crate::char_origin::CharOrigins;
 use crate::find::Found;
 use crate::input::{Content, Input};
+use crate::walk::walk;
 
 /// Types on a walk that are visited: a chain of parents may be as long as the
 /// file.
@@ -124,26 +125,6 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The places that LLVM visits from a tag's base type: each with the offset
-    /// into it.
-    ///
-    /// LLVM: `TBAAStructTypeNode::getField`.
-    fn walk(&self, tag: &Tag) -> Vec<(TypeId, u64)> {
-        let mut walk = vec![(tag.base, tag.offset)];
-        while let Some(&(ty, offset)) = walk.last()
-            && walk.len() < STEPS
-        {
-            let node = self.graph.ty(ty);
-            let below = node.fields().rfind(|field| field.offset <= offset);
-            walk.push(match (below, node.parent()) {
-                (Some(field), _) if field.ty != ty => (field.ty, offset - field.offset),
-                (None, Some(parent)) if parent != ty => (parent, offset),
-                _ => break,
-            });
-        }
-        walk
-    }
-
     /// Where the walk of one tag comes to the base type of the other.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
@@ -156,9 +137,10 @@ impl Pair<'_> {
         }
         for (one, other, from, to) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (from, to) = (&self.tags[from], &self.tags[to]);
-            let walk = self.walk(from);
-            let Some(&(ty, offset)) = walk.iter().find(|(ty, _)| *ty == to.base) else { continue };
-            let ty = self.names.ty(ty);
+            let walk = walk(self.graph, from.base, from.offset);
+            let Some(met) = walk.iter().find(|at| at.ty == to.base) else { continue };
+            let offset = met.offset;
+            let ty = self.names.ty(met.ty);
             let from = format!("{} at {}", self.names.ty(from.base), from.offset as i64);
             return if to.is_whole() {
                 format!(
@@ -216,7 +198,7 @@ impl Pair<'_> {
             );
         }
         let [from_a, from_b] = [&self.tags[0], &self.tags[1]]
-            .map(|tag| self.list(self.walk(tag).into_iter().map(|(ty, _)| ty)));
+            .map(|tag| self.list(walk(self.graph, tag.base, tag.offset).iter().map(|at| at.ty)));
         format!(
             "a's base type leads to {from_a}, which has no {b}; b's leads to {from_b}, which has no {a}"
         )

@@ -1,6 +1,32 @@
-//! Whether the tools that a test needs are there.
+//! What the test programs share: whether tools are there, files, and other programs.
 
+#![allow(dead_code, reason = "no test program needs all of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The folder of a test program, or of one of its tests.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Writes a file of a test program.
+pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
+    let file = self::folder(folder).join(name);
+    fs::write(&file, content).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// What a program prints that must succeed.
+pub(crate) fn printed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
 
 /// Returns whether all of these can be run; says so where one cannot.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
@@ -13,21 +39,16 @@ pub(crate) fn are_there(tools: &[&str]) -> bool {
 }
 
 /// The number in an environment variable, or another.
-#[allow(dead_code, reason = "not every test has numbers")]
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
 /// The plugin's library, compiled once.
-#[allow(dead_code, reason = "not every test needs the plugin")]
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {
-        let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin/cache");
         let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        let output = tbaa.arg("plugin").env("XDG_CACHE_HOME", cache).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        printed(tbaa.arg("plugin").env("XDG_CACHE_HOME", folder("plugin/cache"))).trim().to_owned()
     };
     MADE.get_or_init(make).clone()
 }

@@ -14,27 +14,17 @@ use tbaa_lower::{Lowering, Options};
 use crate::support::{Code, TBAA, attach_planned};
 
 /// How an access is tagged.
-trait Attach<'ctx> {
-    fn attach(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>);
-}
+type Attach<'a> = &'a dyn for<'ctx> Fn(&mut Tagger<'ctx>, TagId, InstructionValue<'ctx>);
 
 /// The tag as it is, whatever LLVM makes of it.
-struct Raw<'g>(&'g Graph);
-
-impl<'ctx> Attach<'ctx> for Raw<'_> {
-    fn attach(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>) {
-        let node = tagger.emitter().tag_as_is(self.0, tag).unwrap();
-        to.set_metadata(node.as_value(), TBAA).unwrap();
-    }
-}
-
-/// What a plan has.
-struct Planned<'p, P>(&'p P);
-
-impl<'ctx, P: Plan> Attach<'ctx> for Planned<'_, P> {
-    fn attach(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>) {
-        attach_planned(tagger, self.0, tag, to).unwrap();
-    }
+fn attach_raw<'ctx>(
+    tagger: &mut Tagger<'ctx>,
+    graph: &Graph,
+    tag: TagId,
+    to: InstructionValue<'ctx>,
+) {
+    let node = tagger.emitter().tag_as_is(graph, tag).unwrap();
+    to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 
 /// An access: offset, bits, and for a store the value.
@@ -43,7 +33,7 @@ type Step = (u64, u32, Option<u64>);
 /// Runs a program of three accesses that all are to one object, through the
 /// first pointer, the second, and the first again. Returns what the last, a
 /// load, has read.
-fn run(steps: [(Step, TagId); 3], attach: &mut dyn for<'ctx> AttachAny<'ctx>) -> u64 {
+fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
@@ -58,22 +48,16 @@ fn run(steps: [(Step, TagId); 3], attach: &mut dyn for<'ctx> AttachAny<'ctx>) ->
                 load
             }
         };
-        attach.attach_any(&mut tagger, tag, instruction);
+        attach(&mut tagger, tag, instruction);
     }
     code.end(last.unwrap());
     code.optimise();
     code.run(&mut [0; 16])
 }
 
-/// [`Attach`] for every context.
-trait AttachAny<'ctx> {
-    fn attach_any(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>);
-}
-
-impl<'ctx, A: Attach<'ctx>> AttachAny<'ctx> for A {
-    fn attach_any(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>) {
-        self.attach(tagger, tag, to);
-    }
+/// The same with what a plan has for the tags.
+fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
+    run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }
 
 /// What is read back with the tags as they are, lowered, as scopes, and both.
@@ -83,10 +67,10 @@ fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     lowering.lower(&oracle, graph.tags()).unwrap();
     let both = || Lowered::new(&lowering, &oracle);
     [
-        run(steps, &mut Raw(graph)),
-        run(steps, &mut Planned(&lowering)),
-        run(steps, &mut Planned(&both().scopes_alone())),
-        run(steps, &mut Planned(&both())),
+        run(steps, &|tagger, tag, to| attach_raw(tagger, graph, tag, to)),
+        run_planned(steps, &lowering),
+        run_planned(steps, &both().scopes_alone()),
+        run_planned(steps, &both()),
     ]
 }
 
@@ -147,16 +131,16 @@ const CRASH: &str = "TBAA_TEST_CRASH";
 
 /// Loads of a union's first member around a store to another struct: tags of
 /// policy `rfc` as they are crash LLVM's optimiser, lowered ones do not.
-fn crashing_program(attach: &mut dyn for<'ctx> AttachAny<'ctx>, tags: [TagId; 2]) {
+fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
     let (first, load) = code.load(code.parameter(0), 64, "");
-    attach.attach_any(&mut tagger, tags[0], load);
+    attach(&mut tagger, tags[0], load);
     let store = code.store(code.address(code.parameter(1), 8), 32, 1);
-    attach.attach_any(&mut tagger, tags[1], store);
+    attach(&mut tagger, tags[1], store);
     let (second, load) = code.load(code.parameter(0), 64, "");
-    attach.attach_any(&mut tagger, tags[0], load);
+    attach(&mut tagger, tags[0], load);
     let sum = code.builder.build_int_add(first.into_int_value(), second.into_int_value(), "");
     code.end(sum.unwrap().into());
     code.optimise();
@@ -176,7 +160,7 @@ fn tags_that_crash_llvm() {
     let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, tags).unwrap();
-    crashing_program(&mut Planned(&lowering), tags);
+    crashing_program(&|tagger, tag, to| attach_planned(tagger, &lowering, tag, to).unwrap(), tags);
     assert!(matches!(refusal(&graph, tags[0]), Reason::Rejected(_)));
 
     // The same with the tags as they are, in a process of its own.
@@ -197,6 +181,6 @@ fn tags_that_crash_llvm() {
 fn crash() {
     if std::env::var_os(CRASH).is_some() {
         let (graph, tags) = crashing_tags();
-        crashing_program(&mut Raw(&graph), tags);
+        crashing_program(&|tagger, tag, to| attach_raw(tagger, &graph, tag, to), tags);
     }
 }

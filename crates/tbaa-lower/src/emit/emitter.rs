@@ -81,7 +81,7 @@ pub struct Emitter<S: Sink> {
     pub(super) sink: S,
     graphs: HashMap<u32, Emitted<S::Node>>,
     scopes: ScopeLists<S::Node>,
-    pub(super) recorded: HashMap<Recorded, S::Node>,
+    recorded: HashMap<Recorded, S::Node>,
 }
 
 /// What was emitted of one graph.
@@ -301,6 +301,33 @@ impl<S: Sink> Emitter<S> {
         rows: Vec<String>,
     ) -> Result<Option<S::Node>, EmitError<S::Error>> {
         self.scopes.relation(&mut self.sink, domain, rows).map_err(EmitError::Sink)
+    }
+
+    /// Emits a node that was recorded, and those below it, each once. It takes no
+    /// lock, and time in proportion to the nodes that were not emitted before.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Sink`].
+    pub fn recorded(&mut self, node: &Recorded) -> Result<S::Node, EmitError<S::Error>> {
+        if let Some(known) = self.recorded.get(node) {
+            return Ok(known.clone());
+        }
+        let mut open = vec![(node, false)];
+        while let Some((next, ready)) = open.pop() {
+            if self.recorded.contains_key(next) {
+                continue;
+            }
+            if !ready {
+                open.push((next, true));
+                open.extend(next.below().map(|below| (below, false)));
+                continue;
+            }
+            let made = next.make(&mut self.sink, |below| &self.recorded[below]);
+            let made = made.map_err(EmitError::Sink)?;
+            self.recorded.insert(next.clone(), made);
+        }
+        Ok(self.recorded[node].clone())
     }
 
     fn emitted(&mut self, graph: &Graph) -> &mut Emitted<S::Node> {

@@ -1,6 +1,7 @@
 //! What accesses are to get.
 
 use super::emitter::{EmitError, Emitter};
+use super::recorded::Recorded;
 use super::sink::{Sink, SinkOperand};
 use crate::Classes;
 use crate::scopes::ScopeNames;
@@ -209,6 +210,18 @@ impl<S: Sink> Emitter<S> {
         let scopes = self.scopes(plan.call_scopes(&touched))?;
         let list = self.entries(plan, &entries)?;
         Ok(Attachments { copy: list, ..scopes })
+    }
+
+    /// Emits all nodes of an instruction that were recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Sink`].
+    pub fn attachments(
+        &mut self,
+        nodes: &Attachments<Recorded>,
+    ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
+        nodes.try_map(|node| self.recorded(node))
     }
 
     /// Emits a `tbaa.struct` node of the plan's tags; `None` if an entry has

@@ -4,8 +4,6 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::emitter::{EmitError, Emitter};
-use super::plan::Attachments;
 use super::sink::{Sink, SinkOperand};
 use tbaa::Int;
 
@@ -46,11 +44,31 @@ impl Hash for Recorded {
 }
 
 impl Recorded {
-    fn below(&self) -> impl Iterator<Item = &Recorded> {
+    /// The nodes that it refers to.
+    pub(super) fn below(&self) -> impl Iterator<Item = &Recorded> {
         self.0.operands.iter().filter_map(|operand| match operand {
             RecordedOperand::Node(below) => Some(below),
             _ => None,
         })
+    }
+
+    /// Makes the node, where those that it refers to are made.
+    pub(super) fn make<'n, S: Sink>(
+        &self,
+        sink: &mut S,
+        made: impl Fn(&Recorded) -> &'n S::Node,
+    ) -> Result<S::Node, S::Error>
+    where
+        S::Node: 'n,
+    {
+        let operands = self.0.operands.iter().map(|operand| match operand {
+            RecordedOperand::Null => SinkOperand::Null,
+            RecordedOperand::Bytes(bytes) => SinkOperand::Bytes(bytes),
+            RecordedOperand::Int(int) => SinkOperand::Int(*int),
+            RecordedOperand::Node(below) => SinkOperand::Node(made(below)),
+            RecordedOperand::Itself => SinkOperand::Itself,
+        });
+        sink.node(&operands.collect::<Vec<_>>(), self.0.distinct)
     }
 }
 
@@ -91,53 +109,5 @@ impl Sink for Recorder {
         };
         let operands = operands.iter().map(operand).collect();
         Ok(Recorded(Arc::new(Recipe { operands, distinct })))
-    }
-}
-
-impl<S: Sink> Emitter<S> {
-    /// Emits a node that was recorded, and those below it, each once. It takes no
-    /// lock, and time in proportion to the nodes that were not emitted before.
-    ///
-    /// # Errors
-    ///
-    /// [`EmitError::Sink`].
-    pub fn recorded(&mut self, node: &Recorded) -> Result<S::Node, EmitError<S::Error>> {
-        if let Some(known) = self.recorded.get(node) {
-            return Ok(known.clone());
-        }
-        let mut open = vec![(node, false)];
-        while let Some((next, ready)) = open.pop() {
-            if self.recorded.contains_key(next) {
-                continue;
-            }
-            if !ready {
-                open.push((next, true));
-                open.extend(next.below().map(|below| (below, false)));
-                continue;
-            }
-            let operands = next.0.operands.iter().map(|operand| match operand {
-                RecordedOperand::Null => SinkOperand::Null,
-                RecordedOperand::Bytes(bytes) => SinkOperand::Bytes(bytes),
-                RecordedOperand::Int(int) => SinkOperand::Int(*int),
-                RecordedOperand::Node(below) => SinkOperand::Node(&self.recorded[below]),
-                RecordedOperand::Itself => SinkOperand::Itself,
-            });
-            let operands: Vec<_> = operands.collect();
-            let made = self.sink.node(&operands, next.0.distinct).map_err(EmitError::Sink)?;
-            self.recorded.insert(next.clone(), made);
-        }
-        Ok(self.recorded[node].clone())
-    }
-
-    /// Emits all nodes of an instruction that were recorded.
-    ///
-    /// # Errors
-    ///
-    /// [`EmitError::Sink`].
-    pub fn attachments(
-        &mut self,
-        nodes: &Attachments<Recorded>,
-    ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
-        nodes.try_map(|node| self.recorded(node))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::encoding::canonical_name;
 use crate::context::Symbol;
-use crate::table::{HashMap, IndexMap, IndexSet};
+use crate::table::{HashMap, IndexSet};
 use crate::{Context, Type, TypeKind};
 
 /// Everything of a type but its parts, comparable between contexts.
@@ -104,28 +104,6 @@ impl Automaton {
             }
         }
         building.done(bases)
-    }
-
-    /// Returns the graph of what two types are made of; they are nodes 0 and 1,
-    /// or both node 0 if they are one.
-    pub(super) fn spanned(roots: [(&Context, Type); 2]) -> Automaton {
-        let mut building = Building::default();
-        let mut found: IndexMap<Type, usize> = IndexMap::default();
-        for (which, (_, ty)) in roots.iter().enumerate() {
-            found.entry(*ty).or_insert(which);
-        }
-        let mut at = 0;
-        while let Some((&ty, &which)) = found.get_index(at) {
-            let number = |part: Type| {
-                let entry = found.entry(part);
-                let index = entry.index() as u32;
-                entry.or_insert(which);
-                index
-            };
-            building.push(roots[which].0, ty, number);
-            at += 1;
-        }
-        building.done(HashMap::default())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -137,34 +137,3 @@ impl TypeClasses {
         self.class_of(a) == self.class_of(b)
     }
 }
-
-/// Returns whether two types, of one context or of two, are equal.
-///
-/// Takes time in the size of the two types. To compare many, make
-/// [`TypeClasses`].
-///
-/// # Panics
-///
-/// If an id was issued by another context.
-///
-/// ```
-/// use tbaa_ir::types::ReadTypes;
-/// use tbaa_types::{Context, Equality, equal};
-///
-/// let (mut x, mut y) = (Context::new(), Context::new());
-/// let a = x.read_definitions(b"%A = type { i32, %A* }").unwrap().named(b"A").unwrap();
-/// let b = y.read_definitions(b"%B = type { i32, %B* }").unwrap().named(b"B").unwrap();
-/// assert!(equal(Equality::Structural, (&x, a), (&y, b)));
-/// ```
-#[must_use]
-pub fn equal(equality: Equality, a: (&Context, Type), b: (&Context, Type)) -> bool {
-    assert!(a.0.owns(a.1) && b.0.owns(b.1), "a type that another context issued");
-    if a.1 == b.1 {
-        return true;
-    }
-    let automaton = Automaton::spanned([a, b]);
-    match equality {
-        Equality::Structural => pairing::pairs(&automaton),
-        Equality::Unfolding => pairing::unfold_alike(&automaton),
-    }
-}

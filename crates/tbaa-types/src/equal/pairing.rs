@@ -21,29 +21,6 @@ const PREFIX: usize = 64;
 /// fewer than two are taken.
 const STEPS: usize = 64;
 
-/// Whether the types of nodes 0 and 1 are equal.
-pub(super) fn pairs(automaton: &Automaton) -> bool {
-    Pairing { automaton, left: usize::MAX, components: &[] }.pair(0, 1).is_some()
-}
-
-/// Whether nodes 0 and 1 are bisimilar: Hopcroft and Karp, "A linear algorithm
-/// for testing equivalence of finite automata" (1971).
-pub(super) fn unfold_alike(automaton: &Automaton) -> bool {
-    let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
-    let mut work = vec![(0, 1)];
-    while let Some((a, b)) = work.pop() {
-        if !sets.union(a, b) {
-            continue;
-        }
-        let (of_a, of_b) = (automaton.edges(a), automaton.edges(b));
-        if automaton.symbols[a as usize] != automaton.symbols[b as usize] {
-            return false;
-        }
-        work.extend(of_a.iter().copied().zip(of_b.iter().copied()));
-    }
-    true
-}
-
 /// Returns the class of each node, and whether all equal nodes have one class.
 pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let (prefixes, whole) = prefixes(automaton);

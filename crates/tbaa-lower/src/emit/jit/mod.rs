@@ -14,11 +14,13 @@ pub use place::{Misuse, Tagged, TaggedCall, TaggedPlace};
 pub use saved::{SaveError, SavedJit};
 pub use tagging::{Tagging, Typed};
 
-use super::plan::Attachments;
+use super::emitter::Emitter;
+use super::plan::{Attachments, Plan};
 use super::recorded::Recorded;
-use crate::Lowering;
-use tbaa::declare::{DeclId, Declarations, DeclareError, Record};
-use tbaa::{Access, CopyEntry, Graph, Oracle, Session, TagId};
+use crate::{Lowering, Shared, Source, tags_of_clang};
+use tagging::{JitPlan, anchors, records};
+use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
+use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, TagId, TypeId};
 
 /// All that a JIT keeps of TBAA: declared types, their graph and its oracle, and
 /// the tags that stock LLVM gets for them.
@@ -57,9 +59,12 @@ use tbaa::{Access, CopyEntry, Graph, Oracle, Session, TagId};
 /// assert!(!jit.oracle().may_alias(size.tag, number.tag));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// An interface for another language, which keeps the types itself, is [`Typed`] in the
+/// session's place.
 #[derive(Debug)]
-pub struct Jit {
-    session: Session,
+pub struct Jit<T = Session> {
+    session: T,
     tagging: Tagging,
 }
 
@@ -80,12 +85,11 @@ impl Jit {
     /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and
     /// [`JitError::Fix`] where its tags cannot be made.
     pub fn with_options(types: Declarations, options: JitOptions) -> Result<Jit, JitError> {
-        let mut session = match options.form {
+        let session = match options.form {
             TagForm::Clang => Session::like_clang(types),
             _ => Session::with_unions(types),
         };
-        let tagging = Tagging::new(&mut session, options)?;
-        Ok(Jit { session, tagging })
+        Jit::of(session, options)
     }
 
     /// Declares a struct or union.
@@ -114,12 +118,52 @@ impl Jit {
     pub fn oracle(&self) -> &Oracle {
         self.session.oracle()
     }
+}
+
+impl<T: Typed> Jit<T> {
+    /// Returns the JIT of types under policy `rfc`, whose tags it lowers; for
+    /// [`TagForm::Clang`] under policy `clang`, whose tags are attached as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`JitError::Form`] for another policy, and as [`Jit::with_options`].
+    pub fn of(mut session: T, options: JitOptions) -> Result<Jit<T>, JitError> {
+        let as_it_is = options.form == TagForm::Clang;
+        if as_it_is == (session.tagged().policy() == Policy::Rfc) {
+            return Err(JitError::Form(options.form));
+        }
+        if as_it_is {
+            return Ok(Jit { session, tagging: Tagging::of(options, None, None) });
+        }
+        let mut lowering = Lowering::new(options.lowering());
+        let mut theirs = None;
+        if !options.shared.is_empty() {
+            let records = records(session.tagged().types(), &options.shared)?;
+            let (graph, pairs) = session.update(|types, graph| {
+                let shared = Shared::new(types.types(), records);
+                tags_of_clang(types.types(), graph, |record| shared.has(record))
+            })?;
+            theirs = Some(graph.clone());
+            lowering.fix(session.oracle(), graph, pairs).map_err(JitError::Fix)?;
+        }
+        Ok(Jit { session, tagging: Tagging::of(options, Some(lowering), theirs) })
+    }
+
+    /// Goes on with the tagging that a JIT of the same types had.
+    pub fn resume(session: T, tagging: Tagging) -> Jit<T> {
+        Jit { session, tagging }
+    }
+
+    /// Takes the JIT apart, for [`Jit::resume`].
+    pub fn into_parts(self) -> (T, Tagging) {
+        (self.session, self.tagging)
+    }
 
     /// Returns the lowering, which says what LLVM cannot be told; `None` where tags
     /// are clang's.
     #[must_use]
     pub fn lowering(&self) -> Option<&Lowering> {
-        self.tagging.lowering()
+        self.tagging.lowering.as_ref()
     }
 
     /// Returns the place that a path leads to, with the tag of accesses there.
@@ -128,7 +172,7 @@ impl Jit {
     ///
     /// As [`Jit::places`].
     pub fn place(&mut self, path: &str) -> Result<TaggedPlace, JitError> {
-        self.tagging.place(&mut self.session, path)
+        self.one(path, None)
     }
 
     /// Returns the place that a path leads to, for accesses of `bytes` bytes, which
@@ -140,7 +184,8 @@ impl Jit {
     ///
     /// As [`Jit::places`].
     pub fn sized(&mut self, path: &str, bytes: u64) -> Result<TaggedPlace, JitError> {
-        self.tagging.sized(&mut self.session, path, bytes)
+        // 0 too is a number that nobody knows yet.
+        self.one(path, Some(if bytes == 0 { u64::MAX } else { bytes }))
     }
 
     /// Returns the places that paths lead to, in their order, with the tags of
@@ -157,7 +202,12 @@ impl Jit {
     /// [`JitError::NoTag`] where no tag can say what may alias, [`JitError::Lower`]
     /// where a graph is full, [`JitError::Emit`] where clang's tag is not for LLVM.
     pub fn places(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TaggedPlace>, JitError> {
-        self.tagging.places(&mut self.session, paths)
+        let found = paths.iter().map(|path| Ok((path.as_ref(), self.resolve(path.as_ref())?)));
+        let found: Vec<(&str, Place)> = found.collect::<Result<_, JitError>>()?;
+        self.lower(found.iter().map(|(_, place)| Access::from(place.tag)))?;
+        let place =
+            |(path, place): (&str, Place)| self.tagged_place(path, place, place.tag.into(), None);
+        found.into_iter().map(place).collect()
     }
 
     /// Returns what a call gets that reads and writes the memory of `touched`, by
@@ -173,7 +223,17 @@ impl Jit {
     ///
     /// As [`Jit::places`].
     pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<TaggedCall, JitError> {
-        self.tagging.call(&mut self.session, touched)
+        let found = touched.iter().map(|path| Ok(self.resolve(path.as_ref())?.tag.into()));
+        let touched: Vec<Access> = found.collect::<Result<_, JitError>>()?;
+        match touched[..] {
+            [access] => self.lower([access])?,
+            _ => self.classify(&touched)?,
+        }
+        let plan =
+            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
+        let call =
+            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.call(plan, &touched))?;
+        Ok(TaggedCall(call))
     }
 
     /// Returns what a call gets that, beside the memory of `touched`, hands out
@@ -192,7 +252,9 @@ impl Jit {
         touched: &[impl AsRef<str>],
         memory: &[impl AsRef<str>],
     ) -> Result<TaggedCall, JitError> {
-        self.tagging.allocating_call(&mut self.session, touched, memory)
+        let touched = touched.iter().map(AsRef::as_ref);
+        let all: Vec<&str> = touched.chain(memory.iter().map(AsRef::as_ref)).collect();
+        self.call(&all)
     }
 
     /// Returns what an access gets by its tag in the session's graph, such as
@@ -202,7 +264,9 @@ impl Jit {
     ///
     /// As [`Jit::places`].
     pub fn access(&mut self, access: impl Into<Access>) -> Result<Tagged, JitError> {
-        self.tagging.access(&mut self.session, access)
+        let access = access.into();
+        self.lower([access])?;
+        self.tagged(access)
     }
 
     /// Returns the `tbaa.struct` list of a copy with these entries, of the session's
@@ -213,7 +277,13 @@ impl Jit {
     ///
     /// As [`Jit::places`].
     pub fn copy(&mut self, entries: &[CopyEntry]) -> Result<Attachments<Recorded>, JitError> {
-        self.tagging.copy(&mut self.session, entries)
+        let made = self.session.update(|_, graph| graph.builder().struct_copy(entries));
+        let copy: CopyId = made.map_err(DeclareError::Build)?;
+        self.lower(entries.iter().map(|entry| entry.tag.into()))?;
+        let plan =
+            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
+        let graph = self.session.oracle().graph();
+        Ok(plan.with(&self.tagging.classes, |plan| self.tagging.nodes.copy(plan, graph, copy))?)
     }
 
     /// Finds the tags under these declarations of all accesses that clang tagged in
@@ -226,7 +296,12 @@ impl Jit {
     /// [`JitError::Declare`], where a member of a declared record has another type
     /// there.
     pub fn adopt(&mut self, clang: &Graph) -> Result<Vec<Option<TagId>>, JitError> {
-        self.tagging.adopt(&mut self.session, clang)
+        let found = self.session.update(|types, graph| {
+            let adopted = clang.tags().map(|tag| types.adopt(graph, clang, tag));
+            adopted.collect::<Result<Vec<_>, _>>()
+        })?;
+        self.tagging.waiting.extend(found.iter().flatten());
+        Ok(found)
     }
 
     /// Checks a module that is to be linked with the JIT's and keeps its tags: that clang's nodes are those that
@@ -241,6 +316,134 @@ impl Jit {
     /// [`JitError::OtherLineage`] for a node of another JIT whose lineage has this one's name, or that was loaded from
     /// the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
-        self.tagging.check_linked(&self.session, clang)
+        if let Some(ty) =
+            self.tagging.lowering.as_ref().and_then(|lowering| lowering.stranger(clang))
+        {
+            return Err(JitError::OtherLineage { ty });
+        }
+        let tagged = self.session.tagged();
+        let types = tagged.types();
+        let theirs = self.tagging.theirs.clone().unwrap_or_default();
+        let named = records(types, &self.tagging.options.shared)?;
+        let shared = Shared::new(types, named);
+        let known = theirs.node_count();
+        let names: std::collections::HashSet<Vec<u8>> =
+            theirs.types().filter_map(|ty| Some(theirs.ty(ty).name()?.to_vec())).collect();
+        // Nodes with the content of one that is there are that one.
+        let mut copy = Emitter::new(theirs);
+        for ty in clang.types() {
+            let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+            let Some(name) = clang.ty(ty).name() else { continue };
+            let other = || JitError::OtherNode { ty: text(name) };
+            let fields = clang.ty(ty).fields().next().is_some();
+            let record = tagged.record_of_clang(&text(name)).filter(|_| fields);
+            if let Some(record) = record.filter(|&record| !shared.has(record)) {
+                return Err(JitError::NotShared { record: types.display(record) });
+            }
+            let mut is_known = |ty: TypeId| {
+                let node = copy.node(clang, ty.node()).map_err(|_| other())?;
+                Ok::<_, JitError>(node.index() < known)
+            };
+            // Across roots LLVM says that accesses may alias.
+            let Some(root) = clang.root_of(ty) else { continue };
+            if is_known(root)? && !is_known(ty)? && names.contains(name) {
+                return Err(other());
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, path: &str, size: Option<u64>) -> Result<TaggedPlace, JitError> {
+        let place = self.resolve(path)?;
+        let access = match size {
+            Some(size) => self.session.update(|types, graph| types.sized(graph, path, size))?,
+            None => place.tag.into(),
+        };
+        self.lower([access])?;
+        self.tagged_place(path, place, access, size)
+    }
+
+    fn resolve(&mut self, path: &str) -> Result<Place, JitError> {
+        let place = self.session.update(|types, graph| types.place(graph, path))?;
+        if place.tag.is_none() {
+            // The error says why.
+            self.session.update(|types, graph| types.tag(graph, path))?;
+        }
+        Ok(place)
+    }
+
+    fn tagged_place(
+        &mut self,
+        path: &str,
+        place: Place,
+        access: Access,
+        sized: Option<u64>,
+    ) -> Result<TaggedPlace, JitError> {
+        let nodes = self.tagged(access).map_err(|error| match error {
+            JitError::NoTag { why, .. } => JitError::NoTag { path: path.to_owned(), why },
+            error => error,
+        })?;
+        Ok(TaggedPlace { place, path: path.to_owned(), sized, nodes })
+    }
+
+    /// What an access gets that was lowered.
+    fn tagged(&mut self, access: Access) -> Result<Tagged, JitError> {
+        let graph = self.session.oracle().graph();
+        if let (Some(lowering), Some(tag)) = (&self.tagging.lowering, access.tag)
+            && !self.tagging.options.scopes_alone()
+            && lowering.tag(access).is_none()
+            && let Some(certificate) = lowering.why(access)
+        {
+            let path = graph.tag(tag).map_or(String::new(), |tag| {
+                String::from_utf8_lossy(graph.ty(tag.base).name().unwrap_or_default()).into_owned()
+            });
+            return Err(JitError::NoTag { path, why: certificate.why });
+        }
+        let plan =
+            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
+        let found =
+            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.access(plan, access))?;
+        let tags: &dyn Plan = match &self.tagging.lowering {
+            Some(lowering) => lowering,
+            None => graph,
+        };
+        let tag = match found.tag {
+            Some(_) => self.tagging.nodes.call(tags, &[access])?.tag,
+            None => None,
+        };
+        let call = Attachments { tag, ..found.clone() };
+        Ok(Tagged { access: found, call })
+    }
+
+    /// Lowers what waits, and these.
+    fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
+        let first = self.tagging.lowering.as_ref().is_some_and(|it| it.sources().len() == 0);
+        if first && self.tagging.theirs.is_none() {
+            self.tagging.waiting.extend(anchors(&mut self.session)?);
+        }
+        let waiting = std::mem::take(&mut self.tagging.waiting).into_iter().map(Access::from);
+        let accesses: Vec<Access> = waiting.chain(accesses).collect();
+        self.classify(&accesses)?;
+        let Some(lowering) = &mut self.tagging.lowering else { return Ok(()) };
+        let named = records(self.session.tagged().types(), &self.tagging.options.shared)?;
+        let shared = (!named.is_empty()).then(|| Shared::new(self.session.tagged().types(), named));
+        let source = |access: Access| {
+            let tag = access.tag?;
+            let source = match &shared {
+                Some(shared) => shared.source(self.session.oracle().graph(), tag),
+                None => Source::from(tag),
+            };
+            Some(Source { size: access.size, ..source })
+        };
+        let sources: Vec<Source> = accesses.into_iter().filter_map(source).collect();
+        Ok(lowering.lower(self.session.oracle(), sources)?)
+    }
+
+    /// Gives classes to accesses that have none.
+    fn classify(&mut self, accesses: &[Access]) -> Result<(), JitError> {
+        match &mut self.tagging.classes {
+            Some(classes) => Ok(classes.add(self.session.oracle(), accesses.iter().copied())?),
+            None => Ok(()),
+        }
     }
 }
