@@ -7,76 +7,78 @@ use super::level::Level;
 /// A rule that well-formed metadata keeps.
 ///
 /// Most are checks of LLVM 22's `TBAAVerifier`. It does not check
-/// `tbaa.struct`: the rules of that are the language reference's.
+/// `tbaa.struct`: the rules of that are the language reference's. Each has the
+/// number of its code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[repr(u16)]
 pub enum Rule {
     /// A tag needs operands.
-    TagEmpty,
+    TagEmpty = 1,
     /// A tag is struct-path: its first operand is a node, and it has three or
     /// more.
-    TagNotStructPath,
+    TagNotStructPath = 2,
     /// A tag has 3 or 4 operands in the old format, 4 or 5 in the new.
-    TagOperandCount,
+    TagOperandCount = 3,
     /// The size of a size-aware tag is an integer constant.
-    TagSize,
+    TagSize = 4,
     /// The immutability flag is an integer constant.
-    TagImmutable,
+    TagImmutable = 5,
     /// The immutability flag is 0 or 1.
-    TagImmutableRange,
+    TagImmutableRange = 6,
     /// Base and access type are nodes.
-    TagTypes,
+    TagTypes = 7,
     /// The access type of an old-format tag is a scalar.
-    AccessNotScalar,
+    AccessNotScalar = 8,
     /// The offset of a tag is an integer constant.
-    TagOffset,
+    TagOffset = 9,
     /// The path from the base type comes to no type twice.
-    PathCycle,
+    PathCycle = 10,
     /// The path arrives at its scalar, or at the access type, with offset 0.
-    OffsetAtAccess,
+    OffsetAtAccess = 11,
     /// The tag's offset is as wide as the offsets in the types on its path.
-    OffsetWidth,
+    OffsetWidth = 12,
     /// The path meets the access type.
-    AccessNotOnPath,
+    AccessNotOnPath = 13,
     /// The path finds a field at or before its offset.
-    NoFieldAtOffset,
+    NoFieldAtOffset = 14,
     /// A two-operand type is a scalar: a name and a parent under a root.
-    TypeNotScalar,
+    TypeNotScalar = 15,
     /// A type has an odd number of operands in the old format, a multiple of
     /// three in the new.
-    TypeOperandCount,
+    TypeOperandCount = 16,
     /// The size of a size-aware type is an integer constant.
-    TypeSize,
+    TypeSize = 17,
     /// The name of an old-format type is a string.
-    TypeName,
+    TypeName = 18,
     /// A field's type is a node.
-    FieldType,
+    FieldType = 19,
     /// A field's offset is an integer constant.
-    FieldOffset,
+    FieldOffset = 20,
     /// The offsets of a type's fields are of one width.
-    FieldOffsetWidth,
+    FieldOffsetWidth = 21,
     /// The offsets of a type's fields do not descend.
-    FieldOrder,
+    FieldOrder = 22,
     /// The size of a size-aware field is an integer constant.
-    FieldSize,
+    FieldSize = 23,
     /// Only `load`, `store`, `call`, `va_arg`, `atomicrmw` and `cmpxchg` have a
     /// tag.
-    Instruction,
+    Instruction = 24,
     /// `!llvm.errno.tbaa` lists a tag.
-    ErrnoEmpty,
+    ErrnoEmpty = 25,
     /// A `tbaa.struct` node has three operands an entry.
-    CopyOperandCount,
+    CopyOperandCount = 31,
     /// An entry's offset is an integer constant.
-    CopyOffset,
+    CopyOffset = 32,
     /// An entry's size is an integer constant.
-    CopySize,
+    CopySize = 33,
     /// An entry's third operand is a tag.
-    CopyTag,
+    CopyTag = 34,
     /// No two entries cover one byte.
-    CopyOverlap,
+    CopyOverlap = 35,
     /// By the union rules: the tag denotes a path through sound types.
-    NoUnionPath,
+    NoUnionPath = 41,
 }
 
 impl Rule {
@@ -118,39 +120,7 @@ impl Rule {
     /// Returns the number of the rule's code: 13 for `TBAA013`.
     #[must_use]
     pub fn number(self) -> u16 {
-        match self {
-            Rule::TagEmpty => 1,
-            Rule::TagNotStructPath => 2,
-            Rule::TagOperandCount => 3,
-            Rule::TagSize => 4,
-            Rule::TagImmutable => 5,
-            Rule::TagImmutableRange => 6,
-            Rule::TagTypes => 7,
-            Rule::AccessNotScalar => 8,
-            Rule::TagOffset => 9,
-            Rule::PathCycle => 10,
-            Rule::OffsetAtAccess => 11,
-            Rule::OffsetWidth => 12,
-            Rule::AccessNotOnPath => 13,
-            Rule::NoFieldAtOffset => 14,
-            Rule::TypeNotScalar => 15,
-            Rule::TypeOperandCount => 16,
-            Rule::TypeSize => 17,
-            Rule::TypeName => 18,
-            Rule::FieldType => 19,
-            Rule::FieldOffset => 20,
-            Rule::FieldOffsetWidth => 21,
-            Rule::FieldOrder => 22,
-            Rule::FieldSize => 23,
-            Rule::Instruction => 24,
-            Rule::ErrnoEmpty => 25,
-            Rule::CopyOperandCount => 31,
-            Rule::CopyOffset => 32,
-            Rule::CopySize => 33,
-            Rule::CopyTag => 34,
-            Rule::CopyOverlap => 35,
-            Rule::NoUnionPath => 41,
-        }
+        self as u16
     }
 
     /// Returns how bad it is to break the rule.

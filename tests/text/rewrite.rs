@@ -57,41 +57,14 @@ fn a_tag_is_kept_replaced_or_dropped_and_another_added() {
     }
 }
 
-/// Instructions without attachments, and what stands after them.
-const UNTAGGED: &[(&str, &str)] = &[
-    ("%v = load i32, ptr %p", " ; c\n"),
-    ("%v = load i32, ptr %p, align 4", " %w = load i32, ptr %q\n"),
-    ("%v = load i32, ptr getelementptr inbounds (i8, ptr @g, i64 8)", "\n"),
-    ("%v = load atomic i32, ptr addrspace(1) %p syncscope(\"a\") seq_cst, align 4", "\n"),
-    ("%v = load i32*, i32** %p", "\nx:\n"),
-    ("store [2 x i8] c\"a,\", ptr @\"b, c\"", " store i8 0, ptr %p\n"),
-    ("store i64 ptrtoint (ptr @g to i64), ptr %p", " load i32, ptr %p\n"),
-    ("store float 1.0e+00, ptr %p, align 4", "\n  #dbg_value(ptr %p, !7, !DIExpression(), !7)\n"),
-    ("%v = atomicrmw volatile fadd ptr %p, float 1.0e+00 syncscope(\"x\") seq_cst, align 4", "\n"),
-    ("%v = atomicrmw fsub ptr %p, double +1.0e+00 monotonic", "\n"),
-    ("%v = atomicrmw xchg ptr %p, ptr null release", " br label %x\n"),
-    ("%v = cmpxchg weak ptr %p, i1 true, i1 false acq_rel monotonic, align 8", "\n"),
-    ("%v = va_arg ptr %p, { i32, ptr addrspace(1) }", "\n"),
-    ("call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)", " x:\n"),
-    ("tail call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false) #2", " %v = add i8 1, 2\n"),
-    (
-        "call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false) #2",
-        "\n  #dbg_value(ptr %p, !7, !DIExpression(), !7)\n",
-    ),
-    (
-        "call void @llvm.memmove.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false) nounwind memory(argmem: read) \"k\"=\"v\" [ \"deopt\"(i32 1) ]",
-        " fence seq_cst\n",
-    ),
-    (
-        "invoke void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)\n      to label %a unwind label %b",
-        "\n\"a\":\n",
-    ),
-];
+/// Instructions without attachments; `§` stands where one belongs.
+const UNTAGGED: &str = "text/untagged.txt";
 
 #[test]
 fn an_instruction_without_attachments_gets_one() {
-    for &(instruction, after) in UNTAGGED {
-        let body = format!("  {instruction}{after}");
+    for (_, case) in cases::all(UNTAGGED) {
+        let (instruction, after) = case[0].split_once('§').unwrap();
+        let body = format!("{instruction}{after}");
         let alone = after.starts_with('\n') || after.starts_with(" ;");
         let separator = if alone { "" } else { "\n" };
         let set = |it: &mut Rewriter<'_>, i| {
@@ -100,7 +73,7 @@ fn an_instruction_without_attachments_gets_one() {
                 it.set_metadata(i, "noalias", Some(5));
             }
         };
-        let expected = format!("  {instruction}, !alias.scope !4, !noalias !5{separator}{after}");
+        let expected = format!("{instruction}, !alias.scope !4, !noalias !5{separator}{after}");
         assert_eq!(rewritten(&body, set), expected);
     }
 }
@@ -214,7 +187,7 @@ fn tags(module: &Module) -> Vec<Option<String>> {
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
-    let cases = cases::all(CASES);
+    let (cases, untagged) = (cases::all(CASES), cases::all(UNTAGGED));
     let mut kinds_seen = [0; 4];
     for _ in 0..tbaa_tests::setting("TBAA_TEXTS", 400) {
         let mut body = String::new();
@@ -223,10 +196,10 @@ fn what_is_read_again_is_what_was_set() {
                 body += &rng.pick(&cases).1[rng.below(4)];
             } else {
                 // The reader does not see what else starts on the line.
-                let &(instruction, after) = rng.pick(UNTAGGED);
+                let (instruction, after) = rng.pick(&untagged).1[0].split_once('§').unwrap();
                 let alone = after.starts_with('\n') || after.starts_with(" ;");
                 let after = if alone { after } else { "\n" };
-                body += &format!("  {instruction}{after}");
+                body += &format!("{instruction}{after}");
             }
         }
         // These end the function that they stand in.

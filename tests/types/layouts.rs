@@ -10,29 +10,11 @@ use tbaa_ir::types::ReadTypes;
 use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::{Rng, setting};
 
-/// Data layouts of LLVM 22's own targets, and one that no target has.
-const LAYOUTS: [(&str, &str); 9] = [
-    ("default", ""),
-    ("x86_64", "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"),
-    (
-        "i686",
-        "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128",
-    ),
-    (
-        "aarch64",
-        "e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32",
-    ),
-    ("armv7", "e-m:e-p:32:32-Fi8-i64:64-v128:64:128-a:0:32-n32-S64"),
-    ("ppc64", "E-m:e-Fi64-i64:64-i128:128-n32:64-S128-v256:256:256-v512:512:512"),
-    ("s390x", "E-m:e-i1:8:16-i8:8:16-i64:64-f128:64-v128:64-a:8:16-n32:64"),
-    (
-        "amdgcn",
-        "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32\
-         -p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128\
-         -v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9",
-    ),
-    ("odd", "E-p:24:32:64:16-p3:96:256-i1:16-i24:64-i64:128:256-f32:64-f80:256-v40:64-a:64:128"),
-];
+/// Data layouts of LLVM 22's own targets, and one that no target has, with their names.
+fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("../fixtures/types/layouts.txt").lines();
+    lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
+}
 
 /// A random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
 fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
@@ -132,7 +114,7 @@ fn stored(line: &str) -> Option<(bool, String, String)> {
 fn sizes_alignments_and_offsets_are_llvms() {
     let Some(llvm) = Program::get("types") else { return };
     let mut rng = Rng(setting("TBAA_SEED", 22) as u64);
-    for (name, text) in LAYOUTS {
+    for (name, text) in layouts() {
         let (definitions, types) = universe(&mut rng, setting("TBAA_TYPES", 2_000));
         let module =
             format!("target datalayout = \"{text}\"\n{definitions}; types\n{}\n", types.join("\n"));
@@ -167,28 +149,18 @@ fn sizes_alignments_and_offsets_are_llvms() {
     }
 }
 
-/// Strings at the borders of what LLVM accepts.
-const STRINGS: &str = "\
-e|E|eX|e-|-e|e--E|i64:0|i64:33|i64:65536|i64:32768|i064:64|i8:16|i8:8:32|i64|i64:32:64:7|i:8|\
-i16777216:8|i16777215:8|i0:8|i64:64:32|f80:128|f80:|v0:8|v64:8:16|a:0|a0:8|a8:8|a00:8|a:8:4|a:0:0|\
-a|a:8|a:8:64|p:32|p:32:32|p:32:32:64|p:32:32:32:64|p:32:32:32:0|p:64:64:64:32|p0:32:32|p1:32:32|\
-p16777215:8:8|p16777216:8:8|p:16777216:32|p1(foo):32:32|p(foo):32:32|p1(P):32:32|p1(p):32:32|\
-p1(foo):32:32-p1(bar):32:32|p1(foo):32:32-p1:32:32-p2(foo):32:32|p1(foo):32:32-p2(foo):32:32|\
-p1(foo):32:32-ni:1|p0(foo):32:32-ni:1|p1(1a):32:32|p1(a b):32:32|p1():32:32|p1(a:32:32|p1(a)b:32:32|\
-p((a)):32:32|pe:32:32|pu0:32:32|pe1:32:32|pu1:32:32|peu1:32:32|pue1:32:32|peeu1:32:32|px1:32:32|\
-pe1:32:32-ni:1|pu1:32:32-ni:1|p 1:32:32|p+1:32:32|p0x1:32:32|p-1:32:32|S0|S|S8|S128|Fi0|Fi|F|Fx8|\
-Fi8|Fn64|m:|m|m:e|m:l|m:o|m:m|m:w|m:x|m:a|m:q|m:ee|m:\u{e9}|\u{e9}|P1|P|A5|A|G1|G16777216|P1(foo)|ni|ni:|ni:0|\
-ni:1|ni:1:|ni:1:2:70|n|n0|n8|n8:|n8:16:32:64|s|s64:32:hello|x|ni:1-p:32:32";
+/// Strings at the borders of what LLVM accepts, and those of [`layouts`].
+fn strings() -> impl Iterator<Item = &'static str> {
+    let borders = include_str!("../fixtures/types/layout_strings.txt").lines();
+    borders.chain(layouts().map(|(_, text)| text))
+}
 
 #[test]
 fn layout_strings_are_accepted_as_llvm_accepts_them() {
     let Some(llvm) = Program::get("types") else { return };
-    let strings: Vec<&str> =
-        STRINGS.split('|').chain(LAYOUTS.iter().map(|(_, text)| *text)).collect();
     // Each beside what we print for it: LLVM must find the two equal.
-    let lines: Vec<String> = strings
-        .iter()
-        .map(|&text| match text.parse::<DataLayout>() {
+    let lines: Vec<String> = strings()
+        .map(|text| match text.parse::<DataLayout>() {
             Ok(layout) => format!("{text}\t{layout}"),
             Err(_) => text.to_owned(),
         })
@@ -207,7 +179,7 @@ fn layout_strings_are_accepted_as_llvm_accepts_them() {
 
 #[test]
 fn what_a_layout_prints_reads_back() {
-    for text in STRINGS.split('|').chain(LAYOUTS.iter().map(|(_, text)| *text)) {
+    for text in strings() {
         if let Ok(layout) = text.parse::<DataLayout>() {
             assert_eq!(layout.to_string().parse(), Ok(layout), "{text}");
         }
