@@ -289,6 +289,57 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     return TBAA_STATUS_OK;
 }
 
+/* The instruction that tbaa_llvm_attach_next has come to. */
+typedef struct tbaa_llvm_cursor {
+    LLVMValueRef function, instruction;
+    uint32_t functions, instructions;
+} tbaa_llvm_cursor;
+
+/* Goes to the next function with a body that is not before this one. */
+static inline void tbaa_llvm_begin(tbaa_llvm_cursor *cursor, LLVMValueRef function) {
+    while (function != NULL && LLVMCountBasicBlocks(function) == 0)
+        function = LLVMGetNextFunction(function);
+    cursor->function = function;
+    cursor->instructions = 0;
+    cursor->instruction = NULL;
+    for (LLVMBasicBlockRef block = function == NULL ? NULL : LLVMGetFirstBasicBlock(function);
+         block != NULL && cursor->instruction == NULL; block = LLVMGetNextBasicBlock(block))
+        cursor->instruction = LLVMGetFirstInstruction(block);
+}
+
+/* A tbaa_attach_tag; `data` is the tbaa_llvm_cursor. */
+static inline void tbaa_llvm_attach_next(void *data, uint32_t function, uint32_t instruction,
+                                         void *tag) {
+    tbaa_llvm_cursor *cursor = (tbaa_llvm_cursor *)data;
+    for (; cursor->function != NULL && cursor->functions < function; cursor->functions++)
+        tbaa_llvm_begin(cursor, LLVMGetNextFunction(cursor->function));
+    for (; cursor->instruction != NULL && cursor->instructions < instruction;
+         cursor->instructions++) {
+        LLVMBasicBlockRef block = LLVMGetInstructionParent(cursor->instruction);
+        cursor->instruction = LLVMGetNextInstruction(cursor->instruction);
+        while (cursor->instruction == NULL && (block = LLVMGetNextBasicBlock(block)) != NULL)
+            cursor->instruction = LLVMGetFirstInstruction(block);
+    }
+    if (cursor->instruction != NULL)
+        tbaa_llvm_attach_kind(cursor->instruction, "tbaa", tag);
+}
+
+/* Gives a module's loads and stores tags from the places that its getelementptrs name:
+ * tbaa_tag_module, which says what the program must keep to. Call it when the module is
+ * complete and has its data layout, before any of LLVM's passes. `tagging` and `summary` may be
+ * NULL. The emitter's sink is that of tbaa_llvm_sink, of the module's context. */
+static inline tbaa_status tbaa_llvm_tag_module(tbaa_emitter *emitter, LLVMModuleRef module,
+                                               const tbaa_tagging *tagging, tbaa_text *summary) {
+    tbaa_llvm_cursor cursor = {NULL, NULL, 0, 0};
+    char *printed = LLVMPrintModuleToString(module);
+    tbaa_status status;
+    tbaa_llvm_begin(&cursor, LLVMGetFirstFunction(module));
+    status = tbaa_tag_module(emitter, tbaa_cstr(printed), tagging, tbaa_llvm_attach_next, &cursor,
+                             summary);
+    LLVMDisposeMessage(printed);
+    return status;
+}
+
 #ifdef __cplusplus
 }
 #endif

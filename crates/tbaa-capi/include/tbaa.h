@@ -837,6 +837,53 @@ typedef struct tbaa_part {
 } tbaa_part;
 
 /**
+ * What a front end declares of its struct types, by LLVM's names for them, such as
+ * `struct.Point`. Zero declares nothing. All modules of a program need the same.
+ */
+typedef struct tbaa_tagging {
+    /**
+     * Tag elements of arrays and what plain pointers point to, by their scalar type:
+     * nothing may be zeroed or copied by words of another type then.
+     */
+    bool elements;
+    /**
+     * Structs that are told apart from others with the same members.
+     */
+    const struct tbaa_str *nominal;
+    /**
+     * How many.
+     */
+    size_t nominal_count;
+    /**
+     * Structs that share memory, as members of a union do: names with commas between.
+     */
+    const struct tbaa_str *unions;
+    /**
+     * How many unions.
+     */
+    size_t union_count;
+    /**
+     * Structs through which no access gets a tag.
+     */
+    const struct tbaa_str *opaque;
+    /**
+     * How many.
+     */
+    size_t opaque_count;
+} tbaa_tagging;
+
+/**
+ * Attaches a tag to an instruction: the function's position among those with a body, and the
+ * instruction's in it, both from 0. They come in the module's order.
+ */
+typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
+
+/**
+ * A place for a result.
+ */
+typedef struct tbaa_text *Out_Text;
+
+/**
  * What the tags of a context are to be beside the usual. All zero is the usual.
  */
 typedef struct tbaa_tag_options {
@@ -1306,6 +1353,26 @@ struct tbaa_str tbaa_last_error(void);
  * status, `unknown status`. It lives as long as the program.
  */
 struct tbaa_str tbaa_status_name(uint32_t status);
+
+/**
+ * Finds tags for the loads and stores of a module, given as assembly text as the front end
+ * made it, before any of LLVM's passes, from the places that its getelementptrs name; and
+ * hands each to `attach`. `tbaa_llvm_tag_module` does it for a module of llvm-c.
+ *
+ * The program must keep to this: if two accesses to the same bytes, while one value lives
+ * there, reach them through getelementptrs, then the members before them have the same LLVM
+ * types in the same order, or one struct is declared inside the other, and both use the same
+ * scalar type.
+ *
+ * Unless `summary` is NULL, it becomes a text with a line for each reason why accesses have
+ * no tag: how many, and the reason. Free it with `tbaa_text_free`.
+ */
+tbaa_status tbaa_tag_module(struct tbaa_emitter *emitter,
+                            struct tbaa_str module,
+                            const struct tbaa_tagging *tagging,
+                            tbaa_attach_tag attach,
+                            void *data,
+                            Out_Text summary);
 
 /**
  * Says what the tags of a context of policy `rfc` are to be. Call it before the first place is

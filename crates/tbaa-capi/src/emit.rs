@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
+use tbaa::{Graph, TagId};
 use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, Sink, SinkOperand};
 
 use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, known_copy};
@@ -141,6 +142,11 @@ fn emitted<T>(result: Result<T, EmitError<&'static str>>) -> Result<T, Error> {
 type NodePointer = NonNull<c_void>;
 
 impl NodeEmitter {
+    /// Emits a tag.
+    pub(crate) fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<*mut c_void, Error> {
+        Ok(emitted(self.emitter.tag(graph, tag))?.as_ptr())
+    }
+
     /// Emits nodes that were recorded.
     pub(crate) fn recorded(
         &mut self,

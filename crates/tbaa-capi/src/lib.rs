@@ -23,6 +23,7 @@ pub mod oracle;
 pub mod reader;
 pub mod snapshot;
 pub mod status;
+pub mod tag;
 pub mod tagged;
 pub mod tags;
 pub mod text;

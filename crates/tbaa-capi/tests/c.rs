@@ -125,7 +125,7 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     arguments.extend(config(&["--includedir"]));
     arguments.extend(shared());
     arguments.extend(config(&["--ldflags", "--libs", "core"]));
-    for name in ["llvm", "tagged"] {
+    for name in ["llvm", "tagged", "tag"] {
         let program = compile("gcc", &source(&format!("{name}.c")), &arguments, name);
         assert_eq!(run(&mut Command::new(&program)), "ok\n", "{name}");
     }
@@ -175,7 +175,8 @@ fn declared() -> BTreeSet<String> {
 
 #[test]
 fn every_function_is_called_by_a_program() {
-    let files = ["api.c", "emit.c", "threads.c", "llvm.c", "tagged.c", "jit.c", "metadata.cpp"];
+    let files =
+        ["api.c", "emit.c", "threads.c", "llvm.c", "tagged.c", "tag.c", "jit.c", "metadata.cpp"];
     let mut text: String = files.map(|file| fs::read_to_string(source(file)).unwrap()).concat();
     let inline = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/tbaa-llvm.h");
     text += &fs::read_to_string(inline).unwrap();

@@ -23,6 +23,7 @@ mod read;
 mod relations;
 mod sink;
 mod size;
+mod tag;
 mod tagger;
 
 pub use helpers::{HelperError, Helpers, check_shared};
@@ -31,7 +32,10 @@ pub use instrument::{InstrumentError, instrument};
 pub use passes::run_passes;
 pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
+pub use tag::{TagCounts, TagModuleError, tag_module};
 pub use tagger::{AttachError, Tagger};
+
+pub use tbaa_tag::{Options as TagOptions, Untagged};
 
 pub use tbaa_lower::emit::{
     Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace,

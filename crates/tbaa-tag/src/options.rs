@@ -1,9 +1,13 @@
 //! What a user declares of a module's types.
 
+use tbaa_ir::types::Definitions;
+use tbaa_types::Type;
+
 /// What a front end declares of its types, beside what the module says.
 ///
-/// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. Give all
-/// modules that are linked together the same options.
+/// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. One stands
+/// also for what LLVM makes of it where the name is taken: `struct.Point.7`. Give all modules
+/// that are linked together the same options.
 #[derive(Clone, Default, Debug)]
 pub struct Options {
     pub(crate) elements: bool,
@@ -53,6 +57,18 @@ impl Options {
     pub fn opaque(mut self, name: &str) -> Self {
         self.opaque.push(owned(name));
         self
+    }
+
+    /// Returns the types of a module that a name stands for.
+    pub(crate) fn types<'d>(
+        definitions: &'d Definitions,
+        name: &'d [u8],
+    ) -> impl Iterator<Item = Type> + 'd {
+        let is = move |of: &[u8]| match of.strip_prefix(name) {
+            Some([b'.', digits @ ..]) => digits.iter().all(u8::is_ascii_digit),
+            rest => rest == Some(b""),
+        };
+        definitions.names().filter(move |it| is(it.0)).map(|it| it.1)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {

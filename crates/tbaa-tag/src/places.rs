@@ -224,7 +224,8 @@ impl<'c> Follower<'_, 'c> {
         definitions: &Definitions,
         options: &Options,
     ) -> Follower<'s, 'c> {
-        let opaque = options.opaque.iter().filter_map(|name| definitions.named(name)).collect();
+        let opaque =
+            options.opaque.iter().flat_map(|name| Options::types(definitions, name)).collect();
         Follower { shapes, context, elements: options.elements, opaque }
     }
 

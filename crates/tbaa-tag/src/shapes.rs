@@ -77,14 +77,17 @@ impl<'c> Shapes<'c> {
             let mut names: Vec<_> = union.iter().map(|it| String::from_utf8_lossy(it)).collect();
             names.sort_unstable();
             let name = format!("union of {}", names.join(", "));
-            unions
-                .extend(union.iter().filter_map(|it| Some((definitions.named(it)?, name.clone()))));
+            let types = union.iter().flat_map(|it| Options::types(definitions, it));
+            unions.extend(types.map(|ty| (ty, name.clone())));
         }
         let nominal = options.nominal.iter();
+        let nominal = nominal
+            .flat_map(|name| Options::types(definitions, name).map(|ty| (ty, name.clone())))
+            .collect();
         Shapes {
             context,
             layouts,
-            nominal: nominal.filter_map(|it| Some((definitions.named(it)?, it.clone()))).collect(),
+            nominal,
             unions,
             known: HashMap::default(),
             shapes: IndexSet::default(),
@@ -235,13 +238,13 @@ impl<'c> Shapes<'c> {
         let mut name = match (before, &nominal) {
             (Some(before), _) => format!("{}, {own}", self.names[before as usize]),
             (None, Some(nominal)) => format!("{}: {own}", String::from_utf8_lossy(nominal)),
-            (None, None) => own,
+            (None, None) => own.clone(),
         };
         if offset != 0 {
             name += &format!("@{offset}");
         }
         if name.len() > NAME {
-            name = format!("...{:016x} {offset}", fnv(&name));
+            name = format!("...{:016x}, {own}@{offset}", fnv(&name));
         }
         let base = Base { before, offset, last, nominal };
         let (at, is_new) = self.bases.insert_full(base);

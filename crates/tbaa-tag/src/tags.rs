@@ -106,7 +106,8 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
         }
     }
     let tags = nodes.tags(&tags)?;
-    let unknown = options.names().filter(|name| definitions.named(name).is_none());
+    let unknown =
+        options.names().filter(|name| Options::types(&definitions, name).next().is_none());
     let unknown = unknown.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     Ok(Tags { graph: nodes.graph, tags, untagged, unknown })
 }

@@ -1,1 +1,71 @@
+//! Which accesses get a tag, and why the others get none.
 
+use tbaa_tag::{Options, tag};
+use tbaa_tests::cases;
+
+/// What the bodies of the cases use.
+const AROUND: &str = "target datalayout = \"e-i64:64\"
+%P = type { i32, float }
+%Q = type { i32, float, [4 x i32], %P, ptr }
+%R = type { %P, [3 x %P], [4 x i8], i1, <2 x i32>, %union.U, i64 }
+%P.7 = type { i32, float }
+%union.U = type { %P }
+@q = global %Q zeroinitializer
+@u = external global %union.U
+@a = internal constant [4 x i32] zeroinitializer
+";
+
+/// Options as the command has them.
+pub(crate) fn options(words: &str) -> Options {
+    let mut words = words.split_whitespace();
+    let mut options = Options::new();
+    while let Some(word) = words.next() {
+        let mut name = || words.next().unwrap();
+        options = match word {
+            "--elements" => options.elements(),
+            "--nominal" => options.nominal(name()),
+            "--opaque" => options.opaque(name()),
+            "--union" => options.union(name().split(',')),
+            _ => panic!("{word} is no option"),
+        };
+    }
+    options
+}
+
+/// A line for each access: its tag, or why it has none.
+fn listed(words: &str, body: &str) -> String {
+    let text = match body.contains("define") {
+        true => body.to_owned(),
+        false => format!(
+            "{AROUND}define void @f(ptr %p, ptr %r, ptr %s, i64 %i, i1 %c) {{\n{body}ret void\n}}\n"
+        ),
+    };
+    let module = tbaa_ir::read(text.as_bytes()).unwrap();
+    let tags = match tag(text.as_bytes(), &module, &options(words)) {
+        Ok(tags) => tags,
+        Err(error) => return error.to_string(),
+    };
+    let place = |tag| {
+        let of = tags.graph.tag(tag).unwrap();
+        let name = |ty| {
+            let of = tags.graph.ty(ty);
+            String::from_utf8_lossy(of.name().unwrap()).into_owned()
+        };
+        format!("{} at {} of {}", name(of.access), of.offset, name(of.base))
+    };
+    let tagged = tags.tags.iter().map(|&(at, tag)| (at, place(tag)));
+    let mut lines: Vec<_> =
+        tagged.chain(tags.untagged.iter().map(|&(at, why)| (at, format!("- {why}")))).collect();
+    lines.sort();
+    let unknown = tags.unknown.iter().map(|name| format!("no type {name}\n"));
+    lines.into_iter().map(|it| it.1 + "\n").chain(unknown).collect()
+}
+
+#[test]
+fn accesses_are_at_their_places() {
+    cases::check("tag.txt", |_, parts| match parts {
+        [body] => listed("", body),
+        [words, body] => listed(words, body),
+        _ => panic!("{parts:?}"),
+    });
+}
