@@ -8,7 +8,7 @@ use super::sink::{Sink, SinkOperand};
 use tbaa::Int;
 
 /// A node that is written down, to be made in any [`Sink`] later, any number of
-/// times, by any thread: [`Emitter::recorded`]. It never changes.
+/// times, by any thread: [`Emitter::recorded`](super::Emitter::recorded). It never changes.
 ///
 /// Two are equal if they are one node; clones are.
 #[derive(Clone, Debug)]
