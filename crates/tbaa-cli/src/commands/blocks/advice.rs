@@ -131,7 +131,19 @@ impl<'a> Advisor<'a> {
 
     /// The advice that works for every pointer.
     fn copy(&self, blocked: &Blocked) -> String {
-        if blocked.is_held() {
+        let vectors = match &blocked.wanted {
+            Wanted::Vectorise(it) if !it.is_fixed => Some(it.then),
+            _ => None,
+        };
+        if vectors.is_some() {
+            return match self.language {
+                Language::Other => "give each of them an alias scope that excludes the other",
+                _ => "write `#pragma clang loop vectorize(assume_safety)` before the loop",
+            }
+            .to_owned()
+                + " if no turn of the loop uses what another writes";
+        }
+        if blocked.is_held() || self.judge.is_store(blocked.load) {
             let object = match self.language {
                 Language::Other => "a register",
                 _ => "a local variable",
@@ -142,7 +154,7 @@ impl<'a> Advisor<'a> {
             );
         }
         let before = match blocked.wanted {
-            Wanted::Hoist(_) => "before the loop",
+            Wanted::Hoist(_) | Wanted::Vectorise(_) => "before the loop",
             _ => "and use that",
         };
         match self.language {
@@ -155,7 +167,7 @@ impl<'a> Advisor<'a> {
     /// parameters of functions alone, and only accesses through the parameter itself count.
     fn parameter(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
         let write = blocker.event.access()?;
-        let root = |index| Some(function.body.place(self.judge.pointer(index)?).root);
+        let root = |index| Some(function.body.based_on(self.judge.pointer(index)?));
         let (read, write) = (root(blocker.load)?, root(write)?);
         if read == write {
             return None;

@@ -10,8 +10,9 @@ use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
 
 use super::flow::{FAR, Flow, Loop, Point, Way};
+use super::vector::Vectorise;
 
-/// What an optimiser could do with a load, were it not for the blockers.
+/// What an optimiser could do with a load or a loop, were it not for the blockers.
 pub(super) enum Wanted {
     /// Take the value that an access loaded or stored: one of these stands last
     /// on each way. Indices into the module's instructions.
@@ -20,6 +21,8 @@ pub(super) enum Wanted {
     Hoist(usize),
     /// Store after the loop with this header: what is stored is held in a register.
     Sink(usize),
+    /// Vectorise a loop, or leave out a check in front of it.
+    Vectorise(Box<Vectorise>),
     /// Take the value of one of these, and load on the one way on which none of
     /// them stands.
     Partly(Vec<usize>),
@@ -216,7 +219,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The accesses and calls of a loop; `None` if they are many.
-    fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
+    pub(super) fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
         let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
         let events = blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied();
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
@@ -228,6 +231,29 @@ impl<'a> Judge<'a> {
         let mut blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
         body.is_local_variable(root)
             && blocks.any(|(block, _)| block.events.iter().any(|it| body.renews(it, root)))
+    }
+
+    /// Whether two accesses may overlap in turns of a loop though they had types of their own:
+    /// they are based on one pointer, and do not lie at different bytes from it.
+    pub(super) fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
+        let [of_a, of_b] = [a, b].map(|it| {
+            self.pointer(it).map(|pointer| (pointer, body.size(self.module, self.instruction(it))))
+        });
+        let Some((of_a, of_b)) = of_a.zip(of_b) else { return true };
+        // What lies apart in one turn may not in two, if a `phi` moves the pointer.
+        let base = body.based_on(of_a.0);
+        let is_apart = || body.place(of_a.0).root == base && body.meet(of_a, of_b) == Some(false);
+        base == body.based_on(of_b.0) && !is_apart()
+    }
+
+    /// Two accesses of two groups, one of which is a store, that types alone do not separate.
+    pub(super) fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
+        let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+        both.into_iter().find_map(|(a, b)| {
+            let [load, other] = if self.is_store(b) { [a, b] } else { [b, a] };
+            let cause = self.cause(body, load, other).filter(|_| self.is_store(other))?;
+            cause.is_of_types().then_some(Blocker { event: Event::Access(other), cause, load })
+        })
     }
 
     /// The name of an instruction's result.

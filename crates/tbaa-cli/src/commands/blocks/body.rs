@@ -187,6 +187,29 @@ impl<'t> Body<'t> {
         place
     }
 
+    /// The value that a pointer is based on: a parameter, a variable, or what is loaded or
+    /// called. A `phi` of pointers that are based on one value is, too.
+    pub(super) fn based_on(&self, pointer: &'t [u8]) -> &'t [u8] {
+        let (mut pending, mut seen) = (vec![pointer], Vec::new());
+        let mut found = None;
+        while let Some(pointer) = pending.pop() {
+            let root = self.place(pointer).root;
+            if seen.contains(&root) {
+                continue;
+            }
+            seen.push(root);
+            match self.definition(root).filter(|it| it.word == b"phi") {
+                Some(phi) if seen.len() <= DEPTH => {
+                    let is_label = |it: &&[u8]| self.blocks.iter().any(|of| of.label == &it[1..]);
+                    pending.extend(phi.values().filter(|it| !is_label(it)));
+                }
+                _ if found.is_none_or(|it| it == root) => found = Some(root),
+                _ => return self.place(seen[0]).root,
+            }
+        }
+        found.unwrap_or(pointer)
+    }
+
     /// Compares the places of two accesses, whatever their types: `Some(true)` if
     /// they share a byte, `Some(false)` if they lie at other bytes from one place
     /// or in objects of their own, `None` if that is not known.

@@ -9,6 +9,7 @@ mod prove;
 mod remarks;
 mod show;
 mod source;
+mod vector;
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -176,7 +177,7 @@ fn one(
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
-    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
+    let mut functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .filter(|&function| wanted.has_function(module, function))
         .map(|index| {
             let mut body = Body::read(module, input.text(), &sizes, index);
@@ -184,18 +185,19 @@ fn one(
             Function { index, body, loads }
         })
         .collect();
-    let sample = match args.prove {
-        true => Some(Sample::take(
-            &Prover::new(opt, &judge)?,
-            &judge,
-            &functions,
-            |load| wanted.has_load(module, load),
-            args.sample,
-        )?),
-        false => None,
-    };
-    let names = input.names();
     let debug = &DebugInfo::new(input.text());
+    let mut sample = None;
+    if args.prove {
+        let prover = Prover::new(opt, &judge)?;
+        let is_wanted = |load| wanted.has_load(module, load);
+        sample = Some(Sample::take(&prover, &judge, &functions, is_wanted, args.sample)?);
+        for (function, of) in
+            vector::loops(&prover, &judge, &functions, debug, is_wanted, args.sample)?
+        {
+            functions[function].loads.push(of);
+        }
+    }
+    let names = input.names();
     let advisor = Advisor::new(&judge, debug);
     let sample = sample.as_ref();
     let sources = Sources::of(debug);
@@ -211,7 +213,8 @@ fn one(
         origins,
     };
     let is_listed = |blocked: &&Blocked| {
-        wanted.has_load(module, blocked.load)
+        (wanted.has_load(module, blocked.load)
+            || matches!(blocked.wanted, blame::Wanted::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
