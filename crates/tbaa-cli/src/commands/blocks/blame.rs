@@ -107,16 +107,16 @@ const ROUNDS: usize = 4;
 pub(super) struct Judge<'a> {
     pub(super) module: &'a Module,
     pub(super) text: &'a [u8],
-    effects: Effects<'a>,
+    effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
+    pub(super) fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects: Effects::new(text, module), llvm, union }
+        Judge { module, text, effects, llvm, union }
     }
 
     fn instruction(&self, index: usize) -> &'a Instruction {
@@ -415,9 +415,13 @@ impl<'a> Judge<'a> {
         if statement.word == b"fence" {
             return Some(Cause::Order);
         }
+        let to_read = self.is_store(load);
+        if self.pointer(load).is_some_and(|it| body.is_out_of_reach(it, offset, to_read)) {
+            return None;
+        }
         let effects = statement.call().map(|call| self.effects.on_loads(&call));
         let effects = effects.unwrap_or(MemoryEffects::ANY);
-        if self.is_store(load) && effects != MemoryEffects::NONE {
+        if to_read && effects != MemoryEffects::NONE {
             return Some(Cause::Call);
         }
         if effects.without(MemoryLocation::Errno).writes() {

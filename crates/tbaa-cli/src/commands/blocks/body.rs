@@ -1,11 +1,17 @@
 //! A function's blocks, what in them may touch memory, and where pointers come from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use tbaa_ir::{Argument, Element, Instruction, Module, Opcode, Sizes, Statement};
+use tbaa_ir::{
+    Argument, Call, Effects, Element, Instruction, MemoryEffects, MemoryLocation, Module, Opcode,
+    Sizes, Statement,
+};
 
 /// How many definitions are followed from a pointer to what it is derived from.
 const DEPTH: usize = 16;
+
+/// Values derived from an address that are followed. LLVM follows 100 uses.
+const MOST_DERIVED: usize = 256;
 
 /// Something that may read or write memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,8 +49,9 @@ pub(super) struct Body<'t> {
     /// Values that are taken for equal to others.
     equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
-    /// Local variables and `noalias` parameters whose addresses stay in the function.
-    private: HashSet<&'t [u8]>,
+    effects: &'t Effects<'t>,
+    /// Where the function lets others know the address of a local variable or a parameter.
+    captures: HashMap<&'t [u8], Captures>,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -65,7 +72,12 @@ pub(super) enum Key<'t> {
 }
 
 impl<'t> Body<'t> {
-    pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
+    pub(super) fn read(
+        module: &Module,
+        text: &'t [u8],
+        (sizes, effects): (&'t Sizes, &'t Effects<'t>),
+        function: u32,
+    ) -> Self {
         let text = module.body(text, function);
         let mut definitions = HashMap::new();
         let mut calls = HashMap::new();
@@ -88,8 +100,9 @@ impl<'t> Body<'t> {
             }
             blocks.push(Block { label: block.label, events, successors });
         }
-        let private = private(&text);
-        Body { blocks, text, definitions, calls, equal: HashMap::new(), sizes, private }
+        let captures = captures(&text, &blocks, effects);
+        let equal = HashMap::new();
+        Body { blocks, text, definitions, calls, equal, sizes, effects, captures }
     }
 
     /// The instruction that begins at a place of the text.
@@ -236,9 +249,7 @@ impl<'t> Body<'t> {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
         // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
         let is_apart = |object: Object, root: &[u8], other: &[u8]| {
-            matches!(object, Local | Noalias)
-                && self.is_escaped(other)
-                && self.private.contains(root)
+            matches!(object, Local | Noalias) && self.is_kept_from(root, other)
         };
         if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
             return Some(false);
@@ -278,14 +289,70 @@ impl<'t> Body<'t> {
             return call.callee.starts_with(b"llvm.lifetime.")
                 && call.arguments.last().is_some_and(|it| it.value == variable);
         }
-        let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
-        let is_cpp = call.callee.starts_with(b"_Z");
-        let may_read = is_cpp && (has(call.callee, b"RK") || has(call.callee, b"PK"));
+        let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
+        let may_read = call.callee.starts_with(b"_Z") && (has(b"RK") || has(b"PK"));
+        let leads_there =
+            |it: &Argument<'_>| it.is_pointer() && self.place(it.value).root == variable;
         !may_read
-            && call.arguments.iter().any(|it| {
-                let is_read = has(it.attributes, b"readonly") || has(it.attributes, b"readnone");
-                it.is_pointer() && !is_read && self.place(it.value).root == variable
+            && (0..).zip(&call.arguments).any(|(nth, it)| {
+                leads_there(it) && !self.effects.argument_is(&call, nth, &["readonly", "readnone"])
             })
+    }
+
+    /// Whether a call may be given the address of what a pointer leads to, to write to it or also
+    /// to read it.
+    fn is_given(&self, call: &Call<'t>, pointer: &'t [u8], to_read: bool) -> bool {
+        (0..).zip(&call.arguments).any(|(nth, it)| {
+            let is_read = || self.effects.argument_is(call, nth, &["readonly", "readnone"]);
+            let is_other = || self.meet((it.value, None), (pointer, None)) == Some(false);
+            it.is_pointer() && (to_read || !is_read()) && !is_other()
+        })
+    }
+
+    /// Whether a call at a place of the text can neither change nor, with `to_read`, read what a
+    /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
+    /// not know the address yet.
+    ///
+    /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
+    pub(super) fn is_out_of_reach(&self, pointer: &'t [u8], offset: usize, to_read: bool) -> bool {
+        let Some(call) = self.at(offset).and_then(Statement::call) else { return false };
+        let root = self.place(pointer).root;
+        let elsewhere = self.effects.on_loads(&call).without(MemoryLocation::Argument);
+        let is_hidden = matches!(self.object(root), Object::Local | Object::Noalias)
+            && !self.is_captured_before(root, offset);
+        let touches = if to_read { elsewhere != MemoryEffects::NONE } else { elsewhere.writes() };
+        (is_hidden || !touches) && !self.is_given(&call, pointer, to_read)
+    }
+
+    /// Whether others may know the address of an object before a place of the text, or at it.
+    fn is_captured_before(&self, object: &[u8], offset: usize) -> bool {
+        let Some(captures) = self.captures.get(object) else { return true };
+        let at = self.text.statements.partition_point(|it| it.offset < offset);
+        let block = self.text.blocks.iter().position(|it| it.statements.contains(&at));
+        let is_before =
+            |it: &usize, block: usize| self.text.blocks[block].statements.contains(it) && *it <= at;
+        block.is_none_or(|block| {
+            captures.after[block] || captures.at.iter().any(|it| is_before(it, block))
+        })
+    }
+
+    /// Whether a pointer comes from memory or from a call, and others do not know the address of
+    /// an object before that.
+    ///
+    /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
+    fn is_kept_from(&self, object: &[u8], pointer: &[u8]) -> bool {
+        self.is_escaped(pointer)
+            && self
+                .definition(pointer)
+                .is_some_and(|it| !self.is_captured_before(object, it.offset))
+    }
+
+    /// Whether `restrict` on a parameter separates it from what another pointer is based on.
+    pub(super) fn restrict_separates(&self, parameter: &[u8], other: &[u8]) -> bool {
+        match self.object(other) {
+            Object::Unknown => self.is_kept_from(parameter, other),
+            _ => true,
+        }
     }
 
     /// Whether a pointer is a local variable in memory.
@@ -296,7 +363,8 @@ impl<'t> Body<'t> {
     /// As [`is_local_variable`](Self::is_local_variable), where nothing else has its address:
     /// an optimiser would hold it in a register.
     pub(super) fn is_private_variable(&self, pointer: &[u8]) -> bool {
-        self.is_local_variable(pointer) && self.private.contains(pointer)
+        self.is_local_variable(pointer)
+            && self.captures.get(pointer).is_some_and(|it| it.at.is_empty())
     }
 
     /// Whether a value is a parameter of the function that may lead where others do.
@@ -355,49 +423,68 @@ fn is_noalias(parameter: &Argument<'_>) -> bool {
     words.any(|it| it == b"noalias" || it == b"byval")
 }
 
-/// The local variables and `noalias` parameters of which a function uses the address for
-/// nothing but accesses to them.
+/// Where others come to know an address.
+struct Captures {
+    /// As indices of statements.
+    at: Vec<usize>,
+    /// Blocks that may run after one of them, by their numbers.
+    after: Vec<bool>,
+}
+
+/// Where a function does more with the addresses of its local variables and pointers than to
+/// access what they lead to.
 ///
-/// LLVM: `PointerMayBeCaptured`.
-fn private<'t>(text: &tbaa_ir::Body<'t>) -> HashSet<&'t [u8]> {
-    let parameters = text.header.parameters.iter().filter(|it| is_noalias(it)).map(|it| it.value);
+/// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+fn captures<'t>(
+    text: &tbaa_ir::Body<'t>,
+    blocks: &[Block<'t>],
+    effects: &Effects<'t>,
+) -> HashMap<&'t [u8], Captures> {
+    let parameters = text.header.parameters.iter().filter(|it| it.is_pointer()).map(|it| it.value);
     let locals = text.statements.iter().filter(|it| it.word == b"alloca");
-    let mut objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
-    if objects.is_empty() {
-        return HashSet::new();
-    }
+    let objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
     let users = text.users();
-    let users = |value| users.get(value).into_iter().flatten().map(|&it| &text.statements[it]);
-    let keeps = |value: &[u8], it: &Statement<'_>| match it.word {
-        b"load" | b"getelementptr" => true,
+    let keeps = |value: &[u8], it: &Statement<'t>| match it.word {
+        b"load" | b"getelementptr" | b"phi" | b"select" => true,
         b"store" => it.stored().is_some_and(|stored| stored.value != value),
         b"icmp" => memchr::memmem::find(it.text(), b", null").is_some(),
         _ => it.call().is_some_and(|call| {
-            let mut passed = call.arguments.iter().filter(|it| it.value == value);
-            call.callee.starts_with(b"llvm.") || passed.all(|it| is_not_captured(it.attributes))
+            let mut passed = (0..).zip(&call.arguments).filter(|(_, it)| it.value == value);
+            call.callee.starts_with(b"llvm.")
+                || passed.all(|(nth, _)| {
+                    effects.argument_is(&call, nth, &["nocapture", "captures(none)", "byval"])
+                })
         }),
     };
-    objects.retain(|&object| {
-        let mut derived = vec![object];
-        let mut at = 0;
-        while let Some(&value) = derived.get(at) {
-            at += 1;
-            if derived.len() > DEPTH || !users(value).all(|it| keeps(value, it)) {
-                return false;
+    let of = |object: &'t [u8]| {
+        let (mut derived, mut at) = (vec![object], Vec::new());
+        let mut next = 0;
+        while let Some(&value) = derived.get(next) {
+            next += 1;
+            for &user in users.get(value).into_iter().flatten() {
+                let it = &text.statements[user];
+                if !keeps(value, it) || derived.len() > MOST_DERIVED {
+                    at.push(user);
+                } else if matches!(it.word, b"getelementptr" | b"phi" | b"select")
+                    && let Some(result) = it.result.filter(|it| !derived.contains(it))
+                {
+                    derived.push(result);
+                }
             }
-            let elements = users(value).filter(|it| it.word == b"getelementptr");
-            derived.extend(elements.filter_map(|it| it.result));
         }
-        true
-    });
-    objects.into_iter().collect()
-}
-
-/// Whether an argument's attributes say that the callee keeps no copy of it.
-fn is_not_captured(attributes: &[u8]) -> bool {
-    ["nocapture", "captures(none)"]
-        .iter()
-        .any(|word| memchr::memmem::find(attributes, word.as_bytes()).is_some())
+        let has = |block: &usize| at.iter().any(|it| text.blocks[*block].statements.contains(it));
+        let mut after = vec![false; blocks.len()];
+        let mut pending: Vec<usize> = (0..blocks.len()).filter(has).collect();
+        while let Some(block) = pending.pop() {
+            for &next in &blocks[block].successors {
+                if !std::mem::replace(&mut after[next], true) {
+                    pending.push(next);
+                }
+            }
+        }
+        (object, Captures { at, after })
+    };
+    objects.into_iter().map(of).collect()
 }
 
 /// The value that offsets are added to, if it has a name.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
+use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
@@ -176,11 +176,12 @@ fn one(
     let wanted = Wanted::read(&mut input, names())?;
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
-    let judge = Judge::new(module, input.text());
+    let effects = Effects::new(input.text(), module);
+    let judge = Judge::new(module, input.text(), &effects);
     let mut functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .filter(|&function| wanted.has_function(module, function))
         .map(|index| {
-            let mut body = Body::read(module, input.text(), &sizes, index);
+            let mut body = Body::read(module, input.text(), (&sizes, &effects), index);
             let loads = judge.loads(&mut body);
             Function { index, body, loads }
         })
@@ -322,7 +323,8 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
 pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
     let sizes = Sizes::new(input.text(), module);
-    let judge = Judge::new(module, input.text());
+    let effects = Effects::new(input.text(), module);
+    let judge = Judge::new(module, input.text(), &effects);
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
@@ -340,7 +342,7 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
     };
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .map(|index| {
-            let mut body = Body::read(module, input.text(), &sizes, index);
+            let mut body = Body::read(module, input.text(), (&sizes, &effects), index);
             let loads = judge.loads(&mut body);
             Function { index, body, loads }
         })

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use tbaa::{Format, TagId};
-use tbaa_ir::{Module, Rewriter, Sizes};
+use tbaa_ir::{Effects, Module, Rewriter, Sizes};
 
 use super::blame::Judge;
 use super::body::Body;
@@ -106,10 +106,11 @@ impl Places {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
         let sizes = Sizes::new(text, &module);
+        let effects = Effects::new(text, &module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = Body::read(&module, text, &sizes, function);
+                let body = Body::read(&module, text, (&sizes, &effects), function);
                 places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
             }
         }

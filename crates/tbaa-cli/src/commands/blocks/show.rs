@@ -116,12 +116,12 @@ impl<'a> Shown<'a> {
             Wanted::Sink(header) => ("sink", Vec::new(), Some(label(function, *header))),
             Wanted::Vectorise(it) => ("vectorise", Vec::new(), Some(label(function, it.header))),
         };
-        let restrict = self.advisor.restrict_helps(function, blocked);
+        let means = self.advisor.means(function, blocked);
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: code(blocker.cause),
             why: self.why(function, blocked, blocker),
-            help: self.advisor.of(function, blocked, blocker, restrict),
+            help: self.advisor.of(function, blocked, blocker, means),
         });
         Row {
             function: self.function_name(function),
@@ -364,7 +364,7 @@ impl<'a> Shown<'a> {
             }
         }
         let mut helped = Vec::new();
-        let restrict = self.advisor.restrict_helps(function, blocked);
+        let means = self.advisor.means(function, blocked);
         for (at, blocker) in blocked.blockers.iter().enumerate() {
             let why = self.why(function, blocked, blocker);
             match at.cmp(&most) {
@@ -376,7 +376,7 @@ impl<'a> Shown<'a> {
                 }
                 Ordering::Greater => {}
             }
-            let help = self.advisor.of(function, blocked, blocker, restrict);
+            let help = self.advisor.of(function, blocked, blocker, means);
             helped.extend(help.filter(|help| !helped.contains(help)));
         }
         for help in helped {
