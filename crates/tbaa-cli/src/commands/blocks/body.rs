@@ -200,27 +200,57 @@ impl<'t> Body<'t> {
         place
     }
 
-    /// The value that a pointer is based on: a parameter, a variable, or what is loaded or
-    /// called. A `phi` of pointers that are based on one value is, too.
-    pub(super) fn based_on(&self, pointer: &'t [u8]) -> &'t [u8] {
-        let (mut pending, mut seen) = (vec![pointer], Vec::new());
-        let mut found = None;
-        while let Some(pointer) = pending.pop() {
-            let root = self.place(pointer).root;
-            if seen.contains(&root) {
+    /// The values that a pointer may be based on: parameters, variables, and what is loaded or
+    /// called. A `phi` or a `select` is taken for one itself where LLVM does so: where there are
+    /// many, or where a `phi` is of another `phi`.
+    ///
+    /// LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    fn origins(&self, pointer: &'t [u8]) -> Vec<&'t [u8]> {
+        let (mut seen, mut found) = (vec![self.place(pointer).root], Vec::new());
+        let mut at = 0;
+        while let Some(&root) = seen.get(at) {
+            at += 1;
+            let choice = self.definition(root).filter(|it| matches!(it.word, b"phi" | b"select"));
+            let Some(choice) = choice else {
+                found.push(root);
                 continue;
-            }
-            seen.push(root);
-            match self.definition(root).filter(|it| it.word == b"phi") {
-                Some(phi) if seen.len() <= DEPTH => {
-                    let is_label = |it: &&[u8]| self.blocks.iter().any(|of| of.label == &it[1..]);
-                    pending.extend(phi.values().filter(|it| !is_label(it)));
+            };
+            let operands = choice.operands();
+            let operands = operands.text[operands.at..].trim_ascii_start();
+            // The others are labels of blocks, and the condition.
+            let is_choice = |it: &[u8]| {
+                let is_value = it.starts_with(b"@")
+                    || self.definitions.contains_key(it)
+                    || self.text.header.parameters.iter().any(|of| of.value == it);
+                is_value && !operands.starts_with(&[b"i1 ", it, b","].concat())
+            };
+            for value in choice.values().filter(|it| is_choice(it)) {
+                let root = self.place(value).root;
+                let is_phi =
+                    root == value && self.definition(value).is_some_and(|it| it.word == b"phi");
+                if is_phi && choice.word == b"phi" {
+                    return vec![seen[0]];
                 }
-                _ if found.is_none_or(|it| it == root) => found = Some(root),
-                _ => return self.place(seen[0]).root,
+                if !seen.contains(&root) {
+                    seen.push(root);
+                }
+            }
+            if seen.len() > DEPTH {
+                break;
             }
         }
-        found.unwrap_or(pointer)
+        match found.is_empty() || at < seen.len() {
+            true => vec![seen[0]],
+            false => found,
+        }
+    }
+
+    /// The one value that a pointer is based on, or else what it is derived from by offsets.
+    pub(super) fn based_on(&self, pointer: &'t [u8]) -> &'t [u8] {
+        match self.origins(pointer)[..] {
+            [origin] => origin,
+            _ => self.place(pointer).root,
+        }
     }
 
     /// Compares the places of two accesses, whatever their types: `Some(true)` if
@@ -245,20 +275,25 @@ impl<'t> Body<'t> {
                 ends(&place_a, a.1?) > place_b.offset && ends(&place_b, b.1?) > place_a.offset,
             );
         }
-        let [a, b] = [place_a.root, place_b.root].map(|root| self.object(root));
+        let (of_a, of_b) = (self.origins(a.0), self.origins(b.0));
+        let mut pairs = of_a.iter().flat_map(|a| of_b.iter().map(move |b| (*a, *b)));
+        pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
+    }
+
+    /// Whether two values lead to different objects, whatever is added to them.
+    ///
+    /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+    fn are_apart(&self, a: &[u8], b: &[u8]) -> bool {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
-        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
-        let is_apart = |object: Object, root: &[u8], other: &[u8]| {
+        let [of_a, of_b] = [a, b].map(|it| self.object(it));
+        let is_kept = |object, root, other| {
             matches!(object, Local | Noalias) && self.is_kept_from(root, other)
         };
-        if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
-            return Some(false);
-        }
         let is_open = matches!(
-            (a, b),
+            (of_a, of_b),
             (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
         );
-        if is_open { None } else { Some(false) }
+        a != b && (!is_open || is_kept(of_a, a, b) || is_kept(of_b, b, a))
     }
 
     /// Where a block's first instruction after its phis begins, in bytes from the start of
@@ -304,7 +339,14 @@ impl<'t> Body<'t> {
     fn is_given(&self, call: &Call<'t>, pointer: &'t [u8], to_read: bool) -> bool {
         (0..).zip(&call.arguments).any(|(nth, it)| {
             let is_read = || self.effects.argument_is(call, nth, &["readonly", "readnone"]);
-            let is_other = || self.meet((it.value, None), (pointer, None)) == Some(false);
+            // LLVM does not follow a choice of pointers that is added to.
+            let is_added = || {
+                let root = self.place(it.value).root;
+                let choice = self.definition(root).map(|it| it.word);
+                root != it.value && matches!(choice, Some(b"phi" | b"select"))
+            };
+            let is_other =
+                || !is_added() && self.meet((it.value, None), (pointer, None)) == Some(false);
             it.is_pointer() && (to_read || !is_read()) && !is_other()
         })
     }
