@@ -291,6 +291,9 @@ impl<'a> Judge<'a> {
                 };
                 let mut blockers =
                     self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
+                if !blockers.is_empty() && self.is_moved(body, flow, &keys, point) {
+                    blockers.clear();
+                }
                 let pointer = self.pointer(load).map(|pointer| body.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
@@ -359,6 +362,41 @@ impl<'a> Judge<'a> {
         let way = flow.partly_back(body, at, is_equal, is_start);
         let way = way.filter(|_| body.is_invariant(pointer, &here))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
+    }
+
+    /// Whether LLVM loads on one way into the block alone, on which something may change the value,
+    /// and reuses it on the others: the load is gone from all ways but the one that needs it.
+    ///
+    /// LLVM: `GVNPass::PerformLoadPRE`.
+    fn is_moved(
+        &self,
+        body: &Body<'a>,
+        flow: &Flow,
+        keys: &[Vec<Option<usize>>],
+        at: Point,
+    ) -> bool {
+        let Event::Access(load) = body.blocks[at.block].events[at.event] else { return false };
+        let mut here = vec![false; body.blocks.len()];
+        here[at.block] = true;
+        let is_fixed = self.pointer(load).is_some_and(|it| body.is_invariant(it, &here));
+        let key = keys[at.block][at.event];
+        let is_equal = |block: usize, event: usize| keys[block][event] == key;
+        let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
+        let before = &body.blocks[at.block].events[..at.event];
+        if !is_fixed || changes(before) || (0..at.event).any(|it| is_equal(at.block, it)) {
+            return false;
+        }
+        let (mut free, mut blocked) = (0, 0);
+        for block in flow.before(at.block) {
+            let end = Point { block, event: body.blocks[block].events.len() };
+            match flow.back(body, end, is_equal, |_| false) {
+                Some(way) if !changes(&way.passed) => free += 1,
+                // A turn of a loop needs the load as often as before.
+                _ if flow.dominates(at.block, block) => return false,
+                _ => blocked += 1,
+            }
+        }
+        free > 0 && blocked == 1
     }
 
     /// What of a list of events may change what is loaded, or read or change what is stored.

@@ -559,6 +559,9 @@ impl<'a> Shown<'a> {
                 ),
                 None => "both have the same type, so no tag can separate them".to_owned(),
             },
+            Cause::SameType if written.is_empty() => {
+                format!("it copies a struct that may have {read}")
+            }
             Cause::SameType => format!("{written} may be {read}"),
             Cause::SamePlace => "it stores to the same place".to_owned(),
             Cause::Register if is_store => "it is to the same place".to_owned(),
