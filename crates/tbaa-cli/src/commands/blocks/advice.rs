@@ -177,17 +177,24 @@ impl<'a> Advisor<'a> {
 
     /// The advice that works for every pointer.
     fn copy(&self, blocked: &Blocked) -> String {
-        let vectors = match &blocked.wanted {
-            Wanted::Vectorise(it) if !it.is_fixed => Some(it.then),
-            _ => None,
-        };
-        if vectors.is_some() {
+        if let Wanted::Vectorise(it) = &blocked.wanted
+            && !it.is_fixed
+        {
             return match self.language {
-                Language::Other => "give each of them an alias scope that excludes the other",
-                _ => "write `#pragma clang loop vectorize(assume_safety)` before the loop",
+                _ if it.has_fixed => {
+                    "copy what the loop loads from one place in every turn into local variables \
+                     before the loop if it cannot change"
+                }
+                Language::Other => {
+                    "give each of them an alias scope that excludes the other if no turn of the \
+                     loop uses what another writes"
+                }
+                _ => {
+                    "write `#pragma clang loop vectorize(assume_safety)` before the loop if no \
+                     turn of the loop uses what another writes"
+                }
             }
-            .to_owned()
-                + " if no turn of the loop uses what another writes";
+            .to_owned();
         }
         if blocked.is_held() || self.judge.is_store(blocked.load) {
             let object = match self.language {

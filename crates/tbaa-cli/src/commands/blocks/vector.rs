@@ -49,8 +49,10 @@ pub(super) struct Vectorise {
     pub(super) then: Vectors,
     /// Why LLVM does not vectorise it, in its own words.
     pub(super) remark: Option<String>,
-    /// Whether the access that is judged has the same pointer in every turn.
+    /// Whether the access that is judged has the same pointer in every turn, and whether it or
+    /// another that is blamed has.
     pub(super) is_fixed: bool,
+    pub(super) has_fixed: bool,
 }
 
 /// An innermost loop in which types alone may keep two accesses together.
@@ -124,10 +126,7 @@ pub(super) fn loops<'a>(
             // Only several of them together keep LLVM from it.
             blamed = it.pairs.iter().map(|pair| pair.2).collect();
         }
-        let mut by_access: BTreeMap<usize, Vec<Blocker>> = BTreeMap::new();
-        for blocker in blamed {
-            by_access.entry(blocker.load).or_default().push(blocker);
-        }
+        let by_access = by_access(blamed);
         let body = &functions[it.function].body;
         let Loop { header, contains, .. } = &it.around;
         let mut ends = (0..body.blocks.len())
@@ -140,18 +139,38 @@ pub(super) fn loops<'a>(
             if !is_wanted(load) && !blockers.iter().any(names) {
                 continue;
             }
-            let pointer = judge.pointer(load);
+            let is_fixed =
+                |it: usize| judge.pointer(it).is_some_and(|it| body.is_invariant(it, contains));
+            let others = || blockers.iter().filter_map(|it| it.event.access());
             let wanted = Wanted::Vectorise(Box::new(Vectorise {
                 header: *header,
                 now: result(&now, it),
                 then: result(&then, it),
                 remark: remark.cloned().flatten(),
-                is_fixed: pointer.is_some_and(|it| body.is_invariant(it, contains)),
+                is_fixed: is_fixed(load),
+                has_fixed: is_fixed(load) || others().any(is_fixed),
             }));
             found.push((it.function, Blocked { load, wanted, blockers, depth: it.depth }));
         }
     }
     Ok(found)
+}
+
+/// Pairs of accesses by the access that is in most of them: what separates that one from the
+/// others is the shortest answer.
+fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<usize, Vec<Blocker>> {
+    let both = |it: &Blocker| [Some(it.load), it.event.access()].into_iter().flatten();
+    let mut found: BTreeMap<usize, Vec<Blocker>> = BTreeMap::new();
+    while !pairs.is_empty() {
+        let count = |access| pairs.iter().filter(|it| both(it).any(|it| it == access)).count();
+        let most = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(it)).unwrap_or(0);
+        for it in pairs.extract_if(.., |it| both(it).any(|it| it == most)) {
+            let other = both(&it).find(|&it| it != most).unwrap_or(most);
+            let event = Event::Access(other);
+            found.entry(most).or_default().push(Blocker { event, load: most, ..it });
+        }
+    }
+    found
 }
 
 fn candidates<'a>(
