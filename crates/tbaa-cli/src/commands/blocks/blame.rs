@@ -291,7 +291,8 @@ impl<'a> Judge<'a> {
                 };
                 let mut blockers =
                     self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
-                if !blockers.is_empty() && self.is_moved(body, flow, &keys, point) {
+                let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
+                if is_reused && self.is_moved(body, flow, &keys, point) {
                     blockers.clear();
                 }
                 let pointer = self.pointer(load).map(|pointer| body.source(pointer));
