@@ -1,7 +1,4 @@
 // Title: a length that a char store may change keeps a loop from vectors
-// Asked: Why does a loop over bytes not vectorise, though each turn does the same? `-Rpass-analysis` says "Cannot vectorize uncountable loop".
-// Source: https://github.com/ClickHouse/ClickHouse/pull/9304
-// Answer: Each store of an `unsigned char` may change `v->len`, so the number of turns is not known. Copy the length, declare `v` `restrict`, or take a byte type that aliases nothing.
 // $ tbaa blocks FILE @f --prove
 // says: 1 loop is not vectorised, or behind a check
 // says: LLVM does not vectorise the loop at vector_length.c:

@@ -1,7 +1,4 @@
 // Title: members that a loop over bytes may change
-// Asked: Why does a loop over a `std::vector<uint8_t>` member not vectorise?
-// Source: https://github.com/ClickHouse/ClickHouse/pull/9304
-// Answer: A store of a `uint8_t` may change the vector's own pointers and other members. Copy these before the loop, or declare the member function `__restrict`.
 // $ tbaa blocks FILE '@filter::f()' --prove
 // says: LLVM does not vectorise the loop at vector_this.cpp:
 // says: LLVM's remark: cannot identify array bounds

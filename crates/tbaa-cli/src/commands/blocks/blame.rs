@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
+use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode, Sizes};
 
+use super::Function;
 use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
 
@@ -119,6 +120,20 @@ impl<'a> Judge<'a> {
         Judge { module, text, effects, llvm, union }
     }
 
+    /// Judges the functions that are wanted.
+    pub(super) fn functions(
+        &self,
+        sizes: &'a Sizes,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Vec<Function<'a>> {
+        let judged = |index| {
+            let mut body = Body::read(self.module, self.text, (sizes, self.effects), index);
+            let loads = self.loads(&mut body);
+            Function { index, body, loads }
+        };
+        (0..self.module.functions().len() as u32).filter(|&it| is_wanted(it)).map(judged).collect()
+    }
+
     fn instruction(&self, index: usize) -> &'a Instruction {
         &self.module.instructions()[index]
     }
@@ -143,7 +158,7 @@ impl<'a> Judge<'a> {
     ///
     /// A load through a pointer that is loaded may be kept only because that
     /// pointer is loaded anew: then what blocks the pointer blocks it, too.
-    pub(super) fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
+    fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         if body.blocks.is_empty() {
             return Vec::new();
         }

@@ -22,14 +22,11 @@ use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
-use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
-use crate::sources::Sources;
-use advice::Advisor;
 use blame::{Blocked, Cause, Judge};
 use body::Body;
 use proof::Sample;
@@ -178,14 +175,7 @@ fn one(
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);
     let judge = Judge::new(module, input.text(), &effects);
-    let mut functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
-        .filter(|&function| wanted.has_function(module, function))
-        .map(|index| {
-            let mut body = Body::read(module, input.text(), (&sizes, &effects), index);
-            let loads = judge.loads(&mut body);
-            Function { index, body, loads }
-        })
-        .collect();
+    let mut functions = judge.functions(&sizes, |it| wanted.has_function(module, it));
     let debug = &DebugInfo::new(input.text());
     let mut sample = None;
     if args.prove {
@@ -199,20 +189,8 @@ fn one(
         }
     }
     let names = input.names();
-    let advisor = Advisor::new(&judge, debug);
     let sample = sample.as_ref();
-    let sources = Sources::of(debug);
-    let origins = CharOrigins::new(module, input.text());
-    let shown = Shown {
-        input: &input,
-        names: &names,
-        debug,
-        sources,
-        advisor,
-        judge: &judge,
-        sample,
-        origins,
-    };
+    let shown = Shown::new(&input, &names, debug, &judge, sample);
     let is_listed = |blocked: &&Blocked| {
         (wanted.has_load(module, blocked.load)
             || matches!(blocked.wanted, blame::Wanted::Vectorise(_)))
@@ -327,26 +305,8 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
     let judge = Judge::new(module, input.text(), &effects);
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
-    let advisor = Advisor::new(&judge, debug);
-    let sources = Sources::of(debug);
-    let origins = CharOrigins::new(module, input.text());
-    let shown = Shown {
-        input,
-        names: &names,
-        debug,
-        sources,
-        advisor,
-        judge: &judge,
-        sample: None,
-        origins,
-    };
-    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
-        .map(|index| {
-            let mut body = Body::read(module, input.text(), (&sizes, &effects), index);
-            let loads = judge.loads(&mut body);
-            Function { index, body, loads }
-        })
-        .collect();
+    let shown = Shown::new(input, &names, debug, &judge, None);
+    let functions = judge.functions(&sizes, |_| true);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();

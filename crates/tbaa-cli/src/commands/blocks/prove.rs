@@ -10,7 +10,6 @@ use tbaa_ir::{Effects, Module, Rewriter, Sizes};
 
 use super::blame::Judge;
 use super::body::Body;
-use super::vector::{Remarks, read_remarks};
 use crate::progress;
 use crate::report::Failure;
 
@@ -194,12 +193,12 @@ impl<'a> Prover<'a> {
     }
 
     /// What LLVM's vectoriser says of the module as it is.
-    pub(super) fn remarks(&self) -> Result<Remarks, Failure> {
+    pub(super) fn remarks(&self) -> Result<String, Failure> {
         let passes = format!("-passes={}", self.opt.with_vectors());
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
         let records = ask(self.opt.program, &arguments, self.judge.text)?;
-        Ok(read_remarks(&String::from_utf8_lossy(&records)))
+        Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
     /// The module with other tags in some trials.

@@ -95,6 +95,18 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Shown<'a> {
+    pub(super) fn new(
+        input: &'a Input,
+        names: &'a Names<'a>,
+        debug: &'a DebugInfo<'a>,
+        judge: &'a Judge<'a>,
+        sample: Option<&'a Sample>,
+    ) -> Self {
+        let origins = CharOrigins::new(judge.module, judge.text);
+        let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
+        Shown { input, names, debug, sources, advisor, judge, sample, origins }
+    }
+
     pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
         let proof = self.sample.map(|sample| &sample.figures);
         Document { file: self.input.file(), loads, proof }

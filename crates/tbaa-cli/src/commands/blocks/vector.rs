@@ -101,7 +101,7 @@ pub(super) fn loops<'a>(
     if all.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = |trials: &[Trial]| Ok::<_, Failure>(results(&prover.vectorised(trials)?));
+    let ask = |trials: &[Trial]| Ok::<_, Failure>(Results::read(&prover.vectorised(trials)?));
     let now = ask(&[])?;
     let trials: Vec<Trial> = all.iter().map(|it| it.trial(None)).collect();
     let then = ask(&trials)?;
@@ -119,7 +119,7 @@ pub(super) fn loops<'a>(
             }
         }
     }
-    let remarks = if better.is_empty() { Remarks::default() } else { prover.remarks()? };
+    let records = if better.is_empty() { String::new() } else { prover.remarks()? };
     let mut found = Vec::new();
     for (it, mut blamed) in better.into_iter().zip(blamed) {
         if blamed.is_empty() {
@@ -133,7 +133,7 @@ pub(super) fn loops<'a>(
             .filter(|&block| contains[block] && body.blocks[block].successors.contains(header));
         let at = ends.find_map(|end| debug.loop_at(body.last_offset(end)?));
         let line = at.map_or((0, 0), |at| (at.line, at.column));
-        let remark = remarks.get(&(String::from_utf8_lossy(it.name.0).into_owned(), line));
+        let remark = remark(&records, it.name.0, line);
         for (load, blockers) in by_access {
             let names = |it: &Blocker| it.event.access().is_some_and(&is_wanted);
             if !is_wanted(load) && !blockers.iter().any(names) {
@@ -146,7 +146,7 @@ pub(super) fn loops<'a>(
                 header: *header,
                 now: result(&now, it),
                 then: result(&then, it),
-                remark: remark.cloned().flatten(),
+                remark: remark.clone(),
                 is_fixed: is_fixed(load),
                 has_fixed: is_fixed(load) || others().any(is_fixed),
             }));
@@ -224,75 +224,67 @@ fn candidates<'a>(
     }
 }
 
-/// By function and the label of a loop's first block, what LLVM made of it.
-struct Results(HashMap<Vec<u8>, HashMap<Vec<u8>, Vectors>>);
+/// By function and the label of a loop's first block, what LLVM made of the loops with vectors;
+/// and by function the labels that are left.
+///
+/// LLVM: the names of blocks in `InnerLoopVectorizer`.
+struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
 
 impl Results {
     fn get(&self, (function, header): (&[u8], &[u8])) -> Vectors {
-        let of = self.0.get(function);
         // Where the whole loop is done in vectors, its old blocks are gone.
-        of.map_or(Vectors::Scalar, |it| *it.get(header).unwrap_or(&Vectors::Vectorised))
+        let key = (function.to_vec(), header.to_vec());
+        self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
     }
-}
 
-/// LLVM: the names of blocks in `InnerLoopVectorizer`.
-fn results(text: &[u8]) -> Results {
-    let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
-    let mut all = HashMap::new();
-    for (function, name) in (0..).zip(module.functions()) {
-        let body = module.body(text, function);
-        let successors = body.successors();
-        let mut of: HashMap<Vec<u8>, Vectors> =
-            body.blocks.iter().map(|it| (it.label.to_vec(), Vectors::Scalar)).collect();
-        for (rest, block) in body.blocks.iter().enumerate() {
-            let label = block.label;
-            if !label.starts_with(b"scalar.ph") && !label.starts_with(b"vec.epilog.scalar.ph") {
-                continue;
-            }
-            let mut before = body.blocks.iter().zip(&successors).filter(|it| it.1.contains(&rest));
-            let is_checked = before.any(|(it, _)| it.label.starts_with(b"vector.memcheck"));
-            let made = if is_checked { Vectors::Checked } else { Vectors::Vectorised };
-            for &after in &successors[rest] {
-                of.insert(body.blocks[after].label.to_vec(), made);
+    fn read(text: &[u8]) -> Results {
+        let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
+        let mut all = HashMap::new();
+        for (function, name) in (0..).zip(module.functions()) {
+            let body = module.body(text, function);
+            let successors = body.successors();
+            let key = |block: usize| (name.to_vec(), body.blocks[block].label.to_vec());
+            for (rest, block) in body.blocks.iter().enumerate() {
+                all.entry(key(rest)).or_insert(Vectors::Scalar);
+                if !block.label.starts_with(b"scalar.ph")
+                    && !block.label.starts_with(b"vec.epilog.scalar.ph")
+                {
+                    continue;
+                }
+                let mut blocks = body.blocks.iter().zip(&successors);
+                let is_checked = blocks.any(|(it, next)| {
+                    next.contains(&rest) && it.label.starts_with(b"vector.memcheck")
+                });
+                let made = if is_checked { Vectors::Checked } else { Vectors::Vectorised };
+                all.extend(successors[rest].iter().map(|&after| (key(after), made)));
             }
         }
-        all.insert(name.to_vec(), of);
+        Results(all)
     }
-    Results(all)
 }
 
-/// By function and by line and column of a loop, why LLVM does not vectorise it; `None` where
-/// loops of one line differ.
-pub(super) type Remarks = HashMap<(String, (u32, u32)), Option<String>>;
-
-/// Reads optimisation records.
+/// Why LLVM does not vectorise a loop, from its optimisation records; `None` where loops of one
+/// line differ. Records of a function stand together, a loop's reason before the loop.
 ///
 /// LLVM: `YAMLRemarkSerializer`.
-pub(super) fn read_remarks(records: &str) -> Remarks {
-    let mut remarks = Remarks::new();
-    let mut why = String::new();
-    for record in records.split("--- !") {
-        let field = |name: &str| {
-            let line = record.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.map_or("", |value| value.trim().trim_matches('\''))
-        };
-        let strings = record.lines().filter_map(|line| line.trim().strip_prefix("- String:"));
+fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {
+    let function = format!("Function:        {}\n", String::from_utf8_lossy(function));
+    let place = format!("Line: {line}, Column: {column} }}");
+    let (mut found, mut why): (Option<String>, _) = (None, None);
+    for record in records.split("--- !").filter(|it| it.contains(&function)) {
+        let strings = record.lines().filter_map(|it| it.trim().strip_prefix("- String:"));
         let said: String = strings.map(|it| it.trim_start().trim_matches('\'')).collect();
         if let Some(reason) = said.strip_prefix("loop not vectorized: ") {
-            reason.clone_into(&mut why);
-        } else if field("Name") == "MissedDetails" {
-            let place = field("DebugLoc").trim_end_matches('}');
-            let number = |name: &str| {
-                let value = place.split(", ").find_map(|it| it.trim().strip_prefix(name));
-                value.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
-            };
-            let key = (field("Function").to_owned(), (number("Line:"), number("Column:")));
-            let reason = Some(std::mem::take(&mut why)).filter(|it| !it.is_empty());
-            let of = remarks.entry(key).or_insert_with(|| reason.clone());
-            if *of != reason {
-                *of = None;
+            why = Some(reason.to_owned());
+        } else if record.contains("MissedDetails") {
+            let why = why.take();
+            if line != 0 && record.contains(&place) {
+                if found.is_some() && found != why {
+                    return None;
+                }
+                found = why;
             }
         }
     }
-    remarks
+    found
 }
