@@ -326,29 +326,32 @@ impl<'t> Body<'t> {
         }
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
         let may_read = call.callee.starts_with(b"_Z") && (has(b"RK") || has(b"PK"));
-        let leads_there =
-            |it: &Argument<'_>| it.is_pointer() && self.place(it.value).root == variable;
-        !may_read
-            && (0..).zip(&call.arguments).any(|(nth, it)| {
-                leads_there(it) && !self.effects.argument_is(&call, nth, &["readonly", "readnone"])
-            })
+        !may_read && self.arguments_to_write(&call).any(|it| self.place(it).root == variable)
+    }
+
+    /// The pointers that a call is given, but for those that it only reads through.
+    fn arguments_to_write<'c>(&self, call: &'c Call<'t>) -> impl Iterator<Item = &'t [u8]> + 'c {
+        let effects = self.effects;
+        let arguments = (0..).zip(&call.arguments).filter(move |&(nth, it)| {
+            it.is_pointer() && !effects.argument_is(call, nth, &["readonly", "readnone"])
+        });
+        arguments.map(|(_, it)| it.value)
     }
 
     /// Whether a call may be given the address of what a pointer leads to, to write to it or also
     /// to read it.
     fn is_given(&self, call: &Call<'t>, pointer: &'t [u8], to_read: bool) -> bool {
-        (0..).zip(&call.arguments).any(|(nth, it)| {
-            let is_read = || self.effects.argument_is(call, nth, &["readonly", "readnone"]);
+        let may_lead_there = |value| {
             // LLVM does not follow a choice of pointers that is added to.
-            let is_added = || {
-                let root = self.place(it.value).root;
-                let choice = self.definition(root).map(|it| it.word);
-                root != it.value && matches!(choice, Some(b"phi" | b"select"))
-            };
-            let is_other =
-                || !is_added() && self.meet((it.value, None), (pointer, None)) == Some(false);
-            it.is_pointer() && (to_read || !is_read()) && !is_other()
-        })
+            let root = self.place(value).root;
+            let choice = self.definition(root).map(|it| it.word);
+            root != value && matches!(choice, Some(b"phi" | b"select"))
+                || self.meet((value, None), (pointer, None)) != Some(false)
+        };
+        match to_read {
+            true => call.arguments.iter().any(|it| it.is_pointer() && may_lead_there(it.value)),
+            false => self.arguments_to_write(call).any(may_lead_there),
+        }
     }
 
     /// Whether a call at a place of the text can neither change nor, with `to_read`, read what a

@@ -71,14 +71,11 @@ struct Candidate<'t> {
 impl Candidate<'_> {
     /// A type for each group, but one for both groups of a pair.
     fn trial(&self, shared: Option<usize>) -> Trial {
-        let shared = shared.map(|pair| (self.pairs[pair].0, self.pairs[pair].1));
-        let types = |(group, accesses)| {
-            let of = shared.map_or(group, |(a, b)| if group == b { a } else { group });
-            let with_type = move |&access: &usize| (access, of);
-            <[usize]>::iter(accesses).map(with_type)
-        };
-        let groups = self.groups.iter().map(Vec::as_slice).enumerate();
-        Trial { load: self.groups[0][0], retagged: groups.flat_map(types).collect() }
+        let shared = shared.map(|pair| &self.pairs[pair]);
+        let of = |group| shared.map_or(group, |it| if group == it.1 { it.0 } else { group });
+        let groups = self.groups.iter().enumerate();
+        let retagged = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
+        Trial { load: self.groups[0][0], retagged: retagged.collect() }
     }
 }
 
