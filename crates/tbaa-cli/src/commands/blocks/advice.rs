@@ -18,7 +18,8 @@ enum Language {
 
 /// What clang 22 tags apart from `char`: `std::byte`, `uint8_t` and enumerations of C are not.
 const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
-                     unsigned char in C++, _BitInt(8) in both";
+                     unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
+                     struct, assign the member, not the struct";
 
 pub(super) struct Advisor<'a> {
     judge: &'a Judge<'a>,
