@@ -3,6 +3,8 @@
 // never: vectorise
 // $ tbaa blocks FILE @itself --prove
 // never: vectorise
+// $ tbaa blocks FILE @shifted --prove
+// never: vectorise
 // $ tbaa blocks FILE @scatter --prove
 // never: vectorise
 // $ tbaa blocks FILE @called --prove
@@ -13,6 +15,10 @@ void apart(float *a, const int *b, long n) {
 void itself(float *a, long n) {
   float *p = a;
   for (long i = 1; i < n; i++, p++) p[1] = p[0] * 2;
+}
+void shifted(float *a, const float *b, long n) {
+  float *p = a;
+  for (long i = 1; i < n; i++, p++) p[1] = p[0] * b[i];
 }
 void scatter(float *a, const int *to, const float *b, long n) {
   for (long i = 0; i < n; i++) a[to[i]] = b[i];
