@@ -9,89 +9,37 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
+use serde::Deserialize;
 use tbaa::Format;
 
 /// A program, and how it becomes one text.
+#[derive(Deserialize)]
 pub(crate) struct Program {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// The crate that bundles the sources; none for this repository's.
-    package: Option<&'static str>,
-    folder: &'static str,
-    flags: &'static [&'static str],
+    package: Option<String>,
+    folder: String,
+    flags: Vec<String>,
     sources: Sources,
     /// Keeps no functions, only the tags and their types: with them, all of `DuckDB`
     /// is 2 GB of text.
     metadata_only: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 enum Sources {
     /// Paths in the folder.
-    Named(&'static [&'static str]),
+    Named(Vec<String>),
     /// All files in the folder with this extension and beginning, but some.
-    All { start: &'static str, end: &'static str, but: &'static [&'static str] },
+    All { start: String, end: String, but: Vec<String> },
 }
 
-/// A file that takes no time to compile, for the quick run.
-pub(crate) const CORPUS: Program = Program {
-    name: "tests/corpus/nested.c",
-    package: None,
-    folder: "../tests/corpus",
-    flags: &[],
-    sources: Sources::Named(&["nested.c"]),
-    metadata_only: false,
-};
-
-pub(crate) const PROGRAMS: [Program; 4] = [
-    Program {
-        name: "Lua",
-        package: Some("lua-src"),
-        folder: "lua-5.4.9",
-        flags: &[],
-        // Two more programs with a `main` each.
-        sources: Sources::All { start: "l", end: ".c", but: &["lua.c", "luac.c"] },
-        metadata_only: false,
-    },
-    Program {
-        name: "SQLite",
-        package: Some("libsqlite3-sys"),
-        folder: "sqlite3",
-        flags: &[],
-        sources: Sources::Named(&["sqlite3.c"]),
-        metadata_only: false,
-    },
-    Program {
-        name: "RocksDB (part)",
-        package: Some("librocksdb-sys"),
-        folder: "rocksdb",
-        flags: &[
-            "-std=c++20",
-            "-I.",
-            "-Iinclude",
-            "-DOS_LINUX",
-            "-DROCKSDB_PLATFORM_POSIX",
-            "-DROCKSDB_LIB_IO_POSIX",
-            "-DROCKSDB_SUPPORT_THREAD_LOCAL",
-        ],
-        sources: Sources::Named(&[
-            "db/db_impl/db_impl.cc",
-            "db/version_set.cc",
-            "table/block_based/block_based_table_reader.cc",
-            "utilities/blob_db/blob_db_impl.cc",
-        ]),
-        metadata_only: false,
-    },
-    Program {
-        name: "DuckDB (part)",
-        package: Some("libduckdb-sys"),
-        folder: "duckdb",
-        // With the folders that its `manifest.json` lists.
-        flags: &["-std=c++17", "-DNDEBUG", "-DDUCKDB_BUILD_LIBRARY"],
-        // The whole takes half an hour to compile, in each format.
-        sources: Sources::All { start: "ub_src_execution", end: ".cpp", but: &[] },
-        metadata_only: true,
-    },
-];
+/// A file that takes no time to compile, for the quick run, or real programs.
+pub(crate) fn programs(quick: bool) -> Vec<Program> {
+    let mut all: Vec<Program> = ron::from_str(include_str!("../programs.ron")).expect("a list");
+    all.retain(|program| program.package.is_none() == quick);
+    all
+}
 
 impl Program {
     /// Returns the program's text in a format, from `cache` if it is there.
@@ -101,10 +49,10 @@ impl Program {
     /// What is missing, or does not compile.
     pub(crate) fn text(&self, format: Format, cache: &Path) -> Result<Vec<u8>, String> {
         let sources = self.locate(cache)?;
-        let package = self.package.and(sources.parent()).and_then(Path::file_name);
+        let package = self.package.as_ref().and(sources.parent()).and_then(Path::file_name);
         let package = package.map_or("corpus".into(), |name| name.to_string_lossy());
         let mut hasher = DefaultHasher::new();
-        format!("{:?}", (self.flags, &self.sources)).hash(&mut hasher);
+        format!("{:?}", (&self.flags, &self.sources)).hash(&mut hasher);
         let stem = format!("{package}-{format:?}-{:08x}", hasher.finish() as u32).to_lowercase();
         let file = cache.join(format!("{stem}.ll"));
         // The repository's own files may change.
@@ -127,9 +75,9 @@ impl Program {
     /// The folder of the sources.
     fn locate(&self, cache: &Path) -> Result<PathBuf, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let Some(package) = self.package else { return Ok(here.join(self.folder)) };
+        let Some(package) = &self.package else { return Ok(here.join(&self.folder)) };
         let krate = locate_crate(package, &here.join("sources"))?;
-        let folder = krate.join(self.folder);
+        let folder = krate.join(&self.folder);
         let packed = krate.join(format!("{}.tar.gz", self.folder));
         if folder.exists() || !packed.exists() {
             return Ok(folder);
@@ -137,7 +85,7 @@ impl Program {
         let unpacked = cache.join(krate.file_name().unwrap_or_default());
         fs::create_dir_all(&unpacked).map_err(of(&unpacked))?;
         run(Command::new("tar").arg("xzf").arg(packed).arg("-C").arg(&unpacked))?;
-        Ok(unpacked.join(self.folder))
+        Ok(unpacked.join(&self.folder))
     }
 
     fn compile(&self, format: Format, folder: &Path, units: &Path) -> Result<Vec<PathBuf>, String> {
@@ -179,7 +127,7 @@ impl Program {
         if format == Format::New {
             clang.args(["-Xclang", "-new-struct-path-tbaa"]);
         }
-        clang.args(self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
+        clang.args(&self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
         run(clang.current_dir(folder))?;
         if self.metadata_only {
             let module = tbaa_ir::read(&read(output)?).map_err(of(source))?;
@@ -203,7 +151,7 @@ impl Sources {
         let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(start) && name.ends_with(end) && !but.contains(&&*name)
+            name.starts_with(start) && name.ends_with(end) && !but.iter().any(|it| *it == name)
         });
         files.sort();
         Ok(files)

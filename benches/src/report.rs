@@ -65,7 +65,12 @@ impl Report {
         self.summary.push(vec![work.to_owned(), range(ours, unit), range(llvm, unit)]);
     }
 
-    pub(crate) fn section(&mut self, title: &str, explanation: &str, table: &str) {
+    /// Adds a table below what `sections.md` says of it.
+    pub(crate) fn section(&mut self, title: &str, table: &str) {
+        let sections = include_str!("../sections.md");
+        let found =
+            sections.split("\n## ").find_map(|it| it.strip_prefix(title)?.strip_prefix('\n'));
+        let explanation = found.expect("each section is explained").trim();
         let _ = write!(self.sections, "\n## {title}\n\n{explanation}\n\n{table}");
         eprintln!("\n{title}\n\n{table}");
     }

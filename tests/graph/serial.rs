@@ -11,20 +11,7 @@ use tbaa_tests::{Rng, setting};
 /// `int` would not alias itself.
 #[test]
 fn equal_nodes_that_refer_ahead_are_one() {
-    let serialised = r#"Graph(
-        nodes: [
-            Node(operands: [Str("int"), Node(2), Int(bits: 64, value: 0)]),
-            Node(operands: [Str("int"), Node(2), Int(bits: 64, value: 0)]),
-            Node(operands: [Str("R")]),
-            Node(operands: [Node(0), Node(0), Int(bits: 64, value: 0)]),
-            Node(operands: [Node(1), Node(1), Int(bits: 64, value: 0)]),
-            Node(operands: [Str("float"), Node(2), Int(bits: 64, value: 0)]),
-            Node(operands: [Node(5), Node(5), Int(bits: 64, value: 0)]),
-        ],
-        tags: [3, 4, 6],
-        types: [],
-        copies: [],
-    )"#;
+    let serialised = include_str!("../fixtures/graph/equal.ron");
     let graph: Graph = ron::from_str(serialised).unwrap();
     let module = b"!0 = !{!\"int\", !2, i64 0}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"R\"}\n\
         !3 = !{!0, !0, i64 0}\n!4 = !{!1, !1, i64 0}\n!5 = !{!\"float\", !2, i64 0}\n\
@@ -152,17 +139,8 @@ fn equal_and_cyclic_nodes_in_any_order_read_as_the_same() {
 fn a_serialised_graph_with_a_hole_is_refused() {
     let fits = "(nodes: [(operands: [Int(bits: 8, value: 255)])], tags: [], types: [], copies: [])";
     assert_eq!(ron::from_str::<Graph>(fits).unwrap().node_count(), 1);
-    for (text, what) in [
-        (
-            "(nodes: [(operands: [Node(1)])], tags: [], types: [], copies: [])",
-            "not among the nodes",
-        ),
-        ("(nodes: [], tags: [0], types: [], copies: [])", "node 0 is referred to"),
-        (
-            "(nodes: [(operands: [Int(bits: 8, value: 256)])], tags: [], types: [], copies: [])",
-            "256 does not fit into 8 bits",
-        ),
-    ] {
+    for line in include_str!("../fixtures/graph/refused.txt").lines() {
+        let (text, what) = line.split_once(" | ").unwrap();
         let error = ron::from_str::<Graph>(text).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
     }

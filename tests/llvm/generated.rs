@@ -4,25 +4,22 @@
 use std::fs;
 use std::path::Path;
 
-use proptest::prelude::Strategy;
-use proptest::strategy::ValueTree;
-
 use super::malformed::Tally;
 use tbaa::Graph;
 use tbaa_tests::llvm::Llvm;
-use tbaa_tests::{random, setting, strategy};
+use tbaa_tests::universe::{self, Taste};
+use tbaa_tests::{Rng, random, setting};
 
 #[test]
 fn generated_graphs() {
     let Some(llvm) = Llvm::get() else { return };
     let seed = setting("TBAA_SEED", 1);
-    let mut runner = strategy::runner(1, seed);
-    let universes = strategy::universes(true);
+    let mut rng = Rng(seed as u64);
     let mut tally = Tally::default();
     for module in 0..setting("TBAA_MODULES", 12) {
         let mut graph = Graph::new();
         for number in 0..25 {
-            let mut u = universes.new_tree(&mut runner).unwrap().current();
+            let mut u = universe::random(&mut rng, number % 2 == 0, Taste::Mixed);
             for root in u.types.iter_mut().filter(|ty| ty.root) {
                 root.name += &format!(" of {number}");
             }

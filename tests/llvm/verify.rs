@@ -85,30 +85,7 @@ fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
 fn by_hand() -> (Vec<String>, Vec<String>) {
     // The last ones are ill formed from the start, for damage seldom makes such types: one that
     // contains itself, and one of two operands that is no scalar.
-    let lines = r#"!0 = !{!"root"}
-!1 = !{!"char", !0}
-!2 = !{!"int", !1, i64 0}
-!3 = !{!"S", !2, i64 0, !1, i64 4, !2, i64 8}
-!4 = !{!"U", !3, i64 0, !2, i64 0}
-!5 = !{!0, i64 1, !"char"}
-!6 = !{!5, i64 4, !"int"}
-!7 = !{!5, i64 12, !"S", !6, i64 0, i64 4, !5, i64 4, i64 1, !6, i64 8, i64 4}
-!8 = !{!3, !2, i64 8}
-!9 = !{!3, !1, i64 4, i64 1}
-!10 = !{!4, !2, i64 0}
-!11 = !{!2, !2, i64 0, i64 0}
-!12 = !{!7, !6, i64 8, i64 4}
-!13 = !{!7, !5, i64 4, i64 1, i64 1}
-!14 = !{!7, !7, i64 0, i64 12}
-!15 = !{!6, !6, i64 0, i64 4}
-!16 = !{!"T", !2, i64 4, !3, i64 8}
-!17 = !{!16, !1, i64 12}
-!18 = !{}
-!19 = !{!16, !2, i64 4}
-!20 = !{!"cycle", !20, i64 0, !2, i64 4}
-!21 = !{!20, !2, i64 0}
-!22 = !{!"two", !3}
-!23 = !{!22, !2, i64 0}"#;
+    let lines = include_str!("../fixtures/text/by_hand.ll");
     // Types are attached too: the scalar format, and a mistake.
     let tags = "!8 !9 !10 !11 !12 !13 !14 !15 !17 !19 !21 !23 !2 !3";
     (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())

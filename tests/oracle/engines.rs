@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use tbaa::Graph;
 use tbaa_tests::engines::{Compared, every_engine};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus};
-use tbaa_tests::{setting, strategy};
+use tbaa_tests::universe::{self, Taste, Universe};
+use tbaa_tests::{Rng, setting, shrink};
 
 /// The files of a folder of the repository that end in one of these.
 fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
@@ -82,19 +83,35 @@ fn compiled_programs() {
 
 #[test]
 fn generated_graphs() {
-    generated(false);
+    generated(Taste::Wild);
 }
 
 /// Types of several roots that hold one another.
 #[test]
 fn generated_graphs_across_roots() {
-    generated(true);
+    generated(Taste::Mixed);
 }
 
-fn generated(across: bool) {
+/// What is found to fail is made small: here, whatever has a tag of an aggregate of two fields.
+#[test]
+fn what_fails_is_made_small() {
+    let fails = |u: &Universe| {
+        let fields = |tag: &universe::Tag| u.types[tag.base].fields.len();
+        u.graph().1.len() == u.tags.len() && u.tags.iter().any(|tag| fields(tag) >= 2)
+    };
+    for seed in 0..20 {
+        let u = universe::random(&mut Rng(seed), seed % 2 == 0, Taste::Mixed);
+        if fails(&u) {
+            let u = shrink::smallest(u, &fails);
+            let most = u.types.iter().map(|ty| ty.fields.len()).max();
+            assert!(u.tags.len() == 1 && most == Some(2) && u.types.len() <= 12, "{u:?}");
+        }
+    }
+}
+
+fn generated(taste: Taste) {
     let total = Cell::new(Compared::default());
-    let universes = strategy::universes(across);
-    strategy::check(universes, setting("TBAA_CASES", 300), setting("TBAA_SEED", 1), |u| {
+    shrink::check(taste, setting("TBAA_CASES", 300), setting("TBAA_SEED", 1), |u| {
         let (graph, mut tags) = u.graph();
         tags.sort_unstable();
         tags.dedup();

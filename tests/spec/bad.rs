@@ -25,15 +25,7 @@ fn spec(kind: &str, text: &str) -> String {
 }
 
 /// Enough types to get the rest wrong.
-const TYPES: &str = r#"
-    Root(name: "R"),
-    Scalar(name: "char", parent: "R"),
-    Scalar(name: "int", parent: "char"),
-    Struct(name: "Pair", fields: [("a", "int", 0), ("b", "int", 4)]),
-    Root(name: "New"),
-    Type(name: "byte", parent: "New", size: 1),
-    Type(name: "word", parent: "byte", size: 4),
-    Type(name: "word pair", parent: "byte", size: 8, fields: [("a", "word", 0, 4), ("b", "word", 4, 4)]),"#;
+const TYPES: &str = include_str!("../fixtures/graph/types.ron");
 
 const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
         Tag(name: "c", base: "char", access: "char", offset: 0),"#;

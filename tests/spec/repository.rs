@@ -129,22 +129,11 @@ fn the_data_of_a_spec_survives_serde() {
 
 #[test]
 fn a_wrong_expectation_is_found() {
-    let text = r#"Spec(
-        name: "wrong",
-        types: [Root(name: "R"), Scalar(name: "int", parent: "R"), Scalar(name: "float", parent: "R")],
-        tags: [
-            Tag(name: "*i", base: "int", access: "int", offset: 0),
-            Tag(name: "*f", base: "float", access: "float", offset: 0),
-        ],
-        expect: [
-            (a: "*i", b: "*i", llvm: MayAlias, why: "right"),
-            (a: "*i", b: "*f", llvm: MayAlias, why: "wrong"),
-        ],
-    )"#;
+    let text = include_str!("../fixtures/graph/wrong.ron");
     let report = Spec::load(text).unwrap().check();
     assert_eq!((report.checked, report.failures.len()), (2, 1));
     let failure = &report.failures[0];
-    assert_eq!(failure.place.locate(text), (10, 13));
+    assert_eq!(failure.place.locate(text), (10, 9));
     assert_eq!(
         failure.to_string(),
         r#""*i" and "*f" by rule llvm: expected MayAlias, got NoAlias (wrong)"#

@@ -4,8 +4,6 @@
 //! `fuzz/` runs these under a fuzzer; a test runs each on a few seeds.
 
 use arbitrary::{Arbitrary, Unstructured};
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
@@ -19,10 +17,10 @@ use tbaa_ir::types::ReadTypes;
 use tbaa_ir::{Effects, Keep};
 use tbaa_lower::{Lowering, Options};
 
+use crate::Rng;
 use crate::engines::{RULES, every_engine};
 use crate::lowered::check;
-use crate::strategy::universes;
-use crate::universe::Universe;
+use crate::universe::{self, Taste, Universe};
 
 /// A target: its name, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -336,26 +334,20 @@ fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<
     tags.extend(tag);
 }
 
-/// A universe of the property tests, with the bytes in place of chance. Where
-/// they end, others follow: proptest draws in vain from zeros.
-fn universe(data: &[u8]) -> Option<Universe> {
-    let mut bytes = data.to_vec();
-    let mut state = data.iter().fold(1, |state: u64, &byte| state.rotate_left(5) ^ u64::from(byte));
-    while bytes.len() < 1 << 14 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        bytes.extend_from_slice(&state.to_be_bytes()[..4]);
-    }
-    let rng = TestRng::from_seed(RngAlgorithm::PassThrough, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    universes(true).new_tree(&mut runner).ok().map(|tree| tree.current())
+/// A universe of the property tests; each eight bytes are the seed of a part of it.
+fn universe(data: &[u8]) -> Universe {
+    let seed = |bytes: &[u8]| bytes.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+    let mut seeds = data.chunks(8).map(seed);
+    let first = seeds.next().unwrap_or(0);
+    let mut u = universe::random(&mut Rng(first), first % 2 == 0, Taste::Mixed);
+    seeds.take(3).for_each(|seed| universe::grow(&mut Rng(seed), &mut u, Taste::Mixed));
+    u
 }
 
 /// Every engine against the naive definition.
 pub fn oracle(data: &[u8]) {
-    let Some(universe) = universe(data) else { return };
-    let (graph, mut tags) = universe.graph();
-    tags.truncate(TAGS);
-    if let Err(why) = every_engine(&graph, &tags) {
+    let (graph, tags) = universe(data).graph();
+    if let Err(why) = every_engine(&graph, &tags[tags.len() - TAGS..]) {
         panic!("{why}\n{}", tbaa_ir::write(&graph));
     }
 }
@@ -363,8 +355,7 @@ pub fn oracle(data: &[u8]) {
 /// Lowered tags by rule `llvm` against the source rule.
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
-    let Some(universe) = universe(data) else { return };
-    let (graph, tags) = universe.graph();
+    let (graph, tags) = universe(data).graph();
     let rules = RULES[usize::from(how) % RULES.len()];
     let format = if how >= 128 { Format::New } else { Format::Old };
     let mut options = Options::new().format(format);

@@ -14,15 +14,23 @@ pub mod naive;
 pub mod programs;
 pub mod random;
 mod rng;
+pub mod shrink;
 pub mod small;
 pub mod soak;
-pub mod strategy;
 pub mod universe;
 
 pub use rng::Rng;
 
 /// The repository's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The types that a text in RON declares, as specs do under `declare`.
+pub fn declared(text: &str) -> tbaa::declare::Declarations {
+    use ron::extensions::Extensions;
+    let options = ron::Options::default();
+    let options = options.with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES);
+    options.from_str::<tbaa::spec::DeclareDecl>(text).unwrap().declare().unwrap()
+}
 
 /// A number that the environment sets, so that a longer run needs no new build.
 pub fn setting(name: &str, default: usize) -> usize {

@@ -97,6 +97,19 @@ impl Universe {
         self.tags.len() - 1
     }
 
+    /// Removes a type that no other and no tag needs.
+    pub fn remove(&mut self, ty: usize) {
+        self.types.remove(ty);
+        let shift = |other: &mut usize| *other -= usize::from(*other > ty);
+        for it in &mut self.types {
+            it.parent.iter_mut().for_each(shift);
+            it.fields.iter_mut().for_each(|field| shift(&mut field.ty));
+        }
+        self.tags
+            .iter_mut()
+            .for_each(|tag| [&mut tag.base, &mut tag.access].into_iter().for_each(shift));
+    }
+
     /// The graph, and the id of each tag. Ids coincide for equal tags.
     pub fn graph(&self) -> (Graph, Vec<TagId>) {
         let mut graph = Graph::new();
@@ -167,6 +180,8 @@ impl fmt::Debug for Universe {
 /// How wild a universe may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
+    /// As `Wild`, and types of two roots hold one another.
+    Mixed,
     /// Unions, odd offsets, cut elements, flexible arrays, types larger than
     /// they say, several roots, malformed tags.
     Wild,
@@ -179,8 +194,8 @@ pub enum Taste {
 /// Makes a universe of at most a few hundred concrete paths per type.
 pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     let mut u = Universe::new(sized);
-    let wild = taste == Taste::Wild;
-    let roots = if wild && rng.one_in(4) { 2 } else { 1 };
+    let wild = taste != Taste::Tame;
+    let roots = if taste == Taste::Mixed || wild && rng.one_in(4) { 2 } else { 1 };
     for number in 0..roots {
         let root = u.root(&format!("root{number}"));
         let mut parents = vec![root];
@@ -203,7 +218,7 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
 
 /// Adds aggregates that may contain what is there, and tags.
 pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
-    let wild = taste == Taste::Wild;
+    let wild = taste != Taste::Tame;
     let scalars: Vec<usize> = (0..u.types.len())
         .filter(|&ty| u.types[ty].fields.is_empty() && !u.types[ty].root)
         .collect();
@@ -215,7 +230,7 @@ pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
             u.scalar(&format!("t{}", types.len()), *rng.pick(&types), size);
         }
         let kept = u.types.len();
-        let ty = random_aggregate(rng, u, &scalars, wild);
+        let ty = random_aggregate(rng, u, &scalars, taste);
         u.types.push(ty);
         if concrete_paths(u, kept) > 300 {
             u.types.pop();
@@ -227,7 +242,8 @@ pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     }
 }
 
-fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) -> Type {
+fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste) -> Type {
+    let (wild, mixed) = (taste != Taste::Tame, taste == Taste::Mixed);
     let root_of = |mut ty: usize| loop {
         match u.types[ty].parent.or(u.types[ty].fields.first().map(|field| field.ty)) {
             Some(up) => ty = up,
@@ -249,7 +265,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
         if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
             ty = last.ty;
         }
-        if root_of(ty) != root && !(wild && rng.one_in(20)) {
+        if root_of(ty) != root && !(mixed || wild && rng.one_in(20)) {
             ty = first;
         }
         let size = u.types[ty].size;
@@ -282,7 +298,8 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
         size = size.saturating_sub(rng.below(4));
     }
     let parent = if wild && rng.one_in(2) {
-        let kin: Vec<usize> = all.iter().copied().filter(|&ty| root_of(ty) == root).collect();
+        let kin: Vec<usize> =
+            all.iter().copied().filter(|&ty| mixed || root_of(ty) == root).collect();
         *rng.pick(&kin)
     } else {
         root

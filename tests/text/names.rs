@@ -96,24 +96,7 @@ fn no_cycle_and_no_end_of_the_text_keeps_a_name_from_being_found() {
 
 #[test]
 fn an_instruction_has_the_line_that_its_location_says() {
-    let text = r#"
-define void @f(ptr %p) !dbg !3 {
-  store i8 0, ptr %p, align 1, !dbg !1, !tbaa !9
-  store i8 1, ptr %p, align 1, !tbaa !9
-  store i8 2, ptr %p, align 1, !tbaa !9, !dbg !2
-  store i8 2, ptr %p, align 1, !dbg !7
-  ret void
-}
-!0 = !DIFile(filename: "dir/f.c", directory: "/")
-!1 = !DILocation(line: 7, column: 3, scope: !4)
-!2 = !DILocation(line: 0, scope: !3)
-!3 = distinct !DISubprogram(name: "f", scope: !5, file: !5, line: 6)
-!4 = distinct !DILexicalBlock(scope: !3, file: !0, line: 6)
-!5 = !DIFile(filename: "f.h", directory: "/")
-!7 = !DILocation(line: 8, scope: !7)
-!9 = !{!10, !10, i64 0}
-!10 = !{!"c", !{!"R"}}
-"#;
+    let text = include_str!("../fixtures/text/locations.ll");
     let module = read(text);
     let debug = DebugInfo::new(text.as_bytes());
     let seen: Vec<_> = module.instructions().iter().map(|it| debug.location(it)).collect();

@@ -6,16 +6,7 @@ use tbaa_tests::cases;
 
 use super::{Rng, read};
 
-const METADATA: &str = "\
-!0 = !{!1, !1, i64 0}
-!1 = !{!\"int\", !2, i64 0}
-!2 = !{!\"R\"}
-!3 = !{i64 0, i64 4, !0}
-!4 = distinct !{!4}
-!5 = !{!6, !6, i64 0}
-!6 = !{!\"float\", !2, i64 0}
-!7 = !DILocation(line: 1, scope: !8)
-";
+const METADATA: &str = include_str!("../fixtures/text/rewrite.ll");
 
 /// An instruction; without its tag; with another; with one more attachment.
 const CASES: &str = "text/rewrite.txt";

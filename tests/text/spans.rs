@@ -47,13 +47,7 @@ fn a_pointer_beyond_the_search_is_not_made_out() {
 
 #[test]
 fn a_node_and_its_operands_have_places() {
-    let text = r#"
-!0 = distinct !{!1, ! 2 , i64 0 ; the offset }
- , i1/**/true, null}
-!1 = metadata !{metadata !"a, /*b*/", metadata !{!"c}"}, metadata !3}
-!2 = ! {}
-!3 = !DIFile(filename: "a)", directory: "b") ; a file
-"#;
+    let text = include_str!("../fixtures/text/operands.ll");
     let spans = |offset: usize| {
         let operands: Vec<_> =
             (0..9).map_while(|i| operand_span(text.as_bytes(), offset, i)).collect();

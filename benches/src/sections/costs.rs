@@ -37,13 +37,7 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
             ("LLVM / tbaa", &|(.., cost)| with_unit(ratio(cost), "x")),
         ],
     );
-    run.report.section(
-        "Growing",
-        "One more struct type and a tag of it, in a graph that holds so many tags: in the graph \
-         alone, and where each is followed by a query of the new tag. LLVM: the same by \
-         `MDBuilder`, without the query.",
-        &rows,
-    );
+    run.report.section("Growing", &rows);
     let costs = || all.iter().map(|(.., cost)| cost);
     run.report.summary(
         "add a type and a tag, and ask; LLVM does not ask",
@@ -101,13 +95,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
             ("LLVM", &|(.., llvm)| figure(llvm.map(|llvm| llvm.ty))),
         ],
     );
-    run.report.section(
-        "Memory",
-        "Bytes on the heap beside names: a tag (8 a struct), a field (16 a struct against 8), a \
-         type without its fields. LLVM's are what its parser leaves. The numbers of structs lie \
-         just past, between and just before those at which tables double.",
-        &rows,
-    );
+    run.report.section("Memory", &rows);
     let tags = all.iter().map(|(_, _, ours, _)| Some(ours.tag_in_graph + ours.tag_in_oracle));
     let llvm_tags = all.iter().map(|(.., llvm)| llvm.map(|llvm| llvm.tag_in_graph));
     let fields = all.iter().map(|(_, _, ours, _)| Some(ours.field));
@@ -160,13 +148,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
             ("bytes, graph and oracle, / n", &|(.., cost)| grouped(cost.bytes / cost.n as f64)),
         ],
     );
-    run.report.section(
-        "Adversaries",
-        "Graphs of n types, or fields, on which an engine that lists paths or fields falls. All \
-         have 64 tags but the wide struct and the scalars, which have n. What takes 2 seconds to \
-         build is not tried four times as large.",
-        &rows,
-    );
+    run.report.section("Adversaries", &rows);
     let targets = [("time to build", built), ("memory", held), ("a query", asked)];
     for (what, growths) in targets {
         let work = format!("adversaries: {what}");

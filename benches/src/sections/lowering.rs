@@ -8,7 +8,7 @@ use tbaa_lower::{Lowering, Options};
 use super::Run;
 use super::programs::name_of;
 use crate::heap::peak;
-use crate::programs::PROGRAMS;
+use crate::programs::programs;
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
@@ -45,13 +45,8 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         many = Some(cost);
     }
     if run.llvm.is_some() && !run.quick {
-        let [lua, sqlite, _, duckdb] = &PROGRAMS;
-        for (program, formats) in [
-            (lua, &[Format::Old, Format::New][..]),
-            (sqlite, &[Format::Old, Format::New]),
-            (duckdb, &[Format::Old, Format::New]),
-        ] {
-            for &format in formats {
+        for program in programs(false).iter().filter(|it| !it.name.starts_with("RocksDB")) {
+            for format in [Format::Old, Format::New] {
                 let what = format!("{}, {}", program.name, name_of(format));
                 let text = program.text(format, &run.cache)?;
                 let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
@@ -77,12 +72,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         "kept",
         "pairs lost",
     ];
-    run.report.section(
-        "Lowering",
-        "By rule `union`, closed: all tags in one call, with the most that the heap held beside graph \
-         and oracle; and the last 32 one by one, where the rest is there.",
-        &table(&header, &rows),
-    );
+    run.report.section("Lowering", &table(&header, &rows));
     let shapes: &[usize] = run.pick(&[1_000, 4_000, 16_000], &[3]);
     let mut header = vec!["what LLVM gets".to_owned()];
     header.extend(shapes.iter().map(|&shapes| format!("{} shapes", grouped(shapes as f64))));
@@ -95,8 +85,6 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     }
     run.report.section(
         "A new place of a JIT",
-        "Mean microseconds for one more place by path, the last quarter of so many shapes: records with a name of \
-         their own and four members, one a union, each member asked for.",
         &table(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows),
     );
     let many = many.filter(|cost| cost.classes >= 10_000);

@@ -67,8 +67,6 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     }
     run.report.section(
         "The union rules and their definition",
-        "All pairs of small random programs full of unions, under rule `union`, against the \
-         definition of `tests/support/naive.rs`, which lists paths, elements and bytes.",
         &table(&["format", "tbaa, ns", "naive, ns", "naive / tbaa"], &rows),
     );
     Ok(())

@@ -4,7 +4,7 @@ use tbaa::{AliasRule, Format, Oracle};
 
 use super::Run;
 use crate::heap::growth;
-use crate::programs::{CORPUS, PROGRAMS, Program};
+use crate::programs::{Program, programs};
 use crate::queries::Subject;
 use crate::report::{figure, grouped, table, table_of, with_unit};
 use crate::sample::Race;
@@ -29,12 +29,11 @@ struct Measured {
 }
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
-    let programs: &[Program] = run.pick(&PROGRAMS, std::slice::from_ref(&CORPUS));
     let mut all = Vec::new();
     if run.llvm.is_some() {
-        for program in programs {
+        for program in programs(run.quick) {
             for format in [Format::Old, Format::New] {
-                all.push(one(run, program, format)?);
+                all.push(one(run, &program, format)?);
             }
         }
     }
@@ -114,18 +113,7 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
             ("oracle, bytes a tag", &|m| figure(m.oracle_bytes)),
         ],
     );
-    run.report.section(
-        "Queries on real programs",
-        "One `may_alias` on a random pair of a program's distinct tags, compiled by clang 22 with \
-         `-O1` and no passes; linked. Of DuckDB, the files of its execution engine. *Loop* reads the pair and asks nothing. The two records are \
-         a hardware lower bound: a table of random records, one a tag, of 16 bytes or of the \
-         oracle's size, of which each query reads two and compares them. *tbaa* is \
-         asked by `TagId`. *Definition* is rule \
-         `llvm` walked step by step, without tables. *Sized* is rule `union` with 8 bytes a side in \
-         place of what the tags say, *again* on 4,096 pairs over and over. *Two threads* is how many times as many \
-         queries two threads answer.",
-        &rows,
-    );
+    run.report.section("Queries on real programs", &rows);
 
     let all_ns = |name: &'static str| all.iter().map(move |m| m.query.ns(name));
     let work = "`may_alias` of two tags of a program";
@@ -165,12 +153,7 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
             ("LLVM / tbaa", &|m| with_unit(m.query.ratio("LLVM generic", "generic"), "x")),
         ],
     );
-    run.report.section(
-        "All pairs, and the most generic tag",
-        "All pairs: rows of the matrix of a program's tags, in order; nanoseconds a pair. The most \
-         generic tag: `most_generic` against `MDNode::getMostGenericTBAA`, on random pairs.",
-        &rows,
-    );
+    run.report.section("All pairs, and the most generic tag", &rows);
     let pairs = all.iter().map(|m| m.all_pairs.ns("tbaa"));
     let llvm = all.iter().map(|m| m.all_pairs.ns("LLVM"));
     run.report.summary("all pairs of a program's tags, each", " ns", pairs.clone(), llvm);
@@ -202,12 +185,7 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
     let writes = all.iter().map(|m| row("write", m, m.metadata, &m.write, "copy"));
     let rows: Vec<_> = reads.chain(writes).collect();
     let header = ["text", "MB", "tbaa, MB/s", "LLVM, MB/s", "LLVM / tbaa", "limit, MB/s"];
-    run.report.section(
-        "Reading and writing `.ll`",
-        "Reading: `tbaa_ir::read` against LLVM's parser; the limit counts the line ends. Writing: `tbaa_ir::write` against LLVM's printer, on metadata alone; the limit \
-         copies the text.",
-        &table(&header, &rows),
-    );
+    run.report.section("Reading and writing `.ll`", &table(&header, &rows));
     let speed = |name: &'static str, whole: bool| {
         let some = all.iter().filter(move |m| m.whole == whole);
         some.map(move |m| megabytes_a_second(m.read.ns(name)))

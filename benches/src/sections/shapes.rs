@@ -27,7 +27,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             let graphs: Vec<_> = sizes.iter().map(make).collect();
             races.push(race(run, &format!("{name}, {}", name_of(format)), &graphs));
         }
-        tabulate(run, name, sizes, &races, tags);
+        tabulate(run, name, sizes, &races);
     }
     Ok(())
 }
@@ -39,7 +39,7 @@ fn race(run: &mut Run<'_>, id: &str, graphs: &[Graph]) -> Race {
     race_many(&mut run.sampler, id, &mut subjects)
 }
 
-fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race], tags: usize) {
+fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race]) {
     let row = |(at, &size): (usize, &usize)| {
         let (ours, llvm) = (format!("tbaa {at}"), format!("LLVM {at}"));
         let mut row = vec![grouped(size as f64)];
@@ -63,15 +63,7 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race], tags
         "LLVM / tbaa",
     ];
     let rows: Vec<_> = sizes.iter().enumerate().map(row).collect();
-    let what = match name {
-        "depth" => "Each tag names a scalar that many structs deep; the innermost has 16 fields.",
-        _ => "Each tag names a field of a struct of that many.",
-    };
-    run.report.section(
-        &format!("Queries by {name}"),
-        &format!("{what} {} tags in every graph.", grouped(tags as f64)),
-        &table(&header, &rows),
-    );
+    run.report.section(&format!("Queries by {name}"), &table(&header, &rows));
     let flat = races
         .iter()
         .flat_map(|race| (1..sizes.len()).map(|at| race.ratio(&format!("tbaa {at}"), "tbaa 0")));
@@ -124,12 +116,7 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
             ("two threads", &ratio("tbaa", "two threads")),
         ],
     );
-    run.report.section(
-        "Queries by the number of tags",
-        "Synthetic programs of 9 fields a struct on average and at most 620, nested to a depth of \
-         26; one with every twelfth struct a union, whose tags LLVM's verifier rejects.",
-        &rows,
-    );
+    run.report.section("Queries by the number of tags", &rows);
     let work = "one `may_alias` over 1,000,000 tags, 100,000 struct types";
     run.report.at_most(work, "1.5x of two random reads of a 16 MB table", limits, "x", 1.5);
     let work = "rules `union` and `union-strict`, synthetic programs";

@@ -42,9 +42,7 @@ fn expect(program: &Path, output: &str) {
 
 #[test]
 fn programs_run_by_gcc_and_under_valgrind() {
-    if !have(&["cc", "gcc", "pkg-config", "valgrind"]) {
-        return;
-    }
+    let Some(()) = have(&["cc", "gcc", "pkg-config", "valgrind"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
         // One with the library inside; clang compiles them all for the sanitizers.
@@ -65,9 +63,7 @@ fn programs_run_by_gcc_and_under_valgrind() {
 
 #[test]
 fn programs_run_under_sanitizers() {
-    if !have(&["cc", "clang-22", "pkg-config"]) {
-        return;
-    }
+    let Some(()) = have(&["cc", "clang-22", "pkg-config"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
         let mut arguments = shared();
@@ -92,9 +88,9 @@ fn programs_run_under_sanitizers() {
 
 #[test]
 fn headers_are_c_and_cpp_of_several_standards() {
-    if !have(&["cc", "gcc", "g++", "clang-22", "clang++-22", "pkg-config"]) {
+    let Some(()) = have(&["cc", "gcc", "g++", "clang-22", "clang++-22", "pkg-config"]) else {
         return;
-    }
+    };
     for (compiler, language, standards) in [
         ("gcc", "c", ["c99", "c11", "c2x"]),
         ("clang-22", "c", ["c99", "c11", "c23"]),
@@ -114,9 +110,9 @@ fn headers_are_c_and_cpp_of_several_standards() {
 
 #[test]
 fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
-    if !have(&["cc", "gcc", "g++", "clang++-22", "pkg-config", "llvm-config-22"]) {
+    let Some(()) = have(&["cc", "gcc", "g++", "clang++-22", "pkg-config", "llvm-config-22"]) else {
         return;
-    }
+    };
     let config = |option: &[&str]| {
         let words = run(Command::new("llvm-config-22").args(option));
         words.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
@@ -145,9 +141,7 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
 
 #[test]
 fn cmake_finds_the_package() {
-    if !have(&["cc", "cmake"]) {
-        return;
-    }
+    let Some(()) = have(&["cc", "cmake"]) else { return };
     let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake");
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(repository().join("examples/c")).arg("-B").arg(&build);
@@ -204,9 +198,7 @@ fn the_guide_shows_what_the_programs_say() {
 
 #[test]
 fn the_library_exports_what_the_header_declares_and_no_more() {
-    if !have(&["cc", "pkg-config", "nm", "readelf"]) {
-        return;
-    }
+    let Some(()) = have(&["cc", "pkg-config", "nm", "readelf"]) else { return };
     let library: PathBuf = prefix().join("lib/libtbaa.so");
     let symbols = run(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(&library));
     let exported: BTreeSet<String> = symbols.lines().map(str::to_owned).collect();
@@ -226,9 +218,7 @@ fn the_library_exports_what_the_header_declares_and_no_more() {
 
 #[test]
 fn costs_are_measured() {
-    if !have(&["cc", "gcc", "pkg-config"]) {
-        return;
-    }
+    let Some(()) = have(&["cc", "gcc", "pkg-config"]) else { return };
     let mut arguments = shared();
     arguments.push("-O2".to_owned());
     let program = compile("gcc", &source("cost.c"), arguments, "cost");

@@ -21,8 +21,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-fn llvm_is_there() -> bool {
-    tools::are_there(&["opt-22", "lli-22", "clang-22"])
+fn llvm() -> Option<()> {
+    tools::find(&["opt-22", "lli-22", "clang-22"])
 }
 
 fn planted() -> Vec<PathBuf> {
@@ -44,9 +44,7 @@ fn runs(report: &str) -> usize {
 
 #[test]
 fn planted_miscompiles_are_found() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let files = planted();
     assert!(files.len() > 10);
     for file in files {
@@ -86,9 +84,7 @@ fn with_2000_accesses(planted: &str) -> String {
 
 #[test]
 fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     // Two tags are guilty, or one; `planted_miscompiles_are_found` has more faults.
     for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
@@ -332,9 +328,7 @@ fn a_program_that_does_not_answer_alike_is_told_of() {
 /// Output with a process's number in it.
 #[test]
 fn output_that_differs_in_each_run_is_told_of() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let text = "declare i32 @getpid()\ndeclare i32 @printf(ptr, ...)\n\
         @f = constant [4 x i8] c\"%d\\0A\\00\"\n\
         define i32 @main() {\n  %m = alloca i32\n  store i32 0, ptr %m, !tbaa !0\n\

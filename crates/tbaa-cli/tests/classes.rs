@@ -54,9 +54,7 @@ fn metadata(relations: &[Relation]) -> String {
 
 #[test]
 fn the_plugin_answers_what_the_rule_answers() {
-    if !tools::are_there(&["opt-22", "llvm-config-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["opt-22", "llvm-config-22"]) else { return };
     let (plugin, wanted) = (plugin(), number("TBAA_PAIRS", 200_000));
     let (mut seed, mut asked, mut apart) = (number("TBAA_SEED", 1), 0, 0);
     while asked < wanted {
@@ -249,9 +247,7 @@ fn outcome(file: &Path, level: Option<&str>, plugin: &str) -> i32 {
 
 #[test]
 fn random_programs_do_what_they_did() {
-    if !tools::are_there(&["opt-22", "lli-22", "llvm-config-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-config-22"]) else { return };
     let (plugin, seed) = (plugin(), number("TBAA_SEED", 1));
     let file = folder("classes").join("program.ll");
     for seed in seed..seed + number("TBAA_PROGRAMS", 20) {
@@ -296,9 +292,9 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
 /// and grown from module to module, and beside the lowered tags.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
-    if !tools::are_there(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) {
+    let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {
         return;
-    }
+    };
     let plugin = plugin();
     let programs: [(&[&str], &str); 3] = [
         (&[PUN], "00000005 8 15\n"),

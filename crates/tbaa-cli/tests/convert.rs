@@ -22,16 +22,11 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-const VEC: &str = "struct vec { float *data; long len; };
-void clear(struct vec *v) { for (long i = 0; i < v->len; i++) v->data[i] = 0; }
-long wide(TYPE *p) { return *p; }
-";
+const VEC: &str = include_str!("inputs/convert.c");
 
 #[test]
 fn c_is_compiled_with_the_flags_behind_the_dashes() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let folder = folder("convert/c");
     fs::write(folder.join("vec.c"), VEC).unwrap();
     let out = tbaa(&folder, &["matrix", "vec.c", "--format", "table", "--", "-DTYPE=short"]);
@@ -50,26 +45,13 @@ fn c_is_compiled_with_the_flags_behind_the_dashes() {
 
 /// At -O1 and above `twice` returns 1 in place of 2: its store, which is of an
 /// `int`, is not seen by its last load, which is of a `float`.
-const PUN: &str = "#include <stdio.h>
-__attribute__((noinline)) float twice(int *p, int *q) {
-  int bits = *p;
-  *q = bits + 0x00800000;
-  return *(float *)p;
-}
-int main(void) {
-  int one = 0x3f800000;
-  printf(\"%g\\n\", twice(&one, &one));
-  return 0;
-}
-";
+const PUN: &str = include_str!("inputs/pun.c");
 
 /// Optimised code is wrong whatever tags are left off then: these commands see the
 /// accesses as they are written, and so no level below 1.
 #[test]
 fn a_fault_is_found_in_c() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let folder = folder("convert/fault");
     fs::write(folder.join("pun.c"), PUN).unwrap();
     let said = "compiling pun.c with `clang-22 -O1 -g -Xclang -disable-llvm-passes";
@@ -132,9 +114,7 @@ fn flags_without_a_compiler_are_refused() {
 
 #[test]
 fn a_name_in_cpp_is_mangled_as_cpp() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let folder = folder("convert/cpp");
     let template = "template <class T> struct box { T v; };\n\
         namespace { struct hidden { long v; }; }\n\
@@ -152,9 +132,7 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
 
 #[test]
 fn bitcode_is_disassembled() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let folder = folder("convert/bc");
     fs::write(folder.join("vec.c"), VEC).unwrap();
     let mut clang = Command::new("clang-22");
@@ -221,9 +199,7 @@ fn the_manual_has_a_page_for_each_command() {
 /// named from the build's folder, and output flags that must not reach clang.
 #[test]
 fn a_build_says_how_its_files_are_compiled() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let folder = folder("convert/build");
     let [build, source] = ["out", "src"].map(|name| folder.join(name));
     for folder in [&build, &source] {

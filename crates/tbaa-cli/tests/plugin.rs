@@ -12,8 +12,8 @@ use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_plugin::{Runs, Toolchain};
 use tools::printed;
 
-fn llvm_is_there() -> bool {
-    tools::are_there(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
+fn llvm() -> Option<()> {
+    tools::find(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -68,25 +68,16 @@ const SCOPES: &str = include_str!("lower/scopes.ll");
 
 #[test]
 fn relations_are_asked_in_opt_and_clang() {
-    if !llvm_is_there() {
-        return;
-    }
-    let functions = [
-        // A function, two lists, and how many loads are left.
-        ("apart", "!30", "!31", 1),
-        ("may", "!30", "!32", 2),
-        ("may_too", "!32", "!30", 2),
-        ("itself", "!30", "!30", 2),
-        ("unknown_class", "!30", "!33", 2),
-        ("no_class", "!30", "!34", 2),
-        ("other_fingerprint", "!30", "!35", 2),
-        ("foreign", "!30", "!36", 2),
-        ("no_list", "!30", "", 2),
-        ("one_of_two_may", "!37", "!32", 2),
-        ("both_apart", "!37", "!31", 1),
-        ("foreign_beside", "!30", "!38", 1),
-    ];
-    let mut text: String = functions.map(|(name, a, b, _)| reload(name, a, b)).concat();
+    let Some(()) = llvm() else { return };
+    // A function, two lists, and how many loads are left.
+    let functions = include_str!("lower/lists.txt").lines().map(|line| {
+        let [name, a, b, left] = line.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        (name, a, b, left.parse().unwrap())
+    });
+    let functions: Vec<(&str, &str, &str, usize)> = functions.collect();
+    let mut text: String = functions.iter().map(|(name, a, b, _)| reload(name, a, b)).collect();
     text += RELATION;
     text += SCOPES;
     let module = file("relations.ll", &text);
@@ -109,7 +100,7 @@ fn relations_are_asked_in_opt_and_clang() {
             way.push(&clang);
         }
         let made = run(way[0], &[&way[1..], &[&module]].concat());
-        for (name, _, _, left) in functions {
+        for &(name, _, _, left) in &functions {
             assert_eq!(loads(&made, name), left, "{name} by {way:?}");
         }
     }
@@ -119,33 +110,20 @@ fn relations_are_asked_in_opt_and_clang() {
 
 #[test]
 fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let text = |relations: &str| {
         reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
     };
-    let cases = [
-        // Whether 1 and 0, and whether 2 and 1 are apart.
-        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2\"}", [1, 1]),
-        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1 bad\", !\"2\"}", [2, 1]),
-        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1 4294967295\", !\"2\"}", [2, 1]),
-        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"\", !\"x\", null, !\"2\"}", [2, 1]),
-        (
-            "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"-1\", !\"4294967295\", !\"99999999999\"}",
-            [2, 2],
-        ),
-        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\"}", [2, 2]),
-        ("!tbaa.relations = !{!0}\n!0 = !{!10, !\"0\", !\"1\"}", [2, 2]),
-        (
-            "!tbaa.relations = !{!0, !1}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\"}\n!1 = !{!\"tbaa:F\", !\"1 0\", !\"2\"}",
-            [2, 1],
-        ),
-        ("", [2, 2]),
-    ];
-    for (at, (relations, left)) in cases.into_iter().enumerate() {
+    // How many loads are left of 1 and 0, and of 2 and 1, with these relations.
+    let cases = include_str!("lower/rows.txt").split("=== ").skip(1);
+    for (at, case) in cases.enumerate() {
+        let (left, relations) = case.split_once('\n').unwrap();
         let made = optimised(&file(&format!("rows{at}.ll"), &text(relations)));
-        assert_eq!(["f", "g"].map(|it| loads(&made, it)), left, "{relations}");
+        assert_eq!(
+            ["f", "g"].map(|it| loads(&made, it).to_string()).join(" "),
+            left,
+            "{relations}"
+        );
     }
 }
 
@@ -153,14 +131,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
 /// cannot compare one copy with another. Classes stay what they are.
 #[test]
 fn classes_survive_inlining_and_linking() {
-    if !llvm_is_there() {
-        return;
-    }
-    let source = "
-struct a { int n; }; struct b { int n; };
-static inline void put(struct b *restrict b, struct a *restrict a) { b->n = a->n; }
-int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return a->n; }
-";
+    let Some(()) = llvm() else { return };
+    let source = include_str!("lower/inline.c");
     let source = file("inline.c", source);
     let lowered = printed(&mut tbaa(&[
         "lower",
@@ -193,9 +165,7 @@ int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return 
 /// in `clang`.
 #[test]
 fn two_runs_give_the_same_bytes() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let sources = tbaa_tests::lua::sources("lua-5.4.9");
     let wanted = ["lvm.c", "ltable.c"];
     for source in sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name))) {
@@ -215,29 +185,8 @@ fn two_runs_give_the_same_bytes() {
 /// compare a copy with another, nor with the caller. Classes stay what they are.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
-    if !llvm_is_there() {
-        return;
-    }
-    let program = "
-define void @put(ptr %b, ptr %a) alwaysinline {
-  %x = load i32, ptr %aA
-  store i32 %x, ptr %bB
-  ret void
-}
-define i32 @once(ptr %a, ptr %b) {
-  %x = load i32, ptr %aA
-  store i32 7, ptr %bB
-  %y = load i32, ptr %aA
-  %z = add i32 %x, %y
-  ret i32 %z
-}
-define i32 @twice(ptr %a, ptr %b, ptr %c) {
-  call void @put(ptr %b, ptr %a)
-  call void @put(ptr %c, ptr %a)
-  %x = load i32, ptr %aA
-  ret i32 %x
-}
-";
+    let Some(()) = llvm() else { return };
+    let program = include_str!("lower/inlined.ll");
     let with = |name: &str, [a, b]: [&str; 2], nodes: &str| {
         let text = program.replace("%aA", &format!("%a, {a}")).replace("%bB", &format!("%b, {b}"));
         file(name, &(text + nodes))
@@ -294,9 +243,7 @@ fn pairs(worth: &Value) -> Vec<(String, String, i64, i64)> {
 
 #[test]
 fn what_tags_of_planted_programs_are_worth_is_known() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let found = worth(
         "reloads",
         "int f(int *p, float *q, long *r) { int a = *p; *q = 1; *r = 2; return a + *p; }",
@@ -324,22 +271,8 @@ fn what_tags_of_planted_programs_are_worth_is_known() {
 
 #[test]
 fn immutable_tags_are_worth_something_alone() {
-    if !llvm_is_there() {
-        return;
-    }
-    let text = r#"
-declare void @g()
-define i32 @f(ptr %p) {
-  %a = load i32, ptr %p, !tbaa !1
-  call void @g()
-  %b = load i32, ptr %p, !tbaa !1
-  %c = add i32 %a, %b
-  ret i32 %c
-}
-!0 = !{!"root"}
-!2 = !{!"int", !0, i64 0}
-!1 = !{!2, !2, i64 0, i64 1}
-"#;
+    let Some(()) = llvm() else { return };
+    let text = include_str!("lower/immutable.ll");
     let input = file("constant.ll", text);
     let keep = scratch("constant.kept");
     let _ = fs::remove_dir_all(&keep);
@@ -349,9 +282,7 @@ define i32 @f(ptr %p) {
 
 #[test]
 fn what_is_missing_is_said_in_a_sentence() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let failed = |command: &mut Command| {
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
@@ -430,9 +361,7 @@ fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
 /// `TBAA_MODULES` names more modules, with spaces between.
 #[test]
 fn what_llvm_is_asked_in_o2_we_answer_alike() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let tools = Toolchain::find(&scratch("cache/tbaa")).unwrap();
     let print = |name: &str, [pairs, questions, decided]: [u64; 3]| {
         println!("{name}: {questions} questions about {pairs} pairs, {decided} decided by types");
@@ -460,9 +389,7 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
 
 #[test]
 fn cmake_makes_the_plugin_too() {
-    if !llvm_is_there() || !tools::are_there(&["cmake"]) {
-        return;
-    }
+    let Some(()) = llvm().and(tools::find(&["cmake"])) else { return };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tbaa-plugin");
     let [source, made] = [source, scratch("cmake")].map(|it| it.to_str().unwrap().to_owned());
     let llvm = run("llvm-config-22", &["--cmakedir"]);
@@ -479,9 +406,7 @@ fn cmake_makes_the_plugin_too() {
 #[test]
 fn the_plugins_folder_is_this_users() {
     use std::os::unix::fs::PermissionsExt;
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let cache = scratch("private");
     let _ = fs::remove_dir_all(&cache);
     let plugin = |set: &[(&str, &Path)]| {

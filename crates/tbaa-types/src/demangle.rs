@@ -115,34 +115,16 @@ impl DemangleWrite for Bounded {
 mod tests {
     use super::{demangled, demangled_function};
 
+    /// What `demangle.txt` says of names of types and of functions, which begin with `_Z` alone.
     #[test]
     fn names_in_the_source() {
-        for (name, expected) in [
-            ("_ZTS1S", Some("S")),
-            ("_ZTSN2ns3BarE", Some("ns::Bar")),
-            ("_ZTSN12_GLOBAL__N_11SE", Some("(anonymous namespace)::S")),
-            ("_ZTS3FooIiE", Some("Foo<int>")),
-            ("_ZTSSt6vectorIiSaIiEE", Some("std::vector<int, std::allocator<int> >")),
-            ("_ZTSN9999x", None),
-            ("_ZTS1S1", None),
-            ("_ZTS", None),
-            ("vec", None),
-        ] {
-            assert_eq!(demangled(name.as_bytes()).as_deref(), expected, "{name}");
+        for line in include_str!("demangle.txt").lines() {
+            let (name, expected) = line.split_once(' ').unwrap();
+            let of = if name.starts_with("_ZTS") { demangled } else { demangled_function };
+            let found = of(name.as_bytes());
+            assert_eq!(found.as_deref().unwrap_or("-"), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn functions_in_the_source() {
-        for (name, expected) in [
-            ("_Z3sumP3vec", Some("sum(vec*)")),
-            ("_ZN3geo4NodeC2Ev", Some("geo::Node::Node()")),
-            ("_Z5firstIiET_PS0_", Some("first<int>(int*)")),
-            ("main", None),
-            ("_Z", None),
-        ] {
-            assert_eq!(demangled_function(name.as_bytes()).as_deref(), expected, "{name}");
-        }
+        assert_eq!(demangled(b"vec"), None);
     }
 
     #[test]

@@ -17,14 +17,14 @@ use tbaa_instrument::{Form, SkipReason, instrument};
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
-fn is_missing() -> bool {
+fn clang() -> Option<()> {
     let found = Command::new("clang++-22").arg("--version").output().is_ok();
     let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
     assert!(found || !required, "clang 22 is required and not there");
     if !found {
         eprintln!("skipped, for clang++-22 is not there");
     }
-    !found
+    found.then_some(())
 }
 
 /// What links the library, which cargo builds before the tests and puts beside
@@ -127,9 +127,7 @@ fn marked(source: &Path, mark: &str) -> u32 {
 
 #[test]
 fn faults_are_reported_with_their_two_accesses() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let mut wrong = String::new();
     // What reads the same bytes twice is optimised into something else before checks are put in.
     let repeated = [sources("repeated"), sources("broken")].concat();
@@ -159,9 +157,7 @@ fn faults_are_reported_with_their_two_accesses() {
 /// The faults of `broken` end with 0, but not after clang has optimized them.
 #[test]
 fn clang_breaks_what_is_said_to_be_broken() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
     for source in sources("broken") {
         let ends = ["-O0", "-O2"].map(|level| {
@@ -178,9 +174,7 @@ fn clang_breaks_what_is_said_to_be_broken() {
 
 #[test]
 fn reports_reproduce_themselves() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repro");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
@@ -197,9 +191,7 @@ fn reports_reproduce_themselves() {
 
 #[test]
 fn programs_without_a_fault_are_silent() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let mut wrong = String::new();
     for source in sources("silent") {
         for (way, flags) in WAYS {
@@ -223,9 +215,7 @@ fn fault(name: &str) -> PathBuf {
 
 #[test]
 fn options_change_what_is_reported() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = fault("scalars.c");
     let program = build(&source, "static", WAYS[0].1);
     let count = |options: &str| {
@@ -251,9 +241,7 @@ fn options_change_what_is_reported() {
 
 #[test]
 fn rules_differ_where_llvm_misreads_a_tag() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     // A whole member that is assigned, and a part of it that is read.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
     let program = build(&source, "rules", &[]);
@@ -267,9 +255,7 @@ fn rules_differ_where_llvm_misreads_a_tag() {
 
 #[test]
 fn rules_differ_where_only_the_types_keep_accesses_apart() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/beside.ll");
     let program = build(&source, "beside", &[]);
     assert_eq!(reports(&program, "rules=llvm").1, []);
@@ -291,9 +277,7 @@ fn rules_differ_where_only_the_types_keep_accesses_apart() {
 
 #[test]
 fn a_report_says_what_and_whose_and_why() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let program = build(&fault("scalars.c"), "text", WAYS[0].1);
     let (output, _) = reports(&program, "");
     let text = String::from_utf8_lossy(&output.stderr);
@@ -318,9 +302,7 @@ fn program(name: &str) -> PathBuf {
 
 #[test]
 fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = program("kinds.c");
     let program = build(&source, "kinds", WAYS[0].1);
     let (output, found) = reports(&program, "");
@@ -347,9 +329,7 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
 
 #[test]
 fn bytes_of_a_report_are_those_that_both_touch() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let program = build(&program("kinds.c"), "bytes", WAYS[0].1);
     let (output, _) = reports(&program, "");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -367,9 +347,7 @@ fn bytes_of_a_report_are_those_that_both_touch() {
 
 #[test]
 fn what_there_was_is_written_as_json_and_as_sarif() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = program("kinds.c");
     let program = build(&source, "files", WAYS[0].1);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -404,9 +382,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
 /// A function of the program that is not checked, and what was known of what it can reach.
 #[test]
 fn calls_that_were_not_understood_are_listed() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (checked, plain) = (folder.join("checked.c"), folder.join("plain.c"));
     let text = "#include <stdlib.h>\nvoid plain(int **);\nint main(void) { int *p = malloc(40);\n\
@@ -441,9 +417,7 @@ fn calls_that_were_not_understood_are_listed() {
 /// What C allows and clang's tags do not is said.
 #[test]
 fn a_member_of_character_type_is_told_of() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("character.c");
     let text = "#include <stdlib.h>\nstruct a { long l; unsigned char c; };\n\
                 struct b { long l; unsigned char c; };\n\
@@ -459,9 +433,7 @@ fn a_member_of_character_type_is_told_of() {
 /// Thousands of reports of a few kinds cost little.
 #[test]
 fn many_reports_are_cheap() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.c");
     let mut text = String::from("#include <stdlib.h>\n");
     for n in 0..60 {
@@ -493,9 +465,7 @@ fn many_reports_are_cheap() {
 /// More combinations of writers of a granule than there are numbers for.
 #[test]
 fn a_full_table_is_said() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let program = build(&program("full.c"), "full", WAYS[0].1);
     let (output, _) = reports(&program, "");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -508,9 +478,7 @@ fn a_full_table_is_said() {
 /// A stack without limit puts mappings where the library has its own.
 #[test]
 fn a_stack_without_limit_is_given_one() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let program = build(&fault("scalars.c"), "endless", WAYS[0].1);
     let script = format!("ulimit -s unlimited 2> /dev/null; exec {}", program.display());
     let output = Command::new("sh").args(["-c", &script]).output().unwrap();
@@ -521,9 +489,7 @@ fn a_stack_without_limit_is_given_one() {
 
 #[test]
 fn an_access_that_is_not_aligned_is_of_two_granules() {
-    if is_missing() {
-        return;
-    }
+    let Some(()) = clang() else { return };
     let source = program("unaligned.c");
     for (way, flags) in WAYS {
         let (output, found) = reports(&build(&source, way, flags), "");

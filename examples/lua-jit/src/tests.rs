@@ -142,18 +142,7 @@ fn scopes_leave_no_more_loads_than_tags() {
 
 #[test]
 fn a_function_that_calls_nothing_loads_its_base_once() {
-    let source = "
-        local function leaf()
-            local sum --[[: integer]] = 0
-            local product --[[: number]] = 1.0
-            for i = 1, 100 do
-                sum = sum + i * i
-                product = product * 1.5 + sum
-                if sum > 1000 then sum = sum - 999 end
-            end
-            return sum, product
-        end
-        print(leaf())";
+    let source = include_str!("../tests/leaf.lua");
     let leaf = |switch| run(source, switch).unwrap().compiled.after[1].bases;
     for switch in [Switch::Lowered, Switch::Scopes, Switch::LoweredScopes, Switch::ByHand] {
         assert_eq!(leaf(switch), 1, "{switch}");

@@ -6,15 +6,7 @@ use tbaa_ir::Keep;
 use tbaa_tests::cases;
 
 /// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
-const TAGS: &str = r#"
-!0 = !{!1, !1, i64 0}
-!1 = !{!"int", !2, i64 0}
-!2 = !{!"root"}
-!3 = !{!4, !4, i64 0}
-!4 = !{!"float", !2, i64 0}
-!5 = !{!6, !6, i64 0}
-!6 = !{!"any pointer", !2, i64 0}
-"#;
+const TAGS: &str = include_str!("../../fixtures/lint/sequence.ll");
 
 /// How many findings of one lint there are in a function, with only these lints on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {

@@ -169,24 +169,7 @@ fn widened_accesses_reach_the_next_field() {
 /// offset of its first field, is as good as without it.
 #[test]
 fn a_class_without_data() {
-    let text = br#"
-define void @f(ptr %p) {
-  store i32 0, ptr %p, !tbaa !0
-  store float 0.0, ptr %p, !tbaa !1
-  store i32 0, ptr %p, !tbaa !2
-  store float 0.0, ptr %p, !tbaa !3
-  ret void
-}
-!0 = !{!4, !5, i64 0}
-!1 = !{!4, !6, i64 4}
-!2 = !{!5, !5, i64 0}
-!3 = !{!6, !6, i64 0}
-!4 = !{!"Derived", !8, i64 0, !5, i64 0, !8, i64 4, !6, i64 4}
-!5 = !{!"int", !7, i64 0}
-!6 = !{!"float", !7, i64 0}
-!7 = !{!"root"}
-!8 = !{!"Empty"}
-"#;
+    let text = include_bytes!("../../fixtures/text/empty_class.ll");
     let module = tbaa_ir::read(text).unwrap();
     let tags = module.attached_tags();
     for rules in RULES {

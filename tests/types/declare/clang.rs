@@ -226,18 +226,7 @@ fn last_accesses(module: &tbaa_ir::Module) -> std::collections::HashMap<String, 
 /// C++ where its names are those of the Itanium ABI.
 #[test]
 fn cplusplus_tags_are_clangs() {
-    use tbaa::declare::Record;
-    let cpp = "namespace n { struct A { int x; char c; }; enum E { Q };
-        struct B : A { short y; struct C { long z; } c; E e; }; }
-        enum class F : unsigned char { R };
-        struct D { n::B b; F f; bool t; wchar_t w; char16_t h; n::B::C *pc; int &r; n::A as[3];
-                   unsigned char u; F *pf; };
-        extern D d;
-        void f0() { d.b.x = 0; } void f1() { d.b.y = 0; } void f2() { d.b.c.z = 0; }
-        void f3() { d.b.e = n::Q; } void f4() { d.f = F::R; } void f5() { d.t = 0; }
-        void f6() { d.w = 0; } void f7() { d.h = 0; } void f8() { d.pc = 0; }
-        void f9() { d.pc->z = 0; } void f10() { d.r = 0; } void f11() { d.as[1].c = 0; }
-        void f12() { d.u = 0; } void f13() { d.pf = 0; } void f14() { *d.pf = F::R; }";
+    let cpp = include_str!("../../fixtures/types/names.cpp");
     let paths =
         "D.b.x D.b.y D.b.c.z D.b.e D.f D.t D.w D.h D.pc D.pc->z *D.r D.as[1].c D.u D.pf *D.pf";
     let paths: Vec<&str> = paths.split(' ').collect();
@@ -252,17 +241,7 @@ fn cplusplus_tags_are_clangs() {
             module.instructions().iter().rfind(of).unwrap().tag
         })
         .collect();
-    let mut types = Declarations::cplusplus(Target::x86_64());
-    types.define(Record::structure("n::A").field("x", "int").field("c", "char")).unwrap();
-    types.enumeration("n::E", "unsigned int").unwrap();
-    types.define(Record::structure("n::B::C").field("z", "long")).unwrap();
-    let b = Record::structure("n::B").base("n::A").field("y", "short");
-    types.define(b.field("c", "n::B::C").field("e", "n::E")).unwrap();
-    types.enumeration("F", "unsigned char").unwrap();
-    let d = Record::structure("D").field("b", "n::B").field("f", "F").field("t", "bool");
-    let d = d.field("w", "wchar_t").field("h", "char16_t").field("pc", "n::B::C *");
-    let d = d.field("r", "int &").field("as", "n::A [3]").field("u", "unsigned char");
-    types.define(d.field("pf", "F *")).unwrap();
+    let types = tbaa_tests::declared(include_str!("../../fixtures/types/names.ron"));
     let mut types = types.into_tagged(Policy::Clang);
     for (path, tag) in paths.iter().zip(tags) {
         let ours = types.tag(module.graph_mut(), path).unwrap();

@@ -87,20 +87,7 @@ fn llvm_types_have_the_declared_layout() {
 
 #[test]
 fn llvm_types_are_those_of_clang() {
-    let mut types = c();
-    types.define(Record::structure("Pair").field("c", "char").field("i", "int")).unwrap();
-    let union = Record::union("U").field("d", "double").field("t", "char [11]");
-    types.define(union).unwrap();
-    let record = Record::structure("S")
-        .field("u", "U")
-        .field("b", "_Bool")
-        .field("pairs", "Pair [2]")
-        .field("v", "<4 x float>")
-        .field("z", "double _Complex")
-        .field("ld", "long double")
-        .field("next", "struct Opaque **");
-    types.define(record).unwrap();
-    types.define(Record::structure("P").field("c", "char").field("l", "long").packed()).unwrap();
+    let types = tbaa_tests::declared(include_str!("../../fixtures/types/llvm.ron"));
     let mut context = Context::new();
     let mut llvm = LlvmTypes::new(&types, &mut context);
     for name in ["S", "P"] {

@@ -1,31 +1,11 @@
 //! Paths: what they mean, and what is said of mistakes.
 
-use tbaa::declare::{Declarations, Member, Policy, Record, TaggedTypes, Target};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::{Graph, TagId};
 use tbaa_tests::cases;
 
 fn runtime(policy: Policy) -> TaggedTypes {
-    let mut types = Declarations::new(Target::x86_64());
-    types
-        .define(Record::structure("Header").field("next", "Header *").field("mark", "char"))
-        .unwrap();
-    let value = Record::union("").field("gc", "Header *").field("n", "double").field("i", "long");
-    types
-        .define(Record::structure("TValue").field("value", value).field("tt", "unsigned short"))
-        .unwrap();
-    let flags = Record::structure("").bits("a", "int", 3).bits("b", "int", 9).field("c", "int");
-    let table = Record::structure("Table")
-        .base("Header")
-        .member(Member::new("size", "int").immutable())
-        .field("array", "TValue *")
-        .field("inline", "TValue [3][4]")
-        .anonymous(flags)
-        .field("v", "<4 x float>")
-        .field("z", "double _Complex")
-        .field("rest", "TValue []");
-    types.define(table).unwrap();
-    types.define(Record::structure("Other").field("mark", "int").may_alias()).unwrap();
-    types.into_tagged(policy)
+    tbaa_tests::declared(include_str!("../../fixtures/types/paths.ron")).into_tagged(policy)
 }
 
 /// Base, access, offset and size of a tag.
@@ -95,22 +75,8 @@ fn a_second_graph_is_noticed() {
 fn types_read_back() {
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::structure("S").field("x", "int")).unwrap();
-    for (text, shown) in [
-        ("unsigned long int", "long"),
-        ("S *const *", "S **"),
-        ("struct S[3][4]", "S [3][4]"),
-        ("int *[3]", "int *[3]"),
-        ("int (*)[3]", "int (*)[3]"),
-        ("int (**)[3][4]", "int (**)[3][4]"),
-        ("int (*)(void *, int (*)(int))", "void (*)()"),
-        ("int (*[2])(void)", "void (*[2])()"),
-        ("double _Complex *", "double _Complex *"),
-        ("<4 x float>[2]", "<4 x float> [2]"),
-        ("_Atomic int *", "int _Atomic*"),
-        ("int *_Atomic *", "int *_Atomic*"),
-        ("signed char []", "char []"),
-        ("void **", "void **"),
-    ] {
+    for line in include_str!("../../fixtures/types/shown.txt").lines() {
+        let (text, shown) = line.split_once(" | ").unwrap();
         let ty = types.ty(text).unwrap();
         assert_eq!(types.display(ty), shown, "{text}");
         assert_eq!(types.ty(shown), Ok(ty), "{text}");

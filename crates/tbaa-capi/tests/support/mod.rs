@@ -20,12 +20,12 @@ fn tools_are_required() -> bool {
 }
 
 /// Returns whether all tools can be run; says which cannot.
-pub(crate) fn have(tools: &[&str]) -> bool {
+pub(crate) fn have(tools: &[&str]) -> Option<()> {
     let runs = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
-    let Some(missing) = tools.iter().find(runs) else { return true };
+    let Some(missing) = tools.iter().find(runs) else { return Some(()) };
     assert!(!tools_are_required(), "{missing} is required and cannot be run");
     eprintln!("skipped, for there is no {missing}");
-    false
+    None
 }
 
 /// What a command prints on standard output.

@@ -22,21 +22,7 @@ use crate::report::{Failure, place};
 /// it accepts although it is wrong or suspicious. For a spec it prints each expected
 /// answer that does not hold, by all rules that the spec names, and a count.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  text   each finding with its lines, its consequences, and what to do
-  json   an array of findings; spans are in bytes from the start of the file
-  sarif  SARIF 2.1.0, which editors and code hosts read
-
-Examples:
-  tbaa check f.ll
-  tbaa check f.ll --allow TBAA104 --format sarif > f.sarif
-  tbaa check specs/*.ron
-
-Exit status:
-  0  nothing found, and every expectation holds
-  1  something found
-  2  unusable input or arguments; the other inputs are checked")]
+#[command(after_help = include_str!("help/check.txt"))]
 pub(crate) struct Check {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required = true)]

@@ -28,11 +28,7 @@ const OFFERED: usize = 500;
 /// The script asks this program, which looks into the input that the command
 /// line names: tags and accesses are offered with what they mean.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa completions bash > ~/.local/share/bash-completion/completions/tbaa
-  tbaa completions zsh > ~/.zfunc/_tbaa
-  tbaa completions fish > ~/.config/fish/completions/tbaa.fish")]
+#[command(after_help = include_str!("help/completions.txt"))]
 pub(crate) struct Completions {
     /// The shell.
     #[arg(value_enum)]

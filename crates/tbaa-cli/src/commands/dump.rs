@@ -19,15 +19,7 @@ use crate::report::Failure;
 /// For a text without instructions: every node that has the form of a tag, a type or
 /// a struct copy.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa dump f.ll                  the TBAA of a module, with new numbers
-  tbaa dump ravi.ron | llvm-as    what a spec describes, through LLVM
-  tbaa dump f.ll --format ron     a spec to start from
-
-Exit status:
-  0  fine
-  2  unusable input or arguments, or metadata that the format cannot express")]
+#[command(after_help = include_str!("help/dump.txt"))]
 pub(crate) struct Dump {
     #[command(flatten)]
     pub(crate) input: InputArg,

@@ -29,15 +29,7 @@ use crate::report::Failure;
 /// Columns are not to scale, and `...` stands for bytes far from both accesses. A dot at
 /// the end means that the end is unknown.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa explain f.ll 8 12 --rules union
-  tbaa explain ravi.ron CallInfo.top CallInfo.func
-  tbaa explain f.ll 8 12 --format svg > bytes.svg
-
-Exit status:
-  0  answered, whatever the answer
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/explain.txt"))]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) pair: Pair,

@@ -25,20 +25,7 @@ use crate::walk::type_name;
 /// bodies: LLVM's linker keeps both, and answers NoAlias for accesses that may be to
 /// one object. The printed metadata has both too. A file's name identifies its module.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  llvm     the merged struct types and metadata, which llvm-as accepts
-  report   counts, and each name that has several bodies
-  summary  JSON that `link` reads back: parts may be linked in any order
-
-Examples:
-  tbaa link f.ll g.ll --format report
-  tbaa link f.ll --format summary > f.json
-  tbaa link f.json g.ll | llvm-as
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/link.txt"))]
 pub(crate) struct Link {
     /// .ll, .bc, C or C++ files, .ron specs, .json summaries, or `-`.
     #[arg(required = true, value_name = "INPUT")]

@@ -9,13 +9,7 @@ use crate::report::Failure;
 
 /// Writes the manual's pages, one for each command.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa man ~/.local/share/man/man1    for `man tbaa-explain` and the like
-
-Exit status:
-  0  fine
-  2  unusable arguments, or a folder that cannot be written to")]
+#[command(after_help = include_str!("help/man.txt"))]
 pub(crate) struct Man {
     /// The folder, which is made if it is not there.
     pub(crate) folder: PathBuf,

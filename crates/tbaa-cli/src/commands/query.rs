@@ -24,18 +24,7 @@ use crate::report::{Failure, note};
 /// that LLVM's verifier rejects. If a name means several accesses, as a line of the
 /// source may, it prints a line for each pair.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa alias f.ll '!8' '!12'
-  tbaa alias f.ll 8 12
-  tbaa alias f.ll @f:1 float
-  tbaa alias f.ll f.ll:2 @f:2
-  tbaa alias ravi.ron CallInfo.top TValue.n
-  tbaa alias f.ll 8 12 --format json
-
-Exit status:
-  0  answered, whatever the answer
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/alias.txt"))]
 pub(crate) struct Alias {
     #[command(flatten)]
     pub(crate) pair: Pair,
@@ -107,14 +96,7 @@ pub(crate) struct Pair {
 /// `none` means that no tag covers both accesses, so the new access must have no tag.
 /// The order of the two can matter, as it does in LLVM.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa generic f.ll 8 12                              !{!3, !3, i64 0}
-  tbaa generic ravi.ron CallInfo.top CallInfo.func    (base: \"any pointer\", ...)
-
-Exit status:
-  0  answered, `none` included
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/generic.txt"))]
 pub(crate) struct Generic {
     #[command(flatten)]
     pub(crate) pair: Pair,

@@ -19,14 +19,7 @@ use crate::walk::named_parent;
 
 /// Counts nodes, tags, types, fields and levels, and the loads and stores with a tag.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa stats f.ll
-  tbaa stats f.ll --format json
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/stats.txt"))]
 pub(crate) struct Stats {
     #[command(flatten)]
     pub(crate) input: InputArg,

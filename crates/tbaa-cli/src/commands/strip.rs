@@ -16,16 +16,7 @@ use crate::report::Failure;
 /// It leaves out `!tbaa` and `!tbaa.struct`, and copies every other byte. An access is
 /// an instruction with one of them.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa strip f.ll                       no tags
-  tbaa strip f.ll --keep 1              those of the first access
-  tbaa strip f.ll --hash 0 --hash 11    those of three quarters of the accesses
-  tbaa strip f.ll --drop '!12'          all but !12
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/strip.txt"))]
 pub(crate) struct Strip {
     #[command(flatten)]
     pub(crate) input: InputArg,

@@ -20,19 +20,7 @@ use crate::report::{Failure, note};
 /// each class it prints the definition of its first type, the size in bytes by the
 /// file's data layout, and the names in each file.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Equalities:
-  structural  the two types are made of structs that match one to one
-  unfolding   the two types cannot be told apart by following elements and
-              pointers: a list is equal to a node that points to a list
-
-Examples:
-  tbaa types f.ll
-  tbaa types f.ll g.ll --equality unfolding
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/types.txt"))]
 pub(crate) struct Types {
     /// .ll, .bc, C or C++ files, or `-`.
     #[arg(required = true, value_name = "INPUT")]

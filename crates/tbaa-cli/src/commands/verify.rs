@@ -22,21 +22,7 @@ use crate::report::Failure;
 /// union-strict it reports the tags that lead to no field by these rules, and says
 /// whether LLVM accepts them.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  text   each finding with the lines it is about, what LLVM says, and what to do
-  json   an array of findings; spans are in bytes from the start of the file
-  sarif  SARIF 2.1.0, which editors and code hosts read
-
-Examples:
-  tbaa verify f.ll
-  tbaa verify ravi.ron --rules union
-  tbaa verify f.ll --format sarif > f.sarif
-
-Exit status:
-  0  nothing found
-  1  something found
-  2  unusable input or arguments; the other inputs are verified")]
+#[command(after_help = include_str!("help/verify.txt"))]
 pub(crate) struct Verify {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required = true)]

@@ -38,6 +38,11 @@ pub(crate) fn are_there(tools: &[&str]) -> bool {
     false
 }
 
+/// The same, for `let Some(()) = ... else { return }`.
+pub(crate) fn find(tools: &[&str]) -> Option<()> {
+    are_there(tools).then_some(())
+}
+
 /// The number in an environment variable, or another.
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)

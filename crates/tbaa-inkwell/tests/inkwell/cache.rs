@@ -55,7 +55,7 @@ fn another_process_goes_on() {
     types.alias("Slot", "TValue *").unwrap();
     types.define(Record::structure("Own").bits("a", "int", 3).field("e", "element")).unwrap();
     let mut jit = Jit::new(types);
-    jit.places(&runtime::PATHS).unwrap();
+    jit.places(&runtime::paths()).unwrap();
     let bytes = {
         let context = Context::create();
         let module = stores(&context, &mut jit);

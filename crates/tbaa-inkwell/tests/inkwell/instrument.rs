@@ -53,7 +53,7 @@ impl Drop for Memory {
 #[test]
 fn checks_run_before_tagged_accesses() {
     let mut jit = Jit::new(runtime::types());
-    let places = jit.places(&runtime::PATHS).unwrap();
+    let places = jit.places(&runtime::paths()).unwrap();
     let place = |path: &str| places.iter().find(|place| place.path() == path).unwrap();
     let (number, kind) = (place("TValue.value.n"), place("TValue.tt"));
     let context = Context::create();

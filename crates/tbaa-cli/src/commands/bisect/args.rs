@@ -17,32 +17,7 @@ use clap::ValueEnum;
 /// The name of the copy stands for `{}` in the command; without any, the copy is
 /// its standard input. Its exit status says whether the fault shows.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Exit status of the command:
-  0           the fault is gone
-  125 to 127  nothing can be said; the search ends
-  any other   the fault shows; so it does when the command is killed, or
-              reaches the time limit
-
-Recipes: the fault shows where the output or the exit status of the program is
-another than without tags
-  run     opt -O2, then lli
-  native  clang -O2, then the program
-Arguments after `--` are the program's.
-
-A whole program:
-  make CC='tbaa cc --record /tmp/b' && tbaa bisect --build /tmp/b -- ./test.sh
-
-Examples:
-  tbaa bisect f.ll -- sh -c 'opt -O2 {} | lli - | diff - expected.txt'
-  tbaa bisect f.ll --recipe run
-  tbaa bisect prog.c --flags '-DNDEBUG -Iinclude' --recipe native
-  tbaa bisect f.ll --recipe native --opt '-O3 -lm' --state f.state -- 100
-
-Exit status:
-  0  the tags are not to blame
-  1  guilty tags were found
-  2  unusable input or arguments, or a command that cannot be run")]
+#[command(after_help = include_str!("../help/bisect.txt"))]
 pub(crate) struct Bisect {
     /// A .ll or .bc file, C or C++, or `-`.
     #[arg(required_unless_present = "build")]

@@ -24,18 +24,7 @@ use crate::report::{Failure, warn};
 /// types have no member names); a spec that declares types. For a path such as
 /// `CallInfo.l.base` it prints where the path leads, and the tag of an access there.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa declare lstate.h -- -I lua/src               where each member stands
-  tbaa declare lstate.h --record CallInfo --format ron > callinfo.ron
-  tbaa declare lstate.h 'CallInfo.u.l.base' '*double'
-  tbaa declare ravi-declared.ron --format llvm      LLVM types and TBAA nodes
-  tbaa declare f.ll                                 the struct types of a module
-
-Exit status:
-  0  fine
-  1  a record could not be declared, or a path leads nowhere
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/declare.txt"))]
 pub(crate) struct Declare {
     /// A C header or source, a .ll file, or a .ron spec.
     pub(crate) input: PathBuf,

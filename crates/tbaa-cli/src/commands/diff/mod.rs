@@ -30,20 +30,7 @@ use tags::{Tags, Used};
 /// without a tag may alias everything. With --without-tags, B is A without tags: the
 /// lost pairs are those that the tags separate.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  text  tags, counts, and of each function the pairs by their tags
-  json  the same
-
-Examples:
-  tbaa diff f.ll g.ll
-  tbaa diff f.ll --without-tags              what the tags buy
-  tbaa diff f.ll f.ll --rules-b union        what another rule answers
-
-Exit status:
-  0  nothing differs, or --without-tags has been answered
-  1  a tag or the answer for a pair differs
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/diff.txt"))]
 pub(crate) struct Diff {
     /// One build: a .ll, .bc, C or C++ file, a .ron spec, or `-`.
     a: PathBuf,

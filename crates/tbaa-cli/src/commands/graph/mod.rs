@@ -34,21 +34,7 @@ use mark::Marks;
 /// shows only the fields that lead to other structs: `--around TYPE` draws one type
 /// with all its fields and its neighbours.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  svg  a picture, laid out here
-  dot  for Graphviz
-
-Examples:
-  tbaa graph ravi.ron > ravi.svg
-  tbaa graph ravi.ron --tag CallInfo.l.base > base.svg
-  tbaa graph ravi.ron --around CallInfo --depth 2 > near.svg
-  tbaa graph f.ll --pair 8 12 --rules union > pair.svg
-  tbaa graph f.ll --format dot > f.dot
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/graph.txt"))]
 pub(crate) struct Graph {
     #[command(flatten)]
     input: InputArg,

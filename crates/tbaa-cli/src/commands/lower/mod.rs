@@ -27,25 +27,7 @@ use rewrite::{classes, rewrite, sources};
 /// replaced; for a spec it prints the metadata. Standard error says how many of the
 /// rule's NoAlias pairs LLVM still answers NoAlias.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  llvm   the module, or the metadata of a spec with the names of its tags
-  table  a line for each source: its name, its new type, and why this one; then
-         a line for each pair that is lost
-  json   the same, with the scopes
-
-Examples:
-  tbaa lower f.ll | opt -O2 -S
-  tbaa lower f.ll --scopes                   all pairs also by !noalias
-  tbaa lower f.ll --classes | opt-22 -O2 -load-pass-plugin=$(tbaa plugin)
-  tbaa lower ravi-declared.ron --format table
-  tbaa lower ravi-declared.ron --open        for memory that clang's code shares
-  tbaa lower ravi-declared.ron --open-struct TValue --open-struct GCObject
-                                             if it shares no other structs
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/lower.txt"))]
 pub(crate) struct Lower {
     #[command(flatten)]
     pub(crate) input: InputArg,

@@ -35,29 +35,7 @@ use picture::Picture;
 /// With a function, the tags are those of its accesses. Untagged accesses may alias
 /// everything: they are counted, but they are in no pair.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  grid   one line a tag, one letter a tag: M (MayAlias) or N (NoAlias)
-  table  the same with names, for people: `.` is NoAlias
-  json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
-  svg    a picture, its rows sorted by the types accessed; above 512 tags each
-         cell is a block of pairs
-  pairs  a line for each two accesses of one function, separated by tabs: function;
-         index, opcode, type and tag of one; the same of the other; the answer
-The index is the instruction's position in its function, from 0. With a function,
-table and json begin with counts and its accesses; the first is called @f:1.
-The default is table on a terminal if there are at most 64 tags, and grid
-otherwise.
-
-Examples:
-  tbaa matrix f.ll --rules llvm --format grid
-  tbaa matrix f.ll @f --format table
-  tbaa matrix f.ll --format pairs | grep -c NoAlias
-  tbaa matrix ravi.ron --format svg > ravi.svg
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/matrix.txt"))]
 pub(crate) struct Matrix {
     /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,

@@ -35,15 +35,7 @@ const SIZE: usize = 1_800_000;
 /// it by mail. It stays below 2 MB: it has the most used tags, and says how many it
 /// leaves out.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa report f.ll -o f.html
-  tbaa report f.ll ravi.ron > both.html
-  tbaa report -p build -o all.html      the files of a compile_commands.json
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("../help/report.txt"))]
 pub(crate) struct Report {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required_unless_present = "build")]

@@ -1,0 +1,61 @@
+//! Random universes of which one that fails is made smaller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::Rng;
+use super::universe::{Taste, Universe, random};
+
+/// Checks random universes in both formats, and panics with the smallest one found that fails; its
+/// metadata belongs into a file under `specs/regressions`.
+pub fn check(
+    taste: Taste,
+    cases: usize,
+    seed: usize,
+    test: impl Fn(&Universe) -> Result<(), String>,
+) {
+    // What panics fails too, and says why itself.
+    let run = |u: &Universe| {
+        catch_unwind(AssertUnwindSafe(|| test(u))).unwrap_or_else(|_| Err("it panics".to_owned()))
+    };
+    let mut rng = Rng(seed as u64);
+    for case in 0..cases {
+        let u = random(&mut rng, case % 2 == 0, taste);
+        if run(&u).is_err() {
+            let u = smallest(u, &|u| run(u).is_err());
+            let (why, text) = (run(&u).unwrap_err(), tbaa_ir::write(&u.graph().0));
+            panic!(
+                "seed {seed}: {why}\n{u:?}\nKeep it as a file under specs/regressions:\n\n{text}"
+            );
+        }
+    }
+}
+
+/// Leaves out tags, fields and types as long as what is left fails.
+pub fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
+    loop {
+        let Some(less) = smaller(&u).find(fails) else { return u };
+        u = less;
+    }
+}
+
+/// The universe without one of its tags, of its fields, or of the types that nothing needs.
+fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
+    let without = |change: &dyn Fn(&mut Universe)| {
+        let mut less = u.clone();
+        change(&mut less);
+        less
+    };
+    let tags = (0..u.tags.len()).map(move |at| without(&|less| _ = less.tags.remove(at)));
+    // In the old format, what has no field is a root.
+    let fields = (0..u.types.len()).filter(|&ty| u.types[ty].fields.len() > 1);
+    let fields = fields.flat_map(move |ty| (0..u.types[ty].fields.len()).map(move |at| (ty, at)));
+    let fields = fields.map(move |(ty, at)| without(&|less| _ = less.types[ty].fields.remove(at)));
+    let needed = |ty: usize| {
+        let by_type = |it: &super::universe::Type| {
+            it.parent == Some(ty) || it.fields.iter().any(|field| field.ty == ty)
+        };
+        u.types.iter().any(by_type) || u.tags.iter().any(|tag| tag.base == ty || tag.access == ty)
+    };
+    let types = (0..u.types.len()).filter(move |&ty| !needed(ty));
+    tags.chain(fields).chain(types.map(move |ty| without(&|less| less.remove(ty))))
+}
