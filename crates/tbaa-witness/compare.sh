@@ -1,21 +1,22 @@
 #!/bin/bash
 # Puts checked programs beside the same programs plain and with clang's TypeSanitizer, in one run:
-# who finds which planted fault, and what ten programs cost.
+# who finds which planted fault, and what a dozen programs cost.
 #
-#   crates/tbaa-witness/compare.sh FOLDER [faults|planted|zlib|lua|zstd|sqlite|lz4|lz4hc|quickjs|expat|janet|pugixml|forgotten]...
+#   crates/tbaa-witness/compare.sh FOLDER [faults|planted|zlib|lua|zstd|sqlite|lz4|lz4hc|quickjs|expat|janet|pugixml|mimalloc|gawk|forgotten]...
 #
 # FOLDER gets Debian's sources (apt needs a `deb-src` line) where it has no folder of the source's name yet, the
 # programs and `compare.log`. Janet's `build/c/janet.c` is to be there. `tbaa` is looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "$1"); shift
-[ $# -gt 0 ] || set -- faults planted zlib lua zstd sqlite lz4 lz4hc quickjs expat janet pugixml forgotten
+[ $# -gt 0 ] || set -- faults planted zlib lua zstd sqlite lz4 lz4hc quickjs expat janet pugixml mimalloc gawk forgotten
 mkdir -p "$folder"; cd "$folder" || exit 2
 export CLANG=${CLANG:-clang-22} TBAA_WITNESS=exitcode=0
 rounds=${ROUNDS:-3}
+# `before` is an older tbaa, $BEFORE.
 ways=${WAYS:-plain checked type}
 compiler() {
-  case $1 in plain) echo "$CLANG" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
+  case $1 in plain) echo "$CLANG" ;; before) echo "$BEFORE cc" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
 }
 
 source_of() {
@@ -103,8 +104,8 @@ planted() {
 # measured NAME COMMAND...: appends user seconds and peak kilobytes to a file.
 measured() {
   local name=$1; shift
-  timeout 120 /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
-    [ $? != 124 ] || echo "signal: stopped after 120 s" >> "$name.times"
+  timeout "${SECONDS_AT_MOST:-120}" /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
+    [ $? != 124 ] || echo "signal: stopped after ${SECONDS_AT_MOST:-120} s" >> "$name.times"
 }
 median() { sort -n | awk '{a[NR] = $1} END {print a[int((NR + 1) / 2)]}'; }
 
@@ -120,8 +121,11 @@ program() {
     done
     $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
   done
-  for _ in $(seq "$rounds"); do
-    for way in $ways; do measured "$name.$way" "$name.$way/program" "$@"; done
+  for round in $(seq "$rounds"); do
+    for way in $ways; do
+      # TypeSanitizer takes long, so it runs once.
+      [ $way = type ] && [ "$round" -gt 1 ] || measured "$name.$way" "$name.$way/program" "$@"
+    done
   done
   printf '%-10s %-8s %10s %10s %10s %10s\n' "$name" way 'compile s' 'code' 'run s' 'memory KB'
   for way in $ways; do
@@ -197,6 +201,19 @@ janet() {
 pugixml() {
   source_of pugixml
   program pugixml -Ipugixml/src "pugixml/src/pugixml.cpp $here/tests/compare/pugixml.cpp"
+}
+
+mimalloc() {
+  source_of mimalloc
+  program mimalloc "-DNDEBUG -Imimalloc/include" "mimalloc/src/static.c $here/tests/compare/mimalloc.c" 1000
+}
+
+gawk() {
+  source_of gawk
+  [ -f gawk/config.h ] || (cd gawk && CC=$CLANG ./configure --disable-mpfr --disable-nls --without-readline) >> compare.log 2>&1
+  program gawk "-DHAVE_CONFIG_H -DGAWK -DDEFPATH=\"\" -DDEFLIBPATH=\"\" -DSHLIBEXT=\"so\" -DLOCALEDIR=\"\" -Igawk -Igawk/support" \
+    "$(ls gawk/*.c gawk/support/{dfa,dynarray,getopt,getopt1,localeinfo,pma,random,regex}.c 2> /dev/null |
+      grep -v -e awklib)" -f "$here/tests/compare/bench.awk"
 }
 
 # What forgetting at calls of unknown functions loses: the same runs once more, and with all
