@@ -190,12 +190,24 @@ others:
             )
         }
         Direction::Write if size < 4 => format!(
-            "{}{}  %index = lshr i32 %not, {CLASS_BITS}
+            "{own}{}{}  %class = and i32 %not, {CLASS}
+  %mine = icmp eq i32 %class, %own
+  br i1 %mine, label %text, label %others
+text:
+  %number.at = getelementptr i32, ptr %row, i64 1
+  %number = load atomic i32, ptr %number.at unordered, align 4{tag}
+  %its = xor i32 %number, -1
+  br label %change
+others:
+  %index = lshr i32 %not, {CLASS_BITS}
 {}  %is.met = icmp eq i32 %key, %not
-  br i1 %is.met, label %change, label %call
-change:
+  br i1 %is.met, label %met, label %call
+met:
   %top = lshr i64 %both, 32
-  %new = trunc i64 %top to i32
+  %led = trunc i64 %top to i32
+  br label %change
+change:
+  %new = phi i32 [ %its, %text ], [ %led, %met ]
 {}store:
   store atomic i32 %new, ptr %cell unordered, align 4{tag}
   br label %done
