@@ -516,7 +516,8 @@ fn the_plugins_folder_is_this_users() {
     let whole = fs::read(&library).unwrap();
     fs::write(&library, &whole[..1000]).unwrap();
     printed(plugin(&set));
-    assert!(fs::read(&library).unwrap().len() == whole.len(), "it is compiled again");
+    // The number of the process is in it, so its length may differ by a few bytes.
+    assert!(fs::metadata(&library).unwrap().len() > 1000, "it is compiled again");
     for path in [&library, &folder] {
         let own = mode(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
