@@ -1,21 +1,22 @@
 #!/bin/bash
 # Puts checked programs beside the same programs plain and with clang's TypeSanitizer, in one run:
-# who finds which planted fault, and what ten programs cost.
+# who finds which planted fault, and what a dozen programs cost.
 #
-#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|zstd|sqlite|lz4|lz4hc|quickjs|expat|janet|pugixml|forgotten]...
+#   crates/tbaa-witness/compare.sh FOLDER [faults|planted|zlib|lua|zstd|sqlite|lz4|lz4hc|quickjs|expat|janet|pugixml|mimalloc|gawk|forgotten]...
 #
 # FOLDER gets Debian's sources (apt needs a `deb-src` line) where it has no folder of the source's name yet, the
 # programs and `compare.log`. Janet's `build/c/janet.c` is to be there. `tbaa` is looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "$1"); shift
-[ $# -gt 0 ] || set -- faults zlib lua zstd sqlite lz4 lz4hc quickjs expat janet pugixml forgotten
+[ $# -gt 0 ] || set -- faults planted zlib lua zstd sqlite lz4 lz4hc quickjs expat janet pugixml mimalloc gawk forgotten
 mkdir -p "$folder"; cd "$folder" || exit 2
 export CLANG=${CLANG:-clang-22} TBAA_WITNESS=exitcode=0
 rounds=${ROUNDS:-3}
+# `before` is an older tbaa, $BEFORE.
 ways=${WAYS:-plain checked type}
 compiler() {
-  case $1 in plain) echo "$CLANG" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
+  case $1 in plain) echo "$CLANG" ;; before) echo "$BEFORE cc" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
 }
 
 source_of() {
@@ -27,9 +28,10 @@ source_of() {
 faults() {
   local found=0 all=0 type=0 library; library=$(dirname "$(command -v tbaa)")/libtbaa_witness.so
   printf '%-24s %-8s %-8s %s\n' fault checked type clang
-  for file in "$here"/tests/faults/* "$here"/tests/repeated/* "$here"/tests/broken/*; do
+  for file in "$here"/tests/faults/* "$here"/tests/repeated/* "$here"/tests/broken/* "$here"/tests/silent/bit_fields.c; do
     local name; name=$(basename "$file"); local ours=- theirs=- clang=
     [[ $file == */broken/* ]] && clang='broken at -O2'
+    [[ $file == */silent/* ]] && clang='no tags: not broken'
     local plus=; [[ $name == *.cpp ]] && plus="-x c++ -std=c++20 -lstdc++"
     case $name in
     *.ll) tbaa instrument "$file" -o f.ll >> compare.log 2>&1 &&
@@ -49,11 +51,61 @@ faults() {
   echo "of $all planted faults: checked $found, type $type"
 }
 
+# Faults planted in real programs of Debian 12 by the patches in `planted`, which mark the lines of the two accesses. None
+# changes what a program does, as long as a compiler takes no types into account.
+planted() {
+  printf '%-22s %-8s %-8s %s\n' fault checked type "clang -O2"
+  local found=0 all=0 type=0 broken=0 patch
+  for patch in ${PLANTED:-"$here"/planted/*.patch}; do
+    local name; name=$(basename "$patch" .patch); local package=${name%-*} work=planted-$name
+    source_of "$package"
+    rm -rf "$work"; cp -r "$package/." "$work"; patch -s -d "$work" -p1 < "$patch" || exit 2
+    local compare=$here/tests/compare flags=-I$work files run=
+    case $package in
+    zlib) files="$(ls "$work"/{deflate,inflate,inffast,trees,crc32,adler32,inftrees,zutil,compress,uncompr}.c) $compare/round_trip.c" ;;
+    lua5.4) flags=-DLUA_USE_LINUX; run=$compare/closures.lua; files=$(ls "$work"/src/l*.c | grep -v luac)
+      echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' > "$work/src/lua5.4-deb-multiarch.h" ;;
+    cjson) files="$work/cJSON.c $compare/cjson.c" ;;
+    lz4) flags=-I$work/lib; files="$work/lib/lz4.c $work/lib/lz4hc.c $compare/lz4.c"; run='1 1' ;;
+    pugixml) flags=-I$work/src; files="$work/src/pugixml.cpp $compare/pugixml.cpp" ;;
+    mimalloc) flags="-DNDEBUG -I$work/include"; files="$work/src/static.c $compare/mimalloc.c"; run=5 ;;
+    lmdb) flags=-I$work/libraries/liblmdb; run=$work
+      files="$work/libraries/liblmdb/mdb.c $work/libraries/liblmdb/midl.c $compare/lmdb.c" ;;
+    esac
+    # Where the marks are: FILE:LINE.
+    local marks; marks=$(cd "$work" && grep -rnE '(/\*|//) (first|second)( \*/)?$' --include='*.c' --include='*.cpp' . |
+      sed -E 's#^(.*/)?([^/:]+:[0-9]+):.*#\2#')
+    local ours=- theirs=- clang=same
+    built() { # OUT COMPILER...: the files, and links them.
+      local out=$1 file objects=; shift
+      for file in $files; do
+        local object=$work/${file//\//-}.o
+        "$@" -g -w $flags -c "$file" -o "$object" 2>> compare.log; objects+=" $object"
+      done
+      "$@" -w $objects -o "$work/$out" -lstdc++ -lm -ldl -pthread 2>> compare.log
+    }
+    result() { rm -f "$work"/*.mdb; timeout 60 "$work/$1" $run 2> "$work/$1.log"; echo "status $?"; }
+    built plain "$CLANG" -O2; built untyped "$CLANG" -O2 -fno-strict-aliasing
+    built checked tbaa cc -O1; built type "$CLANG" -O1 -fsanitize=type
+    [ "$(result plain)" = "$(result untyped)" ] || clang=broken
+    # One report has both lines. TypeSanitizer says where it is, and what was there before.
+    result checked > "$work/checked.out"
+    grep -A4 '^tbaa-witness: contradiction' "$work/checked.log" | grep -F "$marks" | cut -d, -f2 | sort -u | wc -l |
+      grep -q '^2$' && ours=found
+    result type > "$work/type.out"; grep -qF "$marks" "$work/type.log" && theirs=found
+    grep -q 'status 139' "$work/type.out" && theirs="$theirs, crashes"
+    printf '%-22s %-8s %-8s %s\n' "$name" "$ours" "$theirs" $clang
+    all=$((all + 1)); [ $ours = found ] && found=$((found + 1)); [ "${theirs%,*}" = found ] && type=$((type + 1))
+    [ $clang = broken ] && broken=$((broken + 1))
+  done
+  echo "of $all faults planted in real programs: checked $found, type $type, broken by clang -O2 $broken"
+}
+
 # measured NAME COMMAND...: appends user seconds and peak kilobytes to a file.
 measured() {
   local name=$1; shift
-  timeout 120 /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
-    [ $? != 124 ] || echo "signal: stopped after 120 s" >> "$name.times"
+  timeout "${SECONDS_AT_MOST:-120}" /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
+    [ $? != 124 ] || echo "signal: stopped after ${SECONDS_AT_MOST:-120} s" >> "$name.times"
 }
 median() { sort -n | awk '{a[NR] = $1} END {print a[int((NR + 1) / 2)]}'; }
 
@@ -69,8 +121,11 @@ program() {
     done
     $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
   done
-  for _ in $(seq "$rounds"); do
-    for way in $ways; do measured "$name.$way" "$name.$way/program" "$@"; done
+  for round in $(seq "$rounds"); do
+    for way in $ways; do
+      # TypeSanitizer takes long, so it runs once.
+      [ $way = type ] && [ "$round" -gt 1 ] || measured "$name.$way" "$name.$way/program" "$@"
+    done
   done
   printf '%-10s %-8s %10s %10s %10s %10s\n' "$name" way 'compile s' 'code' 'run s' 'memory KB'
   for way in $ways; do
@@ -146,6 +201,19 @@ janet() {
 pugixml() {
   source_of pugixml
   program pugixml -Ipugixml/src "pugixml/src/pugixml.cpp $here/tests/compare/pugixml.cpp"
+}
+
+mimalloc() {
+  source_of mimalloc
+  program mimalloc "-DNDEBUG -Imimalloc/include" "mimalloc/src/static.c $here/tests/compare/mimalloc.c" 1000
+}
+
+gawk() {
+  source_of gawk
+  [ -f gawk/config.h ] || (cd gawk && CC=$CLANG ./configure --disable-mpfr --disable-nls --without-readline) >> compare.log 2>&1
+  program gawk "-DHAVE_CONFIG_H -DGAWK -DDEFPATH=\"\" -DDEFLIBPATH=\"\" -DSHLIBEXT=\"so\" -DLOCALEDIR=\"\" -Igawk -Igawk/support" \
+    "$(ls gawk/*.c gawk/support/{dfa,dynarray,getopt,getopt1,localeinfo,pma,random,regex}.c 2> /dev/null |
+      grep -v -e awklib)" -f "$here/tests/compare/bench.awk"
 }
 
 # What forgetting at calls of unknown functions loses: the same runs once more, and with all

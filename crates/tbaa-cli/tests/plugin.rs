@@ -430,12 +430,32 @@ fn the_plugins_folder_is_this_users() {
     let whole = fs::read(&library).unwrap();
     fs::write(&library, &whole[..1000]).unwrap();
     printed(&mut plugin(&set));
-    assert!(fs::read(&library).unwrap().len() == whole.len(), "it is compiled again");
+    // The number of the process is in it, so its length may differ by a few bytes.
+    assert!(fs::metadata(&library).unwrap().len() > 1000, "it is compiled again");
     for path in [&library, &folder] {
         let own = mode(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
         refused(&set, "other users may write to");
         fs::set_permissions(path, fs::Permissions::from_mode(own)).unwrap();
+    }
+    // Another user owns a part of the path: that user may put another library there.
+    let source = file("private.c", "int f(int *p, float *q) { *p = 1; *q = 2; return *p; }");
+    for path in [&library, &library.with_extension("key"), &folder, &cache.join("tbaa"), &cache] {
+        const NOBODY: u32 = 65534;
+        if std::os::unix::fs::chown(path, Some(NOBODY), None).is_err() {
+            eprintln!("not root, so no file of another user can be made");
+            break;
+        }
+        refused(&set, "other users may write to");
+        let mut worth = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        let output = worth.args(["worth", &source]).envs(set).output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stderr).contains("no code is loaded"), "{path:?}");
+        std::os::unix::fs::chown(path, Some(0), None).unwrap();
+    }
+    printed(&mut plugin(&set));
+    for (mode, is_refused) in [(0o777, true), (0o1777, false)] {
+        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(plugin(&set).output().unwrap().status.code(), Some(if is_refused { 2 } else { 0 }));
     }
     // Another's library in place of this user's.
     fs::rename(&library, folder.join("other.so")).unwrap();

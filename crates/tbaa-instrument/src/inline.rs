@@ -190,12 +190,24 @@ others:
             )
         }
         Direction::Write if size < 4 => format!(
-            "{}{}  %index = lshr i32 %not, {CLASS_BITS}
+            "{own}{}{}  %class = and i32 %not, {CLASS}
+  %mine = icmp eq i32 %class, %own
+  br i1 %mine, label %text, label %others
+text:
+  %number.at = getelementptr i32, ptr %row, i64 1
+  %number = load atomic i32, ptr %number.at unordered, align 4{tag}
+  %its = xor i32 %number, -1
+  br label %change
+others:
+  %index = lshr i32 %not, {CLASS_BITS}
 {}  %is.met = icmp eq i32 %key, %not
-  br i1 %is.met, label %change, label %call
-change:
+  br i1 %is.met, label %met, label %call
+met:
   %top = lshr i64 %both, 32
-  %new = trunc i64 %top to i32
+  %led = trunc i64 %top to i32
+  br label %change
+change:
+  %new = phi i32 [ %its, %text ], [ %led, %met ]
 {}store:
   store atomic i32 %new, ptr %cell unordered, align 4{tag}
   br label %done
@@ -206,25 +218,45 @@ change:
             exchange("done", tag)
         ),
         Direction::Write => {
-            let next = match size {
-                8 => format!(
-                    "  %next = getelementptr i32, ptr %cell, i64 1
-  store atomic i32 %always, ptr %next unordered, align 4{tag}
-"
-                ),
+            let next = "  %next = getelementptr i32, ptr %cell, i64 1\n";
+            let both = |to: &str| match size {
+                8 => format!("  store atomic i32 %{to}, ptr %next unordered, align 4{tag}\n"),
                 _ => String::new(),
             };
-            // Of 8 bytes, 4 are aligned as well.
+            let alike = format!(
+                "  %old.next = load atomic i32, ptr %next unordered, align 4{tag}
+  %is.alike = icmp eq i32 %old, %old.next
+  br i1 %is.alike, label %alike, label %call
+alike:
+"
+            );
+            // Of 8 bytes, 4 are aligned as well. Where writes are compared, the row says what they made
+            // of other numbers.
             format!(
-                "{}  %always.at = getelementptr i32, ptr %row, i64 2
+                "{}{}  %always.at = getelementptr i32, ptr %row, i64 2
   %always = load atomic i32, ptr %always.at acquire, align 4{tag}
   %known = icmp ne i32 %always, 0
-  br i1 %known, label %store, label %call
+  br i1 %known, label %store, label %others
 store:
   store atomic i32 %always, ptr %cell unordered, align 4{tag}
-{next}  br label %done
+{}  br label %done
+others:
+{}{}  %index = lshr i32 %not, {CLASS_BITS}
+{}  %is.met = icmp eq i32 %key, %not
+  br i1 %is.met, label %change, label %call
+change:
+  %top = lshr i64 %both, 32
+  %new = trunc i64 %top to i32
+  store atomic i32 %new, ptr %cell unordered, align 4{tag}
+{}  br label %done
 ",
-                look(size.min(4), "call")
+                look(size.min(4), "call"),
+                if size == 8 { next } else { "" },
+                both("always"),
+                old(tag),
+                if size == 8 { &alike } else { "" },
+                entry("%index", size, tag),
+                both("new"),
             )
         }
     };

@@ -123,7 +123,8 @@ pub fn cache() -> Result<PathBuf, Error> {
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Makes a folder that this user alone may write to, and checks that it is one.
+/// Makes a folder that this user alone may write to, and checks that it is one: nobody else
+/// owns it or what leads to it, or may put another in its place.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<(), Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -139,6 +140,13 @@ fn private(folder: &Path) -> Result<(), Error> {
     for path in [folder, &folder.join(LIBRARY), &folder.join(KEY)] {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         if found.is_symlink() || found.uid() != user || found.mode() & 0o022 != 0 {
+            return Err(Error::Shared(path.to_owned()));
+        }
+    }
+    // All may write to a folder with the sticky bit, but rename only what is their own.
+    for path in folder.canonicalize().map_err(file)?.ancestors().skip(1) {
+        let found = fs::metadata(path).map_err(file)?;
+        if ![0, user].contains(&found.uid()) || found.mode() & 0o1002 == 0o002 {
             return Err(Error::Shared(path.to_owned()));
         }
     }

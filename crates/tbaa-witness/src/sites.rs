@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
-use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId};
+use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
 use tbaa_instrument::layout::VERSION;
 
@@ -63,6 +63,9 @@ pub(crate) enum Order {
 /// The kind of each site: a number of its tag and size. All sites of a kind
 /// answer alike.
 static KINDS: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+
+/// Set in the kinds of characters.
+const CHARACTER: u32 = 1 << 30;
 
 /// Answers by two kinds: 31 bits of each, and whether they may alias.
 static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
@@ -192,11 +195,11 @@ impl Registry {
         let tags = self.oracle.update(|graph| merge(graph, &own))?;
         for (number, site) in sites.iter().enumerate() {
             let key = (*tags.get(site[0] as usize)?, u64::from(site[1] >> 1));
-            let fresh = self.list.len() as u32 + 1;
-            let kind = *self.kinds.entry(key).or_insert(fresh);
-            if kind == fresh {
+            let graph = self.oracle.graph();
+            let kind = *self.kinds.entry(key).or_insert_with(|| {
                 self.list.push(key);
-            }
+                self.list.len() as u32 | if is_character(graph, key) { CHARACTER } else { 0 }
+            });
             kind_cell(first + number as u32).store(kind, Relaxed);
         }
         self.next = next;
@@ -232,6 +235,17 @@ pub(crate) fn access((tag, size): (TagId, u64)) -> Access {
     if size == 0 { access } else { access.with_size(size) }
 }
 
+/// Whether an access is of one byte, by a type that all others but a few are below: C++'s `char`,
+/// beside which is the pointer to a vtable.
+fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
+    let is_top = |access| {
+        let parent = graph.ty(access).parent();
+        parent.is_some_and(|it| graph.ty(it).kind() == TypeKind::Root)
+            && graph.types().any(|ty| graph.ty(ty).parent() == Some(access))
+    };
+    size == 1 && graph.tag(tag).is_ok_and(|tag| tag.base == tag.access && is_top(tag.access))
+}
+
 /// Adds a module's nodes to the graph of all, and returns its tags there.
 fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     let places: HashMap<NodeId, usize> =
@@ -262,6 +276,11 @@ fn kind_cell<'k>(site: Site) -> &'k AtomicU32 {
 #[inline]
 pub(crate) fn kind(site: Site) -> u32 {
     if site == 0 { 0 } else { kind_cell(site).load(Relaxed) }
+}
+
+/// Whether a site is of characters.
+pub(crate) fn is_of_characters(site: Site) -> bool {
+    kind(site) & CHARACTER != 0
 }
 
 /// Whether two sites have one tag and one size.
@@ -315,7 +334,7 @@ pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
 fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
     let registry = lock()?;
     let registry = registry.as_ref()?;
-    let of = |kind: u32| access(registry.list[kind as usize - 1]);
+    let of = |kind: u32| access(registry.list[(kind & !CHARACTER) as usize - 1]);
     let may = registry.oracle.alias(of(a), of(b)) == AliasResult::MayAlias;
     slot.store(key | u64::from(may), Relaxed);
     Some(may)

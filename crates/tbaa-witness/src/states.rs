@@ -96,7 +96,8 @@ pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
 /// compared has its bits inverted: an empty row says nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// A class of bytes that a read by the site neither changes nor contradicts.
+    /// A class of bytes that a read by the site neither changes nor contradicts. Of a write of characters,
+    /// the class of a granule of characters: it becomes the site's.
     class: AtomicU32,
     /// The number that a write by the site leaves. A read of less than a granule that changed
     /// nothing leaves the class that it met, with the place in the granule.
@@ -213,6 +214,9 @@ impl Event {
             let matters = readers || sites::judges_stores();
             self.row.always.store(if matters { 0 } else { number }, Release);
             self.row.number.store(!number, Release);
+            if !matters && sites::is_of_characters(self.site) {
+                self.row.class.store(!class & CLASS, Release);
+            }
         }
     }
 }
@@ -286,16 +290,23 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     for at in (0..GRANULE).filter(|at| has(*at)) {
         let state = granule[at];
         let same = |other: &usize| has(*other) && granule[*other] == state;
+        if mask != WHOLE && sites::is_of_characters(state.writer) {
+            continue;
+        }
         if (0..at).all(|before| !same(&before)) {
             let bytes = (at..GRANULE).filter(same).count();
             let here = event.check(state, address - address % GRANULE + at, bytes);
             agrees = agrees.and_then(|agrees| Some(agrees && here?));
         }
     }
+    let readers = sites::remembers_readers();
+    let before = granule;
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
-    let readers = sites::remembers_readers();
+    if !event.reads && !readers && !sites::judges_stores() {
+        together(&before, &mut granule, event.site);
+    }
     let kinds = granule.map(|state| match readers {
         true => state.reader_kind(),
         false => Some(sites::kind(state.writer)),
@@ -329,6 +340,21 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
         event.row.class.store(!old & CLASS, Release);
     }
     new
+}
+
+/// Makes a granule one of characters if it has nothing else, or else one without characters: what contradicts
+/// a character is a pointer, which has all of the granule. So there are few states of text, not
+/// one for each four sites that wrote a byte.
+fn together(before: &Granule, granule: &mut Granule, site: Site) {
+    let of_characters = |state: &State| sites::is_of_characters(state.writer);
+    let is_text = |state: &State| state.writer == 0 || of_characters(state);
+    if sites::is_of_characters(site) && before.iter().all(is_text) {
+        *granule = [State { writer: site, reader: 0 }; GRANULE];
+    } else if !granule.iter().all(of_characters) {
+        for state in granule.iter_mut().filter(|state| of_characters(state)) {
+            *state = State::default();
+        }
+    }
 }
 
 /// Changes that were forgotten, for a class had no number left.
