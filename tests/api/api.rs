@@ -11,13 +11,14 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "tbaa",
     "tbaa-types",
     "tbaa-ir",
     "tbaa-check",
     "tbaa-lower",
     "tbaa-instrument",
+    "tbaa-tag",
     "tbaa-cranelift",
     "tbaa-plugin",
 ];

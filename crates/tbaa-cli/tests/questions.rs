@@ -8,7 +8,9 @@
 //! write to. Of what the command prints,
 //! `says` and `never` are parts that are there or not; `exit` is its status, 0 if nothing is
 //! said. `loads` and `looped` compare clang's -O2 under two flags: how many loads the function
-//! `f` has, or else the first, or how many loads and stores its loops have.
+//! `f` has, or else the first, or how many loads and stores its loops have. `scalar` and `checks`
+//! do so for how many of its loops stay without vectors, and how many of those with vectors stand
+//! behind a check at run time.
 //!
 //! With `TBAA_SYMPTOMS=overwrite` the table is written.
 
@@ -81,8 +83,12 @@ impl Question {
                         wrong.push(format!("{key} {value:?}: {}", said(output)));
                     }
                 }
-                ("loads" | "looped", _) => {
-                    let counts = value.split(" > ").map(|flag| self.count(key, flag));
+                ("loads" | "looped" | "scalar" | "checks", _) => {
+                    let is_of_loops = matches!(key, "scalar" | "checks");
+                    let counts = value.split(" > ").map(|flag| match is_of_loops {
+                        true => self.vectors(key, flag),
+                        false => self.count(key, flag),
+                    });
                     let counts: Vec<usize> = counts.collect();
                     println!("{}: {key} {counts:?} before and after", self.name());
                     if counts[1] >= counts[0] {
@@ -107,6 +113,36 @@ impl Question {
         // cargo puts the run-time library beside the tests.
         let tests = std::env::current_exe().unwrap();
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
+    }
+
+    /// Loops that clang leaves without vectors, or checks before loops, right after its vectoriser.
+    fn vectors(&self, key: &str, flag: &str) -> usize {
+        let mut clang = Command::new("clang-22");
+        clang.args([
+            "-O2",
+            "-w",
+            "-S",
+            "-emit-llvm",
+            "-o",
+            "/dev/null",
+            "-fno-discard-value-names",
+        ]);
+        clang.args([
+            "-mllvm",
+            "-print-after=loop-vectorize",
+            "-mllvm",
+            "-filter-print-funcs=f,_ZN6filter1fEv",
+        ]);
+        let output = clang.args(flag.split(' ')).arg(&self.file).output().unwrap();
+        assert!(output.status.success(), "{}: {}", self.name(), said(&output));
+        let text = said(&output);
+        let blocks = |name: &str| text.lines().filter(|it| it.starts_with(name)).count();
+        assert!(text.contains("define "), "{text}");
+        match key {
+            "checks" => blocks("vector.memcheck"),
+            // A loop that memset does has no block.
+            _ => usize::from(blocks("vector.body") == 0 && !text.contains("@llvm.memset")),
+        }
     }
 
     /// Loads that clang leaves, without unrolling and vectors, which copy loads; or loads and

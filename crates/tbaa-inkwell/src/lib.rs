@@ -47,3 +47,7 @@ pub use inkwell;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embed-inkwell.md")]
 mod guide {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tag.md")]
+mod tag_guide {}

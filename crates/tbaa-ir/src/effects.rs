@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::attributes::{Attribute, Attributes, Groups};
-use super::body::{Call, header};
+use super::body::{Argument, Call, header};
 use super::module::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
@@ -138,7 +138,7 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 pub struct Effects<'t> {
     /// `None` where a group says nothing of memory.
     groups: HashMap<u32, Option<MemoryEffects>>,
-    functions: HashMap<Cow<'t, [u8]>, MemoryEffects>,
+    functions: HashMap<Cow<'t, [u8]>, (MemoryEffects, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
 
@@ -166,9 +166,9 @@ impl<'t> Effects<'t> {
         let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
         for head in heads.map(|it| it.min(text.len())) {
-            if let Some((name, _, tail)) = header(Lexer::new(text, head)) {
+            if let Some((name, parameters, tail)) = header(Lexer::new(text, head)) {
                 let memory = effects.stated(tail);
-                effects.functions.insert(unquoted(name), memory);
+                effects.functions.insert(unquoted(name), (memory, parameters));
             }
         }
         effects
@@ -185,8 +185,20 @@ impl<'t> Effects<'t> {
     #[must_use]
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
         let name = unquoted(name);
-        let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name).copied());
+        let known = self.intrinsic(&name).or_else(|| Some(self.functions.get(&*name)?.0));
         known.unwrap_or(MemoryEffects::ANY)
+    }
+
+    /// Whether an attribute of the call's argument, or of its callee's parameter, has one of
+    /// these texts.
+    #[must_use]
+    pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
+        let parameters = self.functions.get(&*unquoted(call.callee));
+        let of_callee = parameters.and_then(|it| it.1.get(nth));
+        let both = call.arguments.get(nth).into_iter().chain(of_callee);
+        both.into_iter().any(|it| {
+            texts.iter().any(|text| memchr::memmem::find(it.attributes, text.as_bytes()).is_some())
+        })
     }
 
     /// What LLVM's table says of an intrinsic, whose name may end with types.

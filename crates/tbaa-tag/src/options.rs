@@ -45,7 +45,8 @@ impl Options {
     }
 
     /// Declares that structs share memory, as members of a union do. Each of their members may
-    /// alias each other's.
+    /// alias each other's. With [`elements`](Self::elements) accesses through them have no tag: a
+    /// plain pointer may lead to any scalar of theirs.
     #[must_use]
     pub fn union<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.unions.push(names.into_iter().map(owned).collect());

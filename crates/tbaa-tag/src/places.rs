@@ -35,7 +35,8 @@ pub enum Untagged {
     Atomic,
     /// A vector or an aggregate is accessed.
     NotScalar,
-    /// [`Options::opaque`] names a type on the way.
+    /// [`Options::opaque`] names a type on the way, or [`Options::union`] beside
+    /// [`Options::elements`].
     Opaque,
     /// One function uses one pointer as two types that do not agree on their members.
     Overlap,
@@ -56,7 +57,9 @@ impl fmt::Display for Untagged {
             Untagged::Joined => "a pointer into an object that phi, select or freeze made",
             Untagged::Atomic => "an atomic access",
             Untagged::NotScalar => "a vector or an aggregate",
-            Untagged::Opaque => "through a type that was declared opaque",
+            Untagged::Opaque => {
+                "through a type that was declared opaque or, with elements, a union"
+            }
             Untagged::Overlap => "one pointer is used as two types with different members",
             Untagged::Unread => "a pointer or type that cannot be read or has no size",
         })
@@ -249,6 +252,10 @@ impl<'c> Follower<'_, 'c> {
             rest.iter().try_for_each(|&index| self.step(&mut at, index))?;
         }
         self.refuse(at.ty)?;
+        if at.is_union && self.elements {
+            // A plain pointer may lead to any scalar in it.
+            return Err(Untagged::Opaque);
+        }
         let shape = |it: &mut Self, ty| it.shapes.of(ty).ok_or(Untagged::Unread);
         let is_member = at.is_union || at.path.iter().any(|it| matches!(it, Step::Member(_)));
         let scalar = match at.is_union {

@@ -163,6 +163,9 @@ impl<'s, 'c> Nodes<'s, 'c> {
     }
 
     fn tags(&mut self, places: &[(usize, Place)]) -> Result<Vec<(usize, TagId)>, BuildError> {
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
         let needed = self.needed(places);
         let root = self.graph.builder().root(ROOT)?;
         let mut scalars: HashMap<u32, TypeId> = HashMap::default();

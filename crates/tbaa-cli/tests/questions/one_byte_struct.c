@@ -2,9 +2,9 @@
 // Asked: Why are `v->data` and `v->size` loaded again after `v->data[v->size] = (struct byte){x}`?
 // Source: https://github.com/llvm/llvm-project/pull/198590 https://github.com/llvm/llvm-project/issues/53082
 // Answer: clang tags the assignment of the struct as `char`. Assign its member, which has the tag of `byte.b`.
-// Needs: a help that says "assign the member"
 // $ tbaa blocks FILE @f
 // says: store omnipotent char
+// says: If the byte is the one member of a struct, assign the member, not the struct
 // loads: -DBEFORE > -DAFTER
 struct byte { char b; };
 struct vec { struct byte *data; int size; };

@@ -14,6 +14,7 @@ mod passes;
 mod programs;
 mod runtime;
 mod support;
+mod tag;
 mod threads;
 mod wrong;
 

@@ -18,12 +18,24 @@ enum Language {
 
 /// What clang 22 tags apart from `char`: `std::byte`, `uint8_t` and enumerations of C are not.
 const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
-                     unsigned char in C++, _BitInt(8) in both";
+                     unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
+                     struct, assign the member, not the struct";
 
 pub(super) struct Advisor<'a> {
     judge: &'a Judge<'a>,
     debug: &'a DebugInfo<'a>,
     language: Language,
+}
+
+/// What frees a load besides a copy of its value, of all its blockers.
+#[derive(Clone, Copy)]
+pub(super) struct Means {
+    /// Parameters that are declared `restrict`.
+    restrict: bool,
+    /// Another byte type.
+    bytes: bool,
+    /// Attributes of the functions that are called.
+    calls: bool,
 }
 
 impl<'a> Advisor<'a> {
@@ -36,30 +48,54 @@ impl<'a> Advisor<'a> {
         Advisor { judge, debug, language }
     }
 
-    /// Whether parameters that are declared `restrict` free a load of all its blockers: if
-    /// one of them remains, they free it of none.
-    pub(super) fn restrict_helps(&self, function: &Function<'a>, blocked: &Blocked) -> bool {
-        blocked.blockers.iter().filter(|it| it.cause != Cause::Register).all(|blocker| {
-            let is_open = matches!(blocker.cause, Cause::Covers | Cause::SameType);
-            is_open && self.parameter(function, blocker).is_some()
-        })
+    /// What besides a copy of the value frees a load. Each blocker must have an answer: if one of
+    /// them remains, the others' answers free the load of none.
+    pub(super) fn means(&self, function: &Function<'a>, blocked: &Blocked) -> Means {
+        let of_call = |it: &Blocker| match it.cause {
+            Cause::Call => self.pure(function, it).is_some(),
+            Cause::Errno => self.callee(function, it).is_some_and(is_math),
+            cause => cause == Cause::Register,
+        };
+        let is_open = |it: &Blocker| matches!(it.cause, Cause::Covers | Cause::SameType);
+        let has_parameter = |it: &Blocker| is_open(it) && self.parameter(function, it).is_some();
+        let all = |of_access: &dyn Fn(&Blocker) -> bool| {
+            blocked.blockers.iter().all(|it| of_call(it) || of_access(it))
+        };
+        let [restrict, bytes] = [all(&has_parameter), all(&|it| self.is_byte(it))];
+        Means { restrict, bytes, calls: restrict || bytes }
+    }
+
+    /// The function that a blocker calls, if it could be declared pure.
+    fn pure(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
+        let call =
+            function.body.at(self.judge.offset(blocker.event)).filter(|it| may_be_pure(it))?;
+        let name = source_name(call.call()?.callee);
+        (self.language != Language::Other && !name.is_empty()).then_some(name)
     }
 
     /// What would free the load of this blocker; `None` where nothing needs to be done.
-    /// Parameters are named if they help.
+    /// Other means than a copy are named if they help.
     pub(super) fn of(
         &self,
         function: &Function<'a>,
         blocked: &Blocked,
         blocker: &Blocker,
-        restrict_helps: bool,
+        means: Means,
     ) -> Option<String> {
         let is_source = self.language != Language::Other;
         let noun = if self.judge.is_store(blocker.load) { "store" } else { "load" };
         Some(match blocker.cause {
             Cause::Register => return None,
+            _ if self.is_of_vtable(function, blocker.load) => {
+                "compile with -fstrict-vtable-pointers: the vtable pointer of an object does not \
+                 change while it lives"
+                    .to_owned()
+            }
             Cause::NoTag | Cause::LoadNoTag if is_source => {
-                format!("clang writes no tag for bit-fields and memcpy: {}", self.copy(blocked))
+                format!(
+                    "clang writes no tag for bit-fields, structs as a whole and memcpy: {}",
+                    self.copy(blocked)
+                )
             }
             Cause::NoTag => {
                 let is_load = blocker.event.access().is_some_and(|it| self.judge.is_load(it));
@@ -71,7 +107,7 @@ impl<'a> Advisor<'a> {
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),
             Cause::Order => "LLVM does not reorder atomic accesses and fences".to_owned(),
             Cause::Errno => match self.callee(function, blocker) {
-                Some(name) if is_math(name) => {
+                Some(name) if means.calls && is_math(name) => {
                     "compile with -fno-math-errno if nothing reads errno".to_owned()
                 }
                 _ => self.copy(blocked),
@@ -86,8 +122,9 @@ impl<'a> Advisor<'a> {
                 )
             }
             Cause::Covers | Cause::SameType => {
-                let parameter = restrict_helps.then(|| self.parameter(function, blocker)).flatten();
-                let bytes = if is_source && self.is_byte(blocker) { BYTES } else { "" };
+                let parameter = means.restrict.then(|| self.parameter(function, blocker)).flatten();
+                let bytes =
+                    if is_source && means.bytes && self.is_byte(blocker) { BYTES } else { "" };
                 match (parameter, is_source) {
                     (Some(parameter), _) => {
                         format!("{parameter}, or {}{bytes}", self.copy(blocked))
@@ -100,28 +137,38 @@ impl<'a> Advisor<'a> {
                     (None, false) => self.copy(blocked),
                 }
             }
-            Cause::Call => {
-                let call = function.body.at(self.judge.offset(blocker.event));
-                let reads_only = call.filter(|it| is_source && may_be_pure(it));
-                let callee = reads_only.and_then(|it| it.call()).map(|it| source_name(it.callee));
-                match callee.filter(|name| !name.is_empty()) {
-                    Some(name) => format!(
-                        "declare {name} __attribute__((pure)) if it only reads memory, or {}",
-                        self.copy(blocked)
-                    ),
-                    None => self.copy(blocked),
-                }
-            }
+            Cause::Call => match self.pure(function, blocker).filter(|_| means.calls) {
+                Some(name) => format!(
+                    "declare {name} __attribute__((pure)) if it only reads memory, or {}",
+                    self.copy(blocked)
+                ),
+                None => self.copy(blocked),
+            },
         })
     }
 
-    /// Whether a blocker is an access of one byte that is tagged as `char`.
+    /// Whether an access is to the pointer by which an object of C++ finds its virtual functions,
+    /// or follows that pointer.
+    fn is_of_vtable(&self, function: &Function<'a>, access: usize) -> bool {
+        let module = self.judge.module;
+        let is_vtable = |it: usize| {
+            let tag = module.instructions()[it].tag.and_then(|tag| module.graph().tag(tag).ok());
+            tag.is_some_and(|it| module.graph().ty(it.access).name() == Some(b"vtable pointer"))
+        };
+        let root = self.judge.pointer(access).map(|it| function.body.place(it).root);
+        let from = root.and_then(|root| function.body.definition(root)?.access);
+        self.language == Language::Cpp && [Some(access), from].into_iter().flatten().any(is_vtable)
+    }
+
+    /// Whether one of a blocker and its load is of one byte that is tagged as `char`, and another
+    /// byte type would separate the two.
     fn is_byte(&self, blocker: &Blocker) -> bool {
         let module = self.judge.module;
-        let Some(it) = blocker.event.access().map(|it| &module.instructions()[it]) else {
-            return false;
-        };
-        it.tag.is_some_and(|tag| is_char(module, tag)) && module.access_type(it) == b"i8"
+        blocker.cause == Cause::Covers
+            && [blocker.event.access(), Some(blocker.load)].into_iter().flatten().any(|it| {
+                let it = &module.instructions()[it];
+                it.tag.is_some_and(|tag| is_char(module, tag)) && module.access_type(it) == b"i8"
+            })
     }
 
     /// The function that a blocker calls.
@@ -131,7 +178,26 @@ impl<'a> Advisor<'a> {
 
     /// The advice that works for every pointer.
     fn copy(&self, blocked: &Blocked) -> String {
-        if blocked.is_held() {
+        if let Wanted::Vectorise(it) = &blocked.wanted
+            && !it.is_fixed
+        {
+            return match self.language {
+                _ if it.has_fixed => {
+                    "copy what the loop loads from one place in every turn into local variables \
+                     before the loop if it cannot change"
+                }
+                Language::Other => {
+                    "give each of them an alias scope that excludes the other if no turn of the \
+                     loop uses what another writes"
+                }
+                _ => {
+                    "write `#pragma clang loop vectorize(assume_safety)` before the loop if no \
+                     turn of the loop uses what another writes"
+                }
+            }
+            .to_owned();
+        }
+        if blocked.is_held() || self.judge.is_store(blocked.load) {
             let object = match self.language {
                 Language::Other => "a register",
                 _ => "a local variable",
@@ -142,7 +208,7 @@ impl<'a> Advisor<'a> {
             );
         }
         let before = match blocked.wanted {
-            Wanted::Hoist(_) => "before the loop",
+            Wanted::Hoist(_) | Wanted::Vectorise(_) => "before the loop",
             _ => "and use that",
         };
         match self.language {
@@ -155,14 +221,17 @@ impl<'a> Advisor<'a> {
     /// parameters of functions alone, and only accesses through the parameter itself count.
     fn parameter(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
         let write = blocker.event.access()?;
-        let root = |index| Some(function.body.place(self.judge.pointer(index)?).root);
+        let root = |index| Some(function.body.based_on(self.judge.pointer(index)?));
         let (read, write) = (root(blocker.load)?, root(write)?);
         if read == write {
             return None;
         }
         let span = self.judge.module.function_span(function.index);
-        let open = [read, write].into_iter().filter(|it| function.body.is_open_parameter(it));
-        let mut advised = open.filter_map(|found| {
+        let both = [(read, write), (write, read)].into_iter();
+        let open = both.filter(|(it, other)| {
+            function.body.is_open_parameter(it) && function.body.restrict_separates(it, other)
+        });
+        let mut advised = open.filter_map(|(found, _)| {
             let condition = "if no other pointer leads there";
             let keyword = match self.language {
                 Language::C => "restrict",
@@ -224,5 +293,6 @@ fn may_be_pure(call: &tbaa_ir::Statement<'_>) -> bool {
         it.is_pointer()
             && !["readonly", "readnone"].iter().any(|word| has(it.attributes, word.as_bytes()))
     };
-    call.result.is_some() && !of.arguments.iter().any(writable)
+    let is_new = call.text().split(u8::is_ascii_whitespace).any(|it| it == b"noalias");
+    call.result.is_some() && !is_new && !of.arguments.iter().any(writable)
 }

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
+use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode, Sizes};
 
+use super::Function;
 use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
 
 use super::flow::{FAR, Flow, Loop, Point, Way};
+use super::vector::Vectorise;
 
-/// What an optimiser could do with a load, were it not for the blockers.
+/// What an optimiser could do with a load or a loop, were it not for the blockers.
 pub(super) enum Wanted {
     /// Take the value that an access loaded or stored: one of these stands last
     /// on each way. Indices into the module's instructions.
@@ -20,6 +22,8 @@ pub(super) enum Wanted {
     Hoist(usize),
     /// Store after the loop with this header: what is stored is held in a register.
     Sink(usize),
+    /// Vectorise a loop, or leave out a check in front of it.
+    Vectorise(Box<Vectorise>),
     /// Take the value of one of these, and load on the one way on which none of
     /// them stands.
     Partly(Vec<usize>),
@@ -104,16 +108,30 @@ const ROUNDS: usize = 4;
 pub(super) struct Judge<'a> {
     pub(super) module: &'a Module,
     pub(super) text: &'a [u8],
-    effects: Effects<'a>,
+    effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
+    pub(super) fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects: Effects::new(text, module), llvm, union }
+        Judge { module, text, effects, llvm, union }
+    }
+
+    /// Judges the functions that are wanted.
+    pub(super) fn functions(
+        &self,
+        sizes: &'a Sizes,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Vec<Function<'a>> {
+        let judged = |index| {
+            let mut body = Body::read(self.module, self.text, (sizes, self.effects), index);
+            let loads = self.loads(&mut body);
+            Function { index, body, loads }
+        };
+        (0..self.module.functions().len() as u32).filter(|&it| is_wanted(it)).map(judged).collect()
     }
 
     fn instruction(&self, index: usize) -> &'a Instruction {
@@ -140,7 +158,7 @@ impl<'a> Judge<'a> {
     ///
     /// A load through a pointer that is loaded may be kept only because that
     /// pointer is loaded anew: then what blocks the pointer blocks it, too.
-    pub(super) fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
+    fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         if body.blocks.is_empty() {
             return Vec::new();
         }
@@ -216,7 +234,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The accesses and calls of a loop; `None` if they are many.
-    fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
+    pub(super) fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
         let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
         let events = blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied();
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
@@ -228,6 +246,29 @@ impl<'a> Judge<'a> {
         let mut blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
         body.is_local_variable(root)
             && blocks.any(|(block, _)| block.events.iter().any(|it| body.renews(it, root)))
+    }
+
+    /// Whether two accesses may overlap in turns of a loop though they had types of their own:
+    /// they are based on one pointer, and do not lie at different bytes from it.
+    pub(super) fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
+        let [of_a, of_b] = [a, b].map(|it| {
+            self.pointer(it).map(|pointer| (pointer, body.size(self.module, self.instruction(it))))
+        });
+        let Some((of_a, of_b)) = of_a.zip(of_b) else { return true };
+        // What lies apart in one turn may not in two, if a `phi` moves the pointer.
+        let base = body.based_on(of_a.0);
+        let is_apart = || body.place(of_a.0).root == base && body.meet(of_a, of_b) == Some(false);
+        base == body.based_on(of_b.0) && !is_apart()
+    }
+
+    /// Two accesses of two groups, one of which is a store, that types alone do not separate.
+    pub(super) fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
+        let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+        both.into_iter().find_map(|(a, b)| {
+            let [load, other] = if self.is_store(b) { [a, b] } else { [b, a] };
+            let cause = self.cause(body, load, other).filter(|_| self.is_store(other))?;
+            cause.is_of_types().then_some(Blocker { event: Event::Access(other), cause, load })
+        })
     }
 
     /// The name of an instruction's result.
@@ -265,6 +306,10 @@ impl<'a> Judge<'a> {
                 };
                 let mut blockers =
                     self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
+                let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
+                if is_reused && self.is_moved(body, flow, &keys, point) {
+                    blockers.clear();
+                }
                 let pointer = self.pointer(load).map(|pointer| body.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
@@ -335,6 +380,41 @@ impl<'a> Judge<'a> {
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
+    /// Whether LLVM loads on one way into the block alone, on which something may change the value,
+    /// and reuses it on the others: the load is gone from all ways but the one that needs it.
+    ///
+    /// LLVM: `GVNPass::PerformLoadPRE`.
+    fn is_moved(
+        &self,
+        body: &Body<'a>,
+        flow: &Flow,
+        keys: &[Vec<Option<usize>>],
+        at: Point,
+    ) -> bool {
+        let Event::Access(load) = body.blocks[at.block].events[at.event] else { return false };
+        let mut here = vec![false; body.blocks.len()];
+        here[at.block] = true;
+        let is_fixed = self.pointer(load).is_some_and(|it| body.is_invariant(it, &here));
+        let key = keys[at.block][at.event];
+        let is_equal = |block: usize, event: usize| keys[block][event] == key;
+        let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
+        let before = &body.blocks[at.block].events[..at.event];
+        if !is_fixed || changes(before) || (0..at.event).any(|it| is_equal(at.block, it)) {
+            return false;
+        }
+        let (mut free, mut blocked) = (0, 0);
+        for block in flow.before(at.block) {
+            let end = Point { block, event: body.blocks[block].events.len() };
+            match flow.back(body, end, is_equal, |_| false) {
+                Some(way) if !changes(&way.passed) => free += 1,
+                // A turn of a loop needs the load as often as before.
+                _ if flow.dominates(at.block, block) => return false,
+                _ => blocked += 1,
+            }
+        }
+        free > 0 && blocked == 1
+    }
+
     /// What of a list of events may change what is loaded, or read or change what is stored.
     /// In a loop as a whole, accesses to the very place are no harm.
     fn blockers(
@@ -389,9 +469,13 @@ impl<'a> Judge<'a> {
         if statement.word == b"fence" {
             return Some(Cause::Order);
         }
+        let to_read = self.is_store(load);
+        if self.pointer(load).is_some_and(|it| body.is_out_of_reach(it, offset, to_read)) {
+            return None;
+        }
         let effects = statement.call().map(|call| self.effects.on_loads(&call));
         let effects = effects.unwrap_or(MemoryEffects::ANY);
-        if self.is_store(load) && effects != MemoryEffects::NONE {
+        if to_read && effects != MemoryEffects::NONE {
             return Some(Cause::Call);
         }
         if effects.without(MemoryLocation::Errno).writes() {

@@ -1,11 +1,17 @@
 //! A function's blocks, what in them may touch memory, and where pointers come from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use tbaa_ir::{Argument, Element, Instruction, Module, Opcode, Sizes, Statement};
+use tbaa_ir::{
+    Argument, Call, Effects, Element, Instruction, MemoryEffects, MemoryLocation, Module, Opcode,
+    Sizes, Statement,
+};
 
 /// How many definitions are followed from a pointer to what it is derived from.
 const DEPTH: usize = 16;
+
+/// Values derived from an address that are followed. LLVM follows 100 uses.
+const MOST_DERIVED: usize = 256;
 
 /// Something that may read or write memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,8 +49,9 @@ pub(super) struct Body<'t> {
     /// Values that are taken for equal to others.
     equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
-    /// Local variables and `noalias` parameters whose addresses stay in the function.
-    private: HashSet<&'t [u8]>,
+    effects: &'t Effects<'t>,
+    /// Where the function lets others know the address of a local variable or a parameter.
+    captures: HashMap<&'t [u8], Captures>,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -65,7 +72,12 @@ pub(super) enum Key<'t> {
 }
 
 impl<'t> Body<'t> {
-    pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
+    pub(super) fn read(
+        module: &Module,
+        text: &'t [u8],
+        (sizes, effects): (&'t Sizes, &'t Effects<'t>),
+        function: u32,
+    ) -> Self {
         let text = module.body(text, function);
         let mut definitions = HashMap::new();
         let mut calls = HashMap::new();
@@ -88,8 +100,9 @@ impl<'t> Body<'t> {
             }
             blocks.push(Block { label: block.label, events, successors });
         }
-        let private = private(&text);
-        Body { blocks, text, definitions, calls, equal: HashMap::new(), sizes, private }
+        let captures = captures(&text, &blocks, effects);
+        let equal = HashMap::new();
+        Body { blocks, text, definitions, calls, equal, sizes, effects, captures }
     }
 
     /// The instruction that begins at a place of the text.
@@ -187,6 +200,59 @@ impl<'t> Body<'t> {
         place
     }
 
+    /// The values that a pointer may be based on: parameters, variables, and what is loaded or
+    /// called. A `phi` or a `select` is taken for one itself where LLVM does so: where there are
+    /// many, or where a `phi` is of another `phi`.
+    ///
+    /// LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    fn origins(&self, pointer: &'t [u8]) -> Vec<&'t [u8]> {
+        let (mut seen, mut found) = (vec![self.place(pointer).root], Vec::new());
+        let mut at = 0;
+        while let Some(&root) = seen.get(at) {
+            at += 1;
+            let choice = self.definition(root).filter(|it| matches!(it.word, b"phi" | b"select"));
+            let Some(choice) = choice else {
+                found.push(root);
+                continue;
+            };
+            let operands = choice.operands();
+            let operands = operands.text[operands.at..].trim_ascii_start();
+            // The others are labels of blocks, and the condition.
+            let is_choice = |it: &[u8]| {
+                let is_value = it.starts_with(b"@")
+                    || self.definitions.contains_key(it)
+                    || self.text.header.parameters.iter().any(|of| of.value == it);
+                is_value && !operands.starts_with(&[b"i1 ", it, b","].concat())
+            };
+            for value in choice.values().filter(|it| is_choice(it)) {
+                let root = self.place(value).root;
+                let is_phi =
+                    root == value && self.definition(value).is_some_and(|it| it.word == b"phi");
+                if is_phi && choice.word == b"phi" {
+                    return vec![seen[0]];
+                }
+                if !seen.contains(&root) {
+                    seen.push(root);
+                }
+            }
+            if seen.len() > DEPTH {
+                break;
+            }
+        }
+        match found.is_empty() || at < seen.len() {
+            true => vec![seen[0]],
+            false => found,
+        }
+    }
+
+    /// The one value that a pointer is based on, or else what it is derived from by offsets.
+    pub(super) fn based_on(&self, pointer: &'t [u8]) -> &'t [u8] {
+        match self.origins(pointer)[..] {
+            [origin] => origin,
+            _ => self.place(pointer).root,
+        }
+    }
+
     /// Compares the places of two accesses, whatever their types: `Some(true)` if
     /// they share a byte, `Some(false)` if they lie at other bytes from one place
     /// or in objects of their own, `None` if that is not known.
@@ -209,22 +275,25 @@ impl<'t> Body<'t> {
                 ends(&place_a, a.1?) > place_b.offset && ends(&place_b, b.1?) > place_a.offset,
             );
         }
-        let [a, b] = [place_a.root, place_b.root].map(|root| self.object(root));
+        let (of_a, of_b) = (self.origins(a.0), self.origins(b.0));
+        let mut pairs = of_a.iter().flat_map(|a| of_b.iter().map(move |b| (*a, *b)));
+        pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
+    }
+
+    /// Whether two values lead to different objects, whatever is added to them.
+    ///
+    /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+    fn are_apart(&self, a: &[u8], b: &[u8]) -> bool {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
-        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
-        let is_apart = |object: Object, root: &[u8], other: &[u8]| {
-            matches!(object, Local | Noalias)
-                && self.is_escaped(other)
-                && self.private.contains(root)
+        let [of_a, of_b] = [a, b].map(|it| self.object(it));
+        let is_kept = |object, root, other| {
+            matches!(object, Local | Noalias) && self.is_kept_from(root, other)
         };
-        if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
-            return Some(false);
-        }
         let is_open = matches!(
-            (a, b),
+            (of_a, of_b),
             (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
         );
-        if is_open { None } else { Some(false) }
+        a != b && (!is_open || is_kept(of_a, a, b) || is_kept(of_b, b, a))
     }
 
     /// Where a block's first instruction after its phis begins, in bytes from the start of
@@ -255,14 +324,80 @@ impl<'t> Body<'t> {
             return call.callee.starts_with(b"llvm.lifetime.")
                 && call.arguments.last().is_some_and(|it| it.value == variable);
         }
-        let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
-        let is_cpp = call.callee.starts_with(b"_Z");
-        let may_read = is_cpp && (has(call.callee, b"RK") || has(call.callee, b"PK"));
-        !may_read
-            && call.arguments.iter().any(|it| {
-                let is_read = has(it.attributes, b"readonly") || has(it.attributes, b"readnone");
-                it.is_pointer() && !is_read && self.place(it.value).root == variable
-            })
+        let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
+        let may_read = call.callee.starts_with(b"_Z") && (has(b"RK") || has(b"PK"));
+        !may_read && self.arguments_to_write(&call).any(|it| self.place(it).root == variable)
+    }
+
+    /// The pointers that a call is given, but for those that it only reads through.
+    fn arguments_to_write<'c>(&self, call: &'c Call<'t>) -> impl Iterator<Item = &'t [u8]> + 'c {
+        let effects = self.effects;
+        let arguments = (0..).zip(&call.arguments).filter(move |&(nth, it)| {
+            it.is_pointer() && !effects.argument_is(call, nth, &["readonly", "readnone"])
+        });
+        arguments.map(|(_, it)| it.value)
+    }
+
+    /// Whether a call may be given the address of what a pointer leads to, to write to it or also
+    /// to read it.
+    fn is_given(&self, call: &Call<'t>, pointer: &'t [u8], to_read: bool) -> bool {
+        let may_lead_there = |value| {
+            // LLVM does not follow a choice of pointers that is added to.
+            let root = self.place(value).root;
+            let choice = self.definition(root).map(|it| it.word);
+            root != value && matches!(choice, Some(b"phi" | b"select"))
+                || self.meet((value, None), (pointer, None)) != Some(false)
+        };
+        match to_read {
+            true => call.arguments.iter().any(|it| it.is_pointer() && may_lead_there(it.value)),
+            false => self.arguments_to_write(call).any(may_lead_there),
+        }
+    }
+
+    /// Whether a call at a place of the text can neither change nor, with `to_read`, read what a
+    /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
+    /// not know the address yet.
+    ///
+    /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
+    pub(super) fn is_out_of_reach(&self, pointer: &'t [u8], offset: usize, to_read: bool) -> bool {
+        let Some(call) = self.at(offset).and_then(Statement::call) else { return false };
+        let root = self.place(pointer).root;
+        let elsewhere = self.effects.on_loads(&call).without(MemoryLocation::Argument);
+        let is_hidden = matches!(self.object(root), Object::Local | Object::Noalias)
+            && !self.is_captured_before(root, offset);
+        let touches = if to_read { elsewhere != MemoryEffects::NONE } else { elsewhere.writes() };
+        (is_hidden || !touches) && !self.is_given(&call, pointer, to_read)
+    }
+
+    /// Whether others may know the address of an object before a place of the text, or at it.
+    fn is_captured_before(&self, object: &[u8], offset: usize) -> bool {
+        let Some(captures) = self.captures.get(object) else { return true };
+        let at = self.text.statements.partition_point(|it| it.offset < offset);
+        let block = self.text.blocks.iter().position(|it| it.statements.contains(&at));
+        let is_before =
+            |it: &usize, block: usize| self.text.blocks[block].statements.contains(it) && *it <= at;
+        block.is_none_or(|block| {
+            captures.after[block] || captures.at.iter().any(|it| is_before(it, block))
+        })
+    }
+
+    /// Whether a pointer comes from memory or from a call, and others do not know the address of
+    /// an object before that.
+    ///
+    /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
+    fn is_kept_from(&self, object: &[u8], pointer: &[u8]) -> bool {
+        self.is_escaped(pointer)
+            && self
+                .definition(pointer)
+                .is_some_and(|it| !self.is_captured_before(object, it.offset))
+    }
+
+    /// Whether `restrict` on a parameter separates it from what another pointer is based on.
+    pub(super) fn restrict_separates(&self, parameter: &[u8], other: &[u8]) -> bool {
+        match self.object(other) {
+            Object::Unknown => self.is_kept_from(parameter, other),
+            _ => true,
+        }
     }
 
     /// Whether a pointer is a local variable in memory.
@@ -273,7 +408,8 @@ impl<'t> Body<'t> {
     /// As [`is_local_variable`](Self::is_local_variable), where nothing else has its address:
     /// an optimiser would hold it in a register.
     pub(super) fn is_private_variable(&self, pointer: &[u8]) -> bool {
-        self.is_local_variable(pointer) && self.private.contains(pointer)
+        self.is_local_variable(pointer)
+            && self.captures.get(pointer).is_some_and(|it| it.at.is_empty())
     }
 
     /// Whether a value is a parameter of the function that may lead where others do.
@@ -332,49 +468,68 @@ fn is_noalias(parameter: &Argument<'_>) -> bool {
     words.any(|it| it == b"noalias" || it == b"byval")
 }
 
-/// The local variables and `noalias` parameters of which a function uses the address for
-/// nothing but accesses to them.
+/// Where others come to know an address.
+struct Captures {
+    /// As indices of statements.
+    at: Vec<usize>,
+    /// Blocks that may run after one of them, by their numbers.
+    after: Vec<bool>,
+}
+
+/// Where a function does more with the addresses of its local variables and pointers than to
+/// access what they lead to.
 ///
-/// LLVM: `PointerMayBeCaptured`.
-fn private<'t>(text: &tbaa_ir::Body<'t>) -> HashSet<&'t [u8]> {
-    let parameters = text.header.parameters.iter().filter(|it| is_noalias(it)).map(|it| it.value);
+/// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+fn captures<'t>(
+    text: &tbaa_ir::Body<'t>,
+    blocks: &[Block<'t>],
+    effects: &Effects<'t>,
+) -> HashMap<&'t [u8], Captures> {
+    let parameters = text.header.parameters.iter().filter(|it| it.is_pointer()).map(|it| it.value);
     let locals = text.statements.iter().filter(|it| it.word == b"alloca");
-    let mut objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
-    if objects.is_empty() {
-        return HashSet::new();
-    }
+    let objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
     let users = text.users();
-    let users = |value| users.get(value).into_iter().flatten().map(|&it| &text.statements[it]);
-    let keeps = |value: &[u8], it: &Statement<'_>| match it.word {
-        b"load" | b"getelementptr" => true,
+    let keeps = |value: &[u8], it: &Statement<'t>| match it.word {
+        b"load" | b"getelementptr" | b"phi" | b"select" => true,
         b"store" => it.stored().is_some_and(|stored| stored.value != value),
         b"icmp" => memchr::memmem::find(it.text(), b", null").is_some(),
         _ => it.call().is_some_and(|call| {
-            let mut passed = call.arguments.iter().filter(|it| it.value == value);
-            call.callee.starts_with(b"llvm.") || passed.all(|it| is_not_captured(it.attributes))
+            let mut passed = (0..).zip(&call.arguments).filter(|(_, it)| it.value == value);
+            call.callee.starts_with(b"llvm.")
+                || passed.all(|(nth, _)| {
+                    effects.argument_is(&call, nth, &["nocapture", "captures(none)", "byval"])
+                })
         }),
     };
-    objects.retain(|&object| {
-        let mut derived = vec![object];
-        let mut at = 0;
-        while let Some(&value) = derived.get(at) {
-            at += 1;
-            if derived.len() > DEPTH || !users(value).all(|it| keeps(value, it)) {
-                return false;
+    let of = |object: &'t [u8]| {
+        let (mut derived, mut at) = (vec![object], Vec::new());
+        let mut next = 0;
+        while let Some(&value) = derived.get(next) {
+            next += 1;
+            for &user in users.get(value).into_iter().flatten() {
+                let it = &text.statements[user];
+                if !keeps(value, it) || derived.len() > MOST_DERIVED {
+                    at.push(user);
+                } else if matches!(it.word, b"getelementptr" | b"phi" | b"select")
+                    && let Some(result) = it.result.filter(|it| !derived.contains(it))
+                {
+                    derived.push(result);
+                }
             }
-            let elements = users(value).filter(|it| it.word == b"getelementptr");
-            derived.extend(elements.filter_map(|it| it.result));
         }
-        true
-    });
-    objects.into_iter().collect()
-}
-
-/// Whether an argument's attributes say that the callee keeps no copy of it.
-fn is_not_captured(attributes: &[u8]) -> bool {
-    ["nocapture", "captures(none)"]
-        .iter()
-        .any(|word| memchr::memmem::find(attributes, word.as_bytes()).is_some())
+        let has = |block: &usize| at.iter().any(|it| text.blocks[*block].statements.contains(it));
+        let mut after = vec![false; blocks.len()];
+        let mut pending: Vec<usize> = (0..blocks.len()).filter(has).collect();
+        while let Some(block) = pending.pop() {
+            for &next in &blocks[block].successors {
+                if !std::mem::replace(&mut after[next], true) {
+                    pending.push(next);
+                }
+            }
+        }
+        (object, Captures { at, after })
+    };
+    objects.into_iter().map(of).collect()
 }
 
 /// The value that offsets are added to, if it has a name.

@@ -61,6 +61,16 @@ impl Flow {
         Flow { blocks, loops }
     }
 
+    /// The blocks that may run right before a block.
+    pub(super) fn before(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.blocks.before(block)
+    }
+
+    /// Whether every way to a block leads through another.
+    pub(super) fn dominates(&self, first: usize, block: usize) -> bool {
+        self.blocks.dominates(first, block)
+    }
+
     /// The smallest loop that a block is in.
     pub(super) fn innermost(&self, block: usize) -> Option<&Loop> {
         self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)

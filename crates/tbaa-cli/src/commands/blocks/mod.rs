@@ -9,6 +9,7 @@ mod prove;
 mod remarks;
 mod show;
 mod source;
+mod vector;
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -17,18 +18,15 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
+use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
-use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
-use crate::sources::Sources;
-use advice::Advisor;
 use blame::{Blocked, Cause, Judge};
 use body::Body;
 use proof::Sample;
@@ -175,43 +173,27 @@ fn one(
     let wanted = Wanted::read(&mut input, names())?;
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
-    let judge = Judge::new(module, input.text());
-    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
-        .filter(|&function| wanted.has_function(module, function))
-        .map(|index| {
-            let mut body = Body::read(module, input.text(), &sizes, index);
-            let loads = judge.loads(&mut body);
-            Function { index, body, loads }
-        })
-        .collect();
-    let sample = match args.prove {
-        true => Some(Sample::take(
-            &Prover::new(opt, &judge)?,
-            &judge,
-            &functions,
-            |load| wanted.has_load(module, load),
-            args.sample,
-        )?),
-        false => None,
-    };
-    let names = input.names();
+    let effects = Effects::new(input.text(), module);
+    let judge = Judge::new(module, input.text(), &effects);
+    let mut functions = judge.functions(&sizes, |it| wanted.has_function(module, it));
     let debug = &DebugInfo::new(input.text());
-    let advisor = Advisor::new(&judge, debug);
+    let mut sample = None;
+    if args.prove {
+        let prover = Prover::new(opt, &judge)?;
+        let is_wanted = |load| wanted.has_load(module, load);
+        sample = Some(Sample::take(&prover, &judge, &functions, is_wanted, args.sample)?);
+        for (function, of) in
+            vector::loops(&prover, &judge, &functions, debug, is_wanted, args.sample)?
+        {
+            functions[function].loads.push(of);
+        }
+    }
+    let names = input.names();
     let sample = sample.as_ref();
-    let sources = Sources::of(debug);
-    let origins = CharOrigins::new(module, input.text());
-    let shown = Shown {
-        input: &input,
-        names: &names,
-        debug,
-        sources,
-        advisor,
-        judge: &judge,
-        sample,
-        origins,
-    };
+    let shown = Shown::new(&input, &names, debug, &judge, sample);
     let is_listed = |blocked: &&Blocked| {
-        wanted.has_load(module, blocked.load)
+        (wanted.has_load(module, blocked.load)
+            || matches!(blocked.wanted, blame::Wanted::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
@@ -319,29 +301,12 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
 pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
     let sizes = Sizes::new(input.text(), module);
-    let judge = Judge::new(module, input.text());
+    let effects = Effects::new(input.text(), module);
+    let judge = Judge::new(module, input.text(), &effects);
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
-    let advisor = Advisor::new(&judge, debug);
-    let sources = Sources::of(debug);
-    let origins = CharOrigins::new(module, input.text());
-    let shown = Shown {
-        input,
-        names: &names,
-        debug,
-        sources,
-        advisor,
-        judge: &judge,
-        sample: None,
-        origins,
-    };
-    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
-        .map(|index| {
-            let mut body = Body::read(module, input.text(), &sizes, index);
-            let loads = judge.loads(&mut body);
-            Function { index, body, loads }
-        })
-        .collect();
+    let shown = Shown::new(input, &names, debug, &judge, None);
+    let functions = judge.functions(&sizes, |_| true);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();

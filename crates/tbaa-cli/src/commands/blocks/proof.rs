@@ -89,7 +89,8 @@ impl Sample {
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
         let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
         figures.found = gone.iter().filter(is_found).count();
-        let gone = blocked.keys().copied().filter(|&load| !prover.is_kept(load)).collect();
+        let is_gone = |&load: &usize| judge.is_load(load) && !prover.is_kept(load);
+        let gone = blocked.keys().copied().filter(is_gone).collect();
         Ok(Sample { outcomes, gone, figures })
     }
 
@@ -123,16 +124,20 @@ impl Sample {
 
 /// Whether tags of their own could free the load from all that is blamed.
 pub(super) fn is_of_types(blocked: &Blocked) -> bool {
-    let is_load = !matches!(blocked.wanted, Wanted::Sink(_));
+    let is_load = !matches!(blocked.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
     is_load && !blocked.blockers.is_empty() && Cause::are_of_types(&blocked.blockers)
 }
+
+/// New types: a load without a tag needs one that is not the stores'.
+const BLAMED: usize = 0;
+const LOADED: usize = 1;
 
 /// Tags of their own for what is blamed.
 fn of_blamed(blocked: &Blocked) -> Trial {
     let accesses = blocked.blockers.iter().filter(|it| it.cause.is_of_types());
-    let mut retagged: Vec<usize> = accesses.filter_map(|it| it.event.access()).collect();
+    let blamed = accesses.filter_map(|it| Some((it.event.access()?, BLAMED)));
     let untagged = blocked.blockers.iter().filter(|it| it.cause == Cause::LoadNoTag);
-    retagged.extend(untagged.map(|it| it.load));
+    let retagged = blamed.chain(untagged.map(|it| (it.load, LOADED))).collect();
     Trial { load: blocked.load, retagged }
 }
 
@@ -154,15 +159,16 @@ fn every_store(judge: &Judge<'_>, function: &Function<'_>) -> Vec<Trial> {
     loads
         .map(|load| {
             let place = key(load);
-            let others = stores.iter().filter(|(_, key)| *key != place).map(|&(store, _)| store);
-            let own = instruction(load).tag.is_none().then_some(load);
+            let others = stores.iter().filter(|(_, key)| *key != place);
+            let others = others.map(|&(store, _)| (store, BLAMED));
+            let own = instruction(load).tag.is_none().then_some((load, LOADED));
             Trial { load, retagged: others.chain(own).collect() }
         })
         .collect()
 }
 
 /// So many of a list at most, spread evenly over it.
-fn spread<T>(all: &[T], limit: usize) -> impl Iterator<Item = &T> {
+pub(super) fn spread<T>(all: &[T], limit: usize) -> impl Iterator<Item = &T> {
     let count = all.len().min(limit);
     (0..count).map(move |nth| &all[nth * all.len() / count])
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use tbaa::{Format, TagId};
-use tbaa_ir::{Module, Opcode, Rewriter, Sizes};
+use tbaa_ir::{Effects, Module, Rewriter, Sizes};
 
 use super::blame::Judge;
 use super::body::Body;
@@ -27,7 +27,8 @@ pub(super) enum Outcome {
 #[derive(Clone)]
 pub(super) struct Trial {
     pub(super) load: usize,
-    pub(super) retagged: Vec<usize>,
+    /// Each with the number of its new type.
+    pub(super) retagged: Vec<(usize, usize)>,
 }
 
 /// `opt`, and the passes that are asked.
@@ -44,6 +45,10 @@ impl Opt<'_> {
 
     fn optimised(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
         self.run(text, &format!("function({})", self.passes))
+    }
+
+    fn with_vectors(&self) -> String {
+        format!("function({},loop-vectorize)", self.passes)
     }
 
     /// Cuts out one function, which takes much less time than the whole module later. All of it
@@ -100,10 +105,11 @@ impl Places {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
         let sizes = Sizes::new(text, &module);
+        let effects = Effects::new(text, &module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = Body::read(&module, text, &sizes, function);
+                let body = Body::read(&module, text, (&sizes, &effects), function);
                 places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
             }
         }
@@ -162,7 +168,8 @@ impl<'a> Prover<'a> {
             let (now, later) =
                 left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));
             left = later;
-            let after = Places::of(&self.opt.optimised(&self.retagged(trials, &now)?)?, &taken)?;
+            let text = self.retagged(now.iter().map(|&trial| &trials[trial]))?;
+            let after = Places::of(&self.opt.optimised(&text)?, &taken)?;
             for trial in now {
                 let load = trials[trial].load;
                 let Some(value) = self.value(load) else { continue };
@@ -178,21 +185,37 @@ impl<'a> Prover<'a> {
         Ok(outcomes)
     }
 
+    /// What LLVM's vectoriser makes of the module with the tags of some trials, which have no
+    /// access in common.
+    pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, Failure> {
+        progress::doing(format!("asking opt of {} loops", trials.len()));
+        self.opt.run(&self.retagged(trials)?, &self.opt.with_vectors())
+    }
+
+    /// What LLVM's vectoriser says of the module as it is.
+    pub(super) fn remarks(&self) -> Result<String, Failure> {
+        let passes = format!("-passes={}", self.opt.with_vectors());
+        let only = "-pass-remarks-filter=loop-vectorize";
+        let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
+        let records = ask(self.opt.program, &arguments, self.judge.text)?;
+        Ok(String::from_utf8_lossy(&records).into_owned())
+    }
+
     /// The module with other tags in some trials.
-    fn retagged(&self, trials: &[Trial], now: &[usize]) -> Result<Vec<u8>, Failure> {
+    fn retagged<'t>(
+        &self,
+        trials: impl IntoIterator<Item = &'t Trial>,
+    ) -> Result<Vec<u8>, Failure> {
         let fail = |error: tbaa_ir::TextError| Failure::unusable(error.to_string());
         let mut rewriter = Rewriter::new(self.judge.text, self.module());
         let mut fresh = HashMap::new();
-        for &trial in now {
-            let Trial { load, retagged } = &trials[trial];
+        for Trial { load, retagged } in trials {
             let like = self.module().instructions()[*load].tag;
-            for &access in retagged {
-                // A load without a tag needs one that is not the stores'.
-                let is_load = self.module().instructions()[access].opcode == Opcode::Load;
-                let key = (is_load, like.map(|tag| self.root(tag)));
+            for &(access, of) in retagged {
+                let key = (of, like.map(|tag| self.root(tag)));
                 let tag = match fresh.get(&key) {
                     Some(&tag) => tag,
-                    None => self.define(&mut rewriter, like, key.0).map_err(fail)?,
+                    None => self.define(&mut rewriter, like, of).map_err(fail)?,
                 };
                 fresh.insert(key, tag);
                 rewriter.set_metadata(access, "tbaa", Some(tag));
@@ -212,12 +235,12 @@ impl<'a> Prover<'a> {
         &self,
         rewriter: &mut Rewriter<'_>,
         like: Option<TagId>,
-        is_load: bool,
+        of: usize,
     ) -> Result<u32, tbaa_ir::TextError> {
         let graph = self.module().graph();
         let readable = |tag: &TagId| graph.tag(*tag).is_ok() && self.root(*tag).is_some();
         let like = like.filter(readable).or_else(|| graph.tags().find(readable));
-        let name = if is_load { "the load" } else { "blamed" };
+        let name = format_args!("tbaa blocks {of}");
         let format = like.and_then(|tag| graph.tag(tag).ok()).map(|tag| tag.format);
         let root = match like.and_then(|tag| self.root(tag)) {
             Some(root) => root,

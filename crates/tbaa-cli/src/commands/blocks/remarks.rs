@@ -18,6 +18,7 @@ fn name(row: &Row) -> &'static str {
     match row.could {
         "hoist" => "LoadWithLoopInvariantAddressInvalidated",
         "sink" => "StoreStaysInLoop",
+        "vectorise" => "LoopNotVectorized",
         _ => "LoadClobbered",
     }
 }
@@ -26,6 +27,12 @@ fn name(row: &Row) -> &'static str {
 fn said(row: &Row) -> String {
     let what = &row.load.what;
     match &row.around {
+        _ if row.could == "vectorise" => {
+            let at = row.around.as_ref().map(|around| format!(" at {around}")).unwrap_or_default();
+            format!(
+                "{what} keeps the loop{at} from vectors, or behind a check: it may be the memory of "
+            )
+        }
         Some(around) if row.could == "sink" => {
             format!("{what} stays in the loop at {around}: its memory may be used by ")
         }
@@ -83,6 +90,7 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
             "StoreStaysInLoop",
             "another access prevents LLVM from moving a store out of its loop",
         ),
+        rule("LoopNotVectorized", "two accesses that may overlap keep LLVM from using vectors"),
         rule(
             "LoadWithLoopInvariantAddressInvalidated",
             "a store or call prevents LLVM from moving a load out of its loop",

@@ -14,6 +14,7 @@ use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
+use super::vector::Vectors;
 use crate::char_origin::{CharOrigins, is_wider_char};
 use crate::find::{access_name, in_function};
 use crate::input::Input;
@@ -94,6 +95,18 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Shown<'a> {
+    pub(super) fn new(
+        input: &'a Input,
+        names: &'a Names<'a>,
+        debug: &'a DebugInfo<'a>,
+        judge: &'a Judge<'a>,
+        sample: Option<&'a Sample>,
+    ) -> Self {
+        let origins = CharOrigins::new(judge.module, judge.text);
+        let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
+        Shown { input, names, debug, sources, advisor, judge, sample, origins }
+    }
+
     pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
         let proof = self.sample.map(|sample| &sample.figures);
         Document { file: self.input.file(), loads, proof }
@@ -113,13 +126,14 @@ impl<'a> Shown<'a> {
             Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
             Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
             Wanted::Sink(header) => ("sink", Vec::new(), Some(label(function, *header))),
+            Wanted::Vectorise(it) => ("vectorise", Vec::new(), Some(label(function, it.header))),
         };
-        let restrict = self.advisor.restrict_helps(function, blocked);
+        let means = self.advisor.means(function, blocked);
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: code(blocker.cause),
             why: self.why(function, blocked, blocker),
-            help: self.advisor.of(function, blocked, blocker, restrict),
+            help: self.advisor.of(function, blocked, blocker, means),
         });
         Row {
             function: self.function_name(function),
@@ -148,19 +162,45 @@ impl<'a> Shown<'a> {
         }
         let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
         let count = in_function(self.judge.module, function.index).filter(is_load).count();
-        let is_store = |it: &&Blocked| matches!(it.wanted, Wanted::Sink(_));
-        let stores = function.loads.iter().filter(is_store).count();
-        let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count() - stores;
+        let kept =
+            function.loads.iter().filter(|it| !it.blockers.is_empty()).map(|it| (function, it));
+        let (kept, others) = self.others("; ", kept);
         let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
         let are = match kept {
             0 => "none blocked by a store or call".to_owned(),
             _ => format!("{kept} cannot be removed because of a store or call"),
         };
-        writeln!(out, "{name}: {count}, {are}{}", staying("; ", stores))?;
+        writeln!(out, "{name}: {count}, {are}{others}")?;
         for blocked in loads {
             self.one(function, blocked, &[], usize::MAX, out)?;
         }
         writeln!(out)
+    }
+
+    /// How many of a list are loads, and in words how many stores and loops there are beside them.
+    fn others<'f, 't: 'f>(
+        &self,
+        before: &str,
+        loads: impl Iterator<Item = InFunction<'f, 't>>,
+    ) -> (usize, String) {
+        let (mut kept, mut stores, mut loops) = (0, 0, BTreeSet::new());
+        for (function, blocked) in loads {
+            match &blocked.wanted {
+                Wanted::Sink(_) => stores += 1,
+                Wanted::Vectorise(it) => drop(loops.insert((function.index, it.header))),
+                _ => kept += 1,
+            }
+        }
+        let stores = (stores > 0).then(|| match stores {
+            1 => "1 store stays in its loop".to_owned(),
+            _ => format!("{stores} stores stay in their loops"),
+        });
+        let loops = (!loops.is_empty()).then(|| match loops.len() {
+            1 => "1 loop is not vectorised, or behind a check".to_owned(),
+            count => format!("{count} loops are not vectorised, or behind a check"),
+        });
+        let others = stores.into_iter().chain(loops).map(|it| format!("{before}{it}"));
+        (kept, others.collect())
     }
 
     /// The first loads of a list, and what blocks most of the list. Loads of one place
@@ -174,13 +214,12 @@ impl<'a> Shown<'a> {
         let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
-        let stores = loads.iter().filter(|it| matches!(it.1.wanted, Wanted::Sink(_))).count();
-        let stay = staying(", and ", stores);
+        let (kept, others) = self.others(", and ", loads.iter().copied());
         writeln!(
             out,
-            "{} cannot be removed because of stores or calls{stay}; {in_loops} of them are in loops. \
+            "{} cannot be removed because of stores or calls{others}; {in_loops} of them are in loops. \
              The first {shown}, innermost loops first:\n",
-            counted((loads.len() - stores) as u64, "load", "loads"),
+            counted(kept as u64, "load", "loads"),
         )?;
         for group in groups.iter().take(top) {
             let (function, blocked) = group[0];
@@ -269,7 +308,8 @@ impl<'a> Shown<'a> {
             };
             let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
             let what = self.place(function, Event::Access(blocked.load)).what;
-            let what = format!("{what} {}", self.object(function, blocked.load));
+            let is_loop = matches!(blocked.wanted, Wanted::Vectorise(_));
+            let what = format!("{what} {is_loop} {}", self.object(function, blocked.load));
             let group = *known.entry((what, blockers)).or_insert(groups.len());
             match groups.get_mut(group) {
                 Some(group) => group.push((function, blocked)),
@@ -304,6 +344,10 @@ impl<'a> Shown<'a> {
             true => ["can", ": nothing in between may change it"],
             false => ["could", ", but these may change it:"],
         };
+        let at = self
+            .loop_of(function, blocked)
+            .map(|at| at.unwrap_or_else(|label| format!("%{label}")));
+        let at = at.unwrap_or_default();
         match &blocked.wanted {
             Wanted::Reuse(earlier) => {
                 let from = self.any(function, earlier);
@@ -316,24 +360,23 @@ impl<'a> Shown<'a> {
                     "    LLVM {can} reuse the value of {from}, and load on one way only{end}"
                 )?;
             }
-            Wanted::Hoist(header) => {
-                let at = match self.loop_of(function, blocked) {
-                    Some(Ok(line)) => line,
-                    _ => format!("%{}", label(function, *header)),
-                };
+            Wanted::Hoist(_) => {
                 writeln!(out, "    LLVM {can} load it once, before the loop at {at}{end}")?;
             }
-            Wanted::Sink(header) => {
-                let at = match self.loop_of(function, blocked) {
-                    Some(Ok(line)) => line,
-                    _ => format!("%{}", label(function, *header)),
+            Wanted::Vectorise(it) => {
+                let what = match it.now {
+                    Vectors::Scalar => "does not vectorise the loop",
+                    _ => "checks at run time, before the loop",
                 };
+                writeln!(out, "    LLVM {what} at {at}, because these may be the same memory:")?;
+            }
+            Wanted::Sink(_) => {
                 let end = if can == "can" { end } else { ", but these may use that memory:" };
                 writeln!(out, "    LLVM {can} store it once, after the loop at {at}{end}")?;
             }
         }
         let mut helped = Vec::new();
-        let restrict = self.advisor.restrict_helps(function, blocked);
+        let means = self.advisor.means(function, blocked);
         for (at, blocker) in blocked.blockers.iter().enumerate() {
             let why = self.why(function, blocked, blocker);
             match at.cmp(&most) {
@@ -345,15 +388,25 @@ impl<'a> Shown<'a> {
                 }
                 Ordering::Greater => {}
             }
-            let help = self.advisor.of(function, blocked, blocker, restrict);
+            let help = self.advisor.of(function, blocked, blocker, means);
             helped.extend(help.filter(|help| !helped.contains(help)));
         }
         for help in helped {
             writeln!(out, "    help: {help}")?;
         }
-        if let Some(outcome) = self.outcome(blocked) {
+        if let Wanted::Vectorise(it) = &blocked.wanted {
+            if let Some(remark) = &it.remark {
+                writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+            }
+            let outcome = it.then.words();
+            writeln!(out, "    LLVM, if no two objects of the loop overlap: {outcome}")?;
+        } else if let Some(outcome) = self.outcome(blocked) {
             writeln!(out, "    LLVM, with tags that separate the blamed stores: {outcome}")?;
-        } else if self.sample.is_some() && !is_of_types(blocked) && !blocked.blockers.is_empty() {
+        } else if self.sample.is_some()
+            && self.judge.is_load(blocked.load)
+            && !is_of_types(blocked)
+            && !blocked.blockers.is_empty()
+        {
             writeln!(out, "    LLVM was not asked: tags alone cannot free this load")?;
         }
         Ok(())
@@ -366,7 +419,11 @@ impl<'a> Shown<'a> {
         function: &Function<'_>,
         blocked: &Blocked,
     ) -> Option<Result<String, String>> {
-        let (Wanted::Hoist(header) | Wanted::Sink(header)) = blocked.wanted else { return None };
+        let header = match &blocked.wanted {
+            Wanted::Hoist(header) | Wanted::Sink(header) => *header,
+            Wanted::Vectorise(it) => it.header,
+            _ => return None,
+        };
         let blocks = function.body.blocks.iter().enumerate();
         let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
         let named = back.find_map(|(block, _)| {
@@ -385,6 +442,9 @@ impl<'a> Shown<'a> {
     }
 
     fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
+        if let Wanted::Vectorise(it) = &blocked.wanted {
+            return Some(it.then.words());
+        }
         let sample = self.sample?;
         if sample.is_gone(blocked.load) {
             return Some("it is gone, even with the tags as they are");
@@ -511,6 +571,9 @@ impl<'a> Shown<'a> {
                 ),
                 None => "both have the same type, so no tag can separate them".to_owned(),
             },
+            Cause::SameType if written.is_empty() => {
+                format!("it copies a struct that may have {read}")
+            }
             Cause::SameType => format!("{written} may be {read}"),
             Cause::SamePlace => "it stores to the same place".to_owned(),
             Cause::Register if is_store => "it is to the same place".to_owned(),
@@ -525,15 +588,6 @@ impl<'a> Shown<'a> {
             return why;
         }
         format!("{why}; the load's pointer is read from there")
-    }
-}
-
-/// How many stores stay in loops, after a text, if any do.
-fn staying(before: &str, stores: usize) -> String {
-    match stores {
-        0 => String::new(),
-        1 => format!("{before}1 store stays in its loop"),
-        _ => format!("{before}{stores} stores stay in their loops"),
     }
 }
 

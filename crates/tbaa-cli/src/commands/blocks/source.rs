@@ -74,6 +74,7 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
         };
         let [verb, end] = match row.could {
             "sink" => ["stores", "use that memory"],
+            "vectorise" => ["uses no vectors for", "be the same memory"],
             _ => ["reloads", "change it"],
         };
         let what = row.load.what.split_once(' ').map_or("", |(_, what)| what);

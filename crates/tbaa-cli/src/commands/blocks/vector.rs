@@ -1,0 +1,287 @@
+//! Loops that LLVM does not vectorise, or only behind a check at run time, because two accesses
+//! in them may overlap as far as their types tell.
+//!
+//! LLVM is asked. Accesses that may overlap by their pointers alone are one group: no type can
+//! separate them. Each group gets a type of its own, and LLVM shows what it does with the loop
+//! if no two groups overlap. If that is more, two groups at a time share one type. Where LLVM
+//! then does less, these two are to blame.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tbaa_ir::{DebugInfo, Opcode};
+
+use super::Function;
+use super::blame::{Blocked, Blocker, Judge, Wanted};
+use super::body::Event;
+use super::flow::{Flow, Loop};
+use super::proof::spread;
+use super::prove::{Prover, Trial};
+use crate::report::Failure;
+
+/// Pairs of groups in one loop that LLVM is asked about.
+const MOST_PAIRS: usize = 32;
+
+/// What LLVM makes of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Vectors {
+    Scalar,
+    /// Vectorised, behind a check at run time that accesses do not overlap.
+    Checked,
+    Vectorised,
+}
+
+impl Vectors {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Vectors::Scalar => "no vectors",
+            Vectors::Checked => "it is vectorised, behind a check at run time",
+            Vectors::Vectorised => "it is vectorised without a check",
+        }
+    }
+}
+
+/// A loop, and what keeps it from being vectorised.
+pub(super) struct Vectorise {
+    /// The block that begins it.
+    pub(super) header: usize,
+    pub(super) now: Vectors,
+    /// With tags that separate all that tags can separate in it.
+    pub(super) then: Vectors,
+    /// Why LLVM does not vectorise it, in its own words.
+    pub(super) remark: Option<String>,
+    /// Whether the access that is judged has the same pointer in every turn, and whether it or
+    /// another that is blamed has.
+    pub(super) is_fixed: bool,
+    pub(super) has_fixed: bool,
+}
+
+/// An innermost loop in which types alone may keep two accesses together.
+struct Candidate<'t> {
+    /// Index into the functions that are judged.
+    function: usize,
+    around: Loop,
+    depth: usize,
+    name: (&'t [u8], &'t [u8]),
+    /// Accesses that are one group, as indices into the module's instructions.
+    groups: Vec<Vec<usize>>,
+    /// Two groups, and an access of the first with one of the second that may overlap it.
+    pairs: Vec<(usize, usize, Blocker)>,
+}
+
+impl Candidate<'_> {
+    /// A type for each group, but one for both groups of a pair.
+    fn trial(&self, shared: Option<usize>) -> Trial {
+        let shared = shared.map(|pair| &self.pairs[pair]);
+        let of = |group| shared.map_or(group, |it| if group == it.1 { it.0 } else { group });
+        let groups = self.groups.iter().enumerate();
+        let retagged = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
+        Trial { load: self.groups[0][0], retagged: retagged.collect() }
+    }
+}
+
+/// Finds the loops that `is_wanted` admits accesses of, with the indices of their functions.
+/// LLVM is asked about `limit` loops at most.
+pub(super) fn loops<'a>(
+    prover: &Prover<'_>,
+    judge: &Judge<'a>,
+    functions: &[Function<'a>],
+    debug: &DebugInfo<'_>,
+    is_wanted: impl Fn(usize) -> bool,
+    limit: usize,
+) -> Result<Vec<(usize, Blocked)>, Failure> {
+    let names: Vec<&[u8]> = judge.module.functions().collect();
+    let mut all = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        candidates(judge, index, function, names[function.index as usize], &mut all);
+    }
+    let all: Vec<&Candidate<'_>> = spread(&all, limit).collect();
+    if all.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ask = |trials: &[Trial]| Ok::<_, Failure>(Results::read(&prover.vectorised(trials)?));
+    let now = ask(&[])?;
+    let trials: Vec<Trial> = all.iter().map(|it| it.trial(None)).collect();
+    let then = ask(&trials)?;
+    let result = |of: &Results, it: &Candidate<'_>| of.get(it.name);
+    let better: Vec<&Candidate<'_>> =
+        all.into_iter().filter(|it| result(&then, it) > result(&now, it)).collect();
+    let mut blamed: Vec<Vec<Blocker>> = better.iter().map(|_| Vec::new()).collect();
+    for pair in 0..better.iter().map(|it| it.pairs.len()).max().unwrap_or(0) {
+        let asked = || better.iter().enumerate().filter(|(_, it)| pair < it.pairs.len());
+        let trials: Vec<Trial> = asked().map(|(_, it)| it.trial(Some(pair))).collect();
+        let shared = ask(&trials)?;
+        for (at, it) in asked() {
+            if result(&shared, it) < result(&then, it) {
+                blamed[at].push(it.pairs[pair].2);
+            }
+        }
+    }
+    let records = if better.is_empty() { String::new() } else { prover.remarks()? };
+    let mut found = Vec::new();
+    for (it, mut blamed) in better.into_iter().zip(blamed) {
+        if blamed.is_empty() {
+            // Only several of them together keep LLVM from it.
+            blamed = it.pairs.iter().map(|pair| pair.2).collect();
+        }
+        let by_access = by_access(blamed);
+        let body = &functions[it.function].body;
+        let Loop { header, contains, .. } = &it.around;
+        let mut ends = (0..body.blocks.len())
+            .filter(|&block| contains[block] && body.blocks[block].successors.contains(header));
+        let at = ends.find_map(|end| debug.loop_at(body.last_offset(end)?));
+        let line = at.map_or((0, 0), |at| (at.line, at.column));
+        let remark = remark(&records, it.name.0, line);
+        for (load, blockers) in by_access {
+            let names = |it: &Blocker| it.event.access().is_some_and(&is_wanted);
+            if !is_wanted(load) && !blockers.iter().any(names) {
+                continue;
+            }
+            let is_fixed =
+                |it: usize| judge.pointer(it).is_some_and(|it| body.is_invariant(it, contains));
+            let others = || blockers.iter().filter_map(|it| it.event.access());
+            let wanted = Wanted::Vectorise(Box::new(Vectorise {
+                header: *header,
+                now: result(&now, it),
+                then: result(&then, it),
+                remark: remark.clone(),
+                is_fixed: is_fixed(load),
+                has_fixed: is_fixed(load) || others().any(is_fixed),
+            }));
+            found.push((it.function, Blocked { load, wanted, blockers, depth: it.depth }));
+        }
+    }
+    Ok(found)
+}
+
+/// Pairs of accesses by the access that is in most of them: what separates that one from the
+/// others is the shortest answer.
+fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<usize, Vec<Blocker>> {
+    let both = |it: &Blocker| [Some(it.load), it.event.access()].into_iter().flatten();
+    let mut found: BTreeMap<usize, Vec<Blocker>> = BTreeMap::new();
+    while !pairs.is_empty() {
+        let count = |access| pairs.iter().filter(|it| both(it).any(|it| it == access)).count();
+        let most = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(it)).unwrap_or(0);
+        for it in pairs.extract_if(.., |it| both(it).any(|it| it == most)) {
+            let other = both(&it).find(|&it| it != most).unwrap_or(most);
+            let event = Event::Access(other);
+            found.entry(most).or_default().push(Blocker { event, load: most, ..it });
+        }
+    }
+    found
+}
+
+fn candidates<'a>(
+    judge: &Judge<'a>,
+    index: usize,
+    function: &Function<'a>,
+    name: &'a [u8],
+    all: &mut Vec<Candidate<'a>>,
+) {
+    let body = &function.body;
+    if body.blocks.is_empty() {
+        return;
+    }
+    let flow = Flow::of(body);
+    let headers: Vec<usize> = flow.loops.iter().map(|it| it.header).collect();
+    let has_other =
+        |it: &Loop| headers.iter().any(|&other| other != it.header && it.contains[other]);
+    let depths: Vec<usize> = headers.iter().map(|&it| flow.depth(it)).collect();
+    for (around, depth) in flow.loops.into_iter().zip(depths) {
+        let Some(events) = judge.events_of(body, &around).filter(|_| !has_other(&around)) else {
+            continue;
+        };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for access in events.into_iter().filter_map(Event::access) {
+            let it = &judge.module.instructions()[access];
+            let is_plain = matches!(it.opcode, Opcode::Load | Opcode::Store);
+            if !is_plain || it.volatile || it.atomic {
+                continue;
+            }
+            let meets = |of: &Vec<usize>| of.iter().any(|&it| judge.may_meet(body, access, it));
+            // An access may join groups that were apart before.
+            let mut joined = vec![access];
+            while let Some(at) = groups.iter().position(&meets) {
+                joined.extend(groups.swap_remove(at));
+            }
+            groups.push(joined);
+        }
+        groups.iter_mut().for_each(|it| it.sort_unstable());
+        groups.sort_unstable();
+        let mut pairs = Vec::new();
+        for b in 0..groups.len() {
+            for a in 0..b {
+                pairs.extend(judge.pair(body, &groups[a], &groups[b]).map(|it| (a, b, it)));
+            }
+        }
+        pairs.truncate(MOST_PAIRS);
+        if !pairs.is_empty() {
+            let name = (name, body.blocks[around.header].label);
+            all.push(Candidate { function: index, around, depth, name, groups, pairs });
+        }
+    }
+}
+
+/// By function and the label of a loop's first block, what LLVM made of the loops with vectors;
+/// and by function the labels that are left.
+///
+/// LLVM: the names of blocks in `InnerLoopVectorizer`.
+struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
+
+impl Results {
+    fn get(&self, (function, header): (&[u8], &[u8])) -> Vectors {
+        // Where the whole loop is done in vectors, its old blocks are gone.
+        let key = (function.to_vec(), header.to_vec());
+        self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
+    }
+
+    fn read(text: &[u8]) -> Results {
+        let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
+        let mut all = HashMap::new();
+        for (function, name) in (0..).zip(module.functions()) {
+            let body = module.body(text, function);
+            let successors = body.successors();
+            let key = |block: usize| (name.to_vec(), body.blocks[block].label.to_vec());
+            for (rest, block) in body.blocks.iter().enumerate() {
+                all.entry(key(rest)).or_insert(Vectors::Scalar);
+                if !block.label.starts_with(b"scalar.ph")
+                    && !block.label.starts_with(b"vec.epilog.scalar.ph")
+                {
+                    continue;
+                }
+                let mut blocks = body.blocks.iter().zip(&successors);
+                let is_checked = blocks.any(|(it, next)| {
+                    next.contains(&rest) && it.label.starts_with(b"vector.memcheck")
+                });
+                let made = if is_checked { Vectors::Checked } else { Vectors::Vectorised };
+                all.extend(successors[rest].iter().map(|&after| (key(after), made)));
+            }
+        }
+        Results(all)
+    }
+}
+
+/// Why LLVM does not vectorise a loop, from its optimisation records; `None` where loops of one
+/// line differ. Records of a function stand together, a loop's reason before the loop.
+///
+/// LLVM: `YAMLRemarkSerializer`.
+fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {
+    let function = format!("Function:        {}\n", String::from_utf8_lossy(function));
+    let place = format!("Line: {line}, Column: {column} }}");
+    let (mut found, mut why): (Option<String>, _) = (None, None);
+    for record in records.split("--- !").filter(|it| it.contains(&function)) {
+        let strings = record.lines().filter_map(|it| it.trim().strip_prefix("- String:"));
+        let said: String = strings.map(|it| it.trim_start().trim_matches('\'')).collect();
+        if let Some(reason) = said.strip_prefix("loop not vectorized: ") {
+            why = Some(reason.to_owned());
+        } else if record.contains("MissedDetails") {
+            let why = why.take();
+            if line != 0 && record.contains(&place) {
+                if found.is_some() && found != why {
+                    return None;
+                }
+                found = why;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,51 @@
+//! Tags for modules that have none: on the live module as in its text.
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use tbaa_inkwell::{ModuleTags, TagModuleError, TagOptions, tag_module};
+use tbaa_tests::llvm::{Llvm, corpus};
+
+fn attached(module: &inkwell::module::Module<'_>) -> Vec<String> {
+    let tags = ModuleTags::read(module).unwrap();
+    let node =
+        |tag| tbaa_ir::write_operands(&tags.graph, tags.graph.tag_node(tag), |_| String::new());
+    tags.accesses.iter().map(|&(at, tag)| format!("{at} {}", node(tag))).collect()
+}
+
+#[test]
+fn a_live_module_gets_the_tags_of_its_text() {
+    let Some(llvm) = Llvm::get() else { return };
+    let context = Context::create();
+    let mut tagged = 0;
+    for file in corpus() {
+        let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-fno-strict-aliasing", "-g"];
+        let text = llvm.clang(&file, &flags);
+        let read = tbaa_ir::read(&text).unwrap();
+        let tags = match tbaa_tag::tag(&text, &read, &TagOptions::new().elements()) {
+            Ok(tags) => tags.to_bytes(&text, &read).unwrap(),
+            Err(_) => continue,
+        };
+        let parse = |mut text: Vec<u8>| {
+            text.push(0);
+            let buffer = MemoryBuffer::create_from_memory_range_copy(&text[..text.len() - 1], "m");
+            context.create_module_from_ir(buffer).unwrap()
+        };
+        let (live, from_text) = (parse(text), parse(tags));
+        // Struct types that both modules have get other names in one context.
+        let counts = tag_module(&live, &TagOptions::new().elements()).unwrap();
+        live.verify().unwrap();
+        let found = attached(&live);
+        let expected = attached(&from_text);
+        let ends = |list: &[String]| {
+            list.iter()
+                .map(|it| it.rsplit_once(", align").unwrap().1.to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&found), ends(&expected), "{}", file.display());
+        assert_eq!(counts.tagged, found.len());
+        tagged += found.len();
+    }
+    assert!(tagged > 300, "{tagged}");
+    let error = tag_module(&context.create_module("m"), &TagOptions::new()).unwrap_err();
+    assert!(matches!(error, TagModuleError::Tag(_)), "{error}");
+}
