@@ -1,7 +1,7 @@
 //! Which tags are refused, and that the others are right.
 
 use pretty_assertions::assert_eq;
-use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
+use tbaa::declare::{Policy, TaggedTypes};
 use tbaa::{AliasRule, Format, Graph, Oracle, SizedField, TagId};
 use tbaa_check::verify::Rule;
 use tbaa_lower::emit::{EmitError, Emitter, Reason, TagCheck};
@@ -11,21 +11,7 @@ use tbaa_tests::{Rng, setting};
 
 /// A struct with all that matters in it.
 fn declared(policy: Policy) -> (Graph, TaggedTypes) {
-    let mut types = Declarations::new(Target::x86_64());
-    let value = Record::union("Value").field("p", "void *").field("n", "double").field("i", "long");
-    types.define(Record::structure("TValue").field("value", value).field("tt", "short")).unwrap();
-    let inner = Record::structure("Inner").field("a", "int").field("b", "float");
-    types.define(inner).unwrap();
-    types
-        .define(
-            Record::structure("Outer")
-                .field("inner", "Inner")
-                .field("values", "TValue [4]")
-                .bits("kind", "int", 3)
-                .bits("mark", "int", 5)
-                .field("last", "int"),
-        )
-        .unwrap();
+    let types = tbaa_tests::declared(include_str!("../fixtures/types/nested.ron"));
     (Graph::new(), types.into_tagged(policy))
 }
 

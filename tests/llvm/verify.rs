@@ -25,20 +25,7 @@ const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
 
 /// Instructions that may have a tag, and some that may not; `#` stands for a
 /// number of their own.
-const INSTRUCTIONS: &[&str] = &[
-    "store i64 #, ptr %p, align 1",
-    "%v# = load i64, ptr %p, align 1",
-    "%v# = atomicrmw add ptr %p, i64 1 seq_cst",
-    "%v# = cmpxchg ptr %p, i64 0, i64 1 seq_cst seq_cst",
-    "%v# = va_arg ptr %p, i64",
-    "call void @g()",
-    "call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false)",
-    "%v# = add i64 1, 2",
-    "fence seq_cst",
-    "%v# = getelementptr i8, ptr %p, i64 1",
-    "%v# = alloca i64",
-    "invoke void @g() to label %b# unwind label %pad",
-];
+const INSTRUCTIONS: &str = include_str!("../fixtures/text/taggable.txt");
 
 /// A module with one instruction for each of some numbered tags.
 fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
@@ -47,10 +34,11 @@ fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
          declare i32 @personality(...)\n\
          define void @f(ptr %p) personality ptr @personality {\n",
     );
+    let instructions: Vec<&str> = INSTRUCTIONS.lines().collect();
     for (number, tag) in tags.iter().enumerate() {
         // Mostly stores: where LLVM says that an instruction may not have a
         // tag, it says nothing of the tag.
-        let template = if rng.one_in(3) { *rng.pick(INSTRUCTIONS) } else { INSTRUCTIONS[0] };
+        let template = if rng.one_in(3) { *rng.pick(&instructions) } else { instructions[0] };
         let line = template.replace('#', &number.to_string());
         let _ = writeln!(out, "  {line}, !tbaa {tag}");
         if line.starts_with("invoke") {

@@ -4,13 +4,7 @@ use clap::{CommandFactory, Parser, ValueEnum};
 
 use crate::commands::Command;
 
-const NAMES: &str = "\
-A and B name access tags. In LLVM assembly they are: a metadata number such as `!8` (or 8); the
-operands that `matrix` prints for a tag without a number; a place such as vec.len, vec+8 (8 bytes
-into vec) or long; an access such as @f:2, the second in function f, or @f:%x, the one whose result
-or pointer is %x; a line such as f.ll:7 of the text or f.c:7 of the source (with -g), which stands
-for all its accesses. In a spec they are a tag's name, or a path such as CallInfo.l.base.
-";
+const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 
 /// The commands by what one wants, the common ones first. The others are not listed.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -21,12 +15,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Make and change metadata", &["declare", "tag", "lower", "link", "strip", "plugin"]),
 ];
 
-const STATUS: &str = "\
-Exit status:
-  0  fine
-  1  the input is readable, and something was found in it (check, verify, lint,
-     diff, bisect)
-  2  unusable input or arguments";
+const STATUS: &str = include_str!("commands/help/status-of-tbaa.txt");
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
 ///

@@ -384,12 +384,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
 fn calls_that_were_not_understood_are_listed() {
     let Some(()) = clang() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (checked, plain) = (folder.join("checked.c"), folder.join("plain.c"));
-    let text = "#include <stdlib.h>\nvoid plain(int **);\nint main(void) { int *p = malloc(40);\n\
-                for (int i = 0; i < 10; i++) p[i] = i;\nint **q = malloc(8); *q = p;\n\
-                plain(q); plain(q);\nreturn (int)*(float *)(p + 3); }\n";
-    fs::write(&checked, text).unwrap();
-    fs::write(&plain, "void plain(int **p) { *(float *)(*p + 3) = 0; }\n").unwrap();
+    let (checked, plain) = (program("checked.c"), program("plain.c"));
     let object = folder.join("plain.o");
     run(Command::new("clang-22").args(["-c", "-O1"]).arg(&plain).arg("-o").arg(&object));
     let object = object.display().to_string();
@@ -418,12 +413,7 @@ fn calls_that_were_not_understood_are_listed() {
 #[test]
 fn a_member_of_character_type_is_told_of() {
     let Some(()) = clang() else { return };
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("character.c");
-    let text = "#include <stdlib.h>\nstruct a { long l; unsigned char c; };\n\
-                struct b { long l; unsigned char c; };\n\
-                int main(void) { struct a *a = malloc(16); a->c = 1;\n\
-                return ((struct b *)a)->c - 1; }\n";
-    fs::write(&source, text).unwrap();
+    let source = program("character.c");
     let (output, found) = reports(&build(&source, "character", WAYS[0].1), "");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(found.len(), 1, "{text}");

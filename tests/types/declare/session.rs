@@ -146,39 +146,8 @@ fn errors_name_the_types() {
 /// A larger size never aliases less, and one that varies never less than any.
 #[test]
 fn sizes_are_monotone() {
-    let types = || {
-        let mut types = Declarations::new(Target::x86_64());
-        let records = [
-            Record::structure("E").field("x", "int").field("y", "float"),
-            Record::structure("S").field("e", "E [4]").field("tail", "double"),
-            Record::union("U").field("words", "long [2]").field("s", "E").field("n", "double"),
-            Record::structure("V").field("u", "U").field("lanes", "float [2]").field("z", "short"),
-            Record::structure("F").field("len", "long").field("data", "V []"),
-        ];
-        records.into_iter().for_each(|record| _ = types.define(record).unwrap());
-        types
-    };
-    let paths = [
-        "E.x",
-        "E.y",
-        "S.e[*].x",
-        "S.e[*].y",
-        "S.e[1].y",
-        "S.tail",
-        "U.words[*]",
-        "U.s.y",
-        "U.n",
-        "V.u.s.x",
-        "V.u.words[*]",
-        "V.lanes[*]",
-        "V.z",
-        "F.len",
-        "F.data[*].u.n",
-        "F.data[*].z",
-        "*int",
-        "*double",
-        "*short",
-    ];
+    let types = || tbaa_tests::declared(include_str!("../../fixtures/types/monotone.ron"));
+    let paths: Vec<&str> = include_str!("../../fixtures/types/monotone.txt").lines().collect();
     let sizes = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64, 1 << 40, u64::MAX];
     for policy in POLICIES {
         for rules in RULES {
@@ -187,13 +156,14 @@ fn sizes_are_monotone() {
                 continue;
             }
             let mut session = Session::new(types(), policy, rules);
-            let sized = paths.map(|path| {
+            let mut sized = |path: &&str| {
                 let mut access = |size| session.sized(path, size).unwrap();
                 (access(0), sizes.map(&mut access))
-            });
+            };
+            let sized: Vec<_> = paths.iter().map(&mut sized).collect();
             let tags = session.tags(&paths).unwrap().into_iter().map(Access::from);
             let others: Vec<Access> = tags.chain(sized.iter().flat_map(|it| it.1)).collect();
-            for (path, (unknown, sized)) in std::iter::zip(paths, sized) {
+            for (path, (unknown, sized)) in std::iter::zip(&paths, sized) {
                 assert_eq!(unknown, sized[sizes.len() - 1]);
                 for &other in &others {
                     let answers = sized.map(|access| session.may_alias(access, other));

@@ -16,7 +16,7 @@ use tbaa_inkwell::AttachError;
 use tbaa_lower::emit::{Jit, JitOptions, Misuse, TagForm, TaggedPlace};
 
 use crate::support::Code;
-use crate::wrong::{force, helper, load_store_load, tagger, types};
+use crate::wrong::{force, helper, load_store_load, tagger};
 
 /// Forms of tags that LLVM reads without the plugin.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
@@ -24,17 +24,7 @@ pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagFo
 const FILLED: u64 = 0x0101_0101_0101_0101;
 
 fn records() -> Declarations {
-    types([
-        Record::structure("Arr").field("len", "long").field("data", "double []"),
-        Record::structure("Proto")
-            .field("kind", "short")
-            .field("step", "long")
-            .field("next", "long"),
-        Record::structure("Fixed").field("cells", "long [2]").field("tail", "long"),
-        Record::structure("Inner").field("x", "long"),
-        Record::structure("Outer").field("inner", "Inner").field("y", "long"),
-        Record::structure("Nothing"),
-    ])
+    tbaa_tests::declared(include_str!("bytes.ron"))
 }
 
 fn jit(form: TagForm) -> Jit {

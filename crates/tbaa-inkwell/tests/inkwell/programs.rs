@@ -5,14 +5,14 @@
 //! `TBAA_PROGRAMS` is the number of programs, `TBAA_SEED` the first one's seed.
 
 use inkwell::values::{BasicValue, InstructionValue, IntValue, PointerValue};
-use tbaa::declare::{Declarations, Record};
+use tbaa::declare::Declarations;
 use tbaa_inkwell::Tagger;
 use tbaa_lower::emit::{Jit, JitOptions, TaggedCall, TaggedPlace};
 use tbaa_tests::{Rng, setting};
 
 use crate::bytes::{FORMS, instruction, masked_at, varies};
 use crate::support::Code;
-use crate::wrong::{both, helper, types};
+use crate::wrong::{both, helper};
 
 /// Objects side by side: type, first byte, bytes.
 const OBJECTS: [(&str, u64, u64); 4] =
@@ -22,16 +22,7 @@ const OBJECTS: [(&str, u64, u64); 4] =
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {
-    types([
-        Record::structure("Arr").field("len", "long").field("data", "double []"),
-        Record::structure("Proto")
-            .field("kind", "long")
-            .field("step", Record::union("").field("n", "long").field("d", "double"))
-            .field("next", "long"),
-        Record::structure("Fixed").field("cells", "long [2]").field("tail", "double"),
-        Record::structure("Inner").field("x", "long"),
-        Record::structure("Outer").field("inner", "Inner").field("y", "long"),
-    ])
+    tbaa_tests::declared(include_str!("programs.ron"))
 }
 
 /// Paths to words, with their objects and offsets there.

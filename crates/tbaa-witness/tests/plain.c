@@ -1,0 +1,1 @@
+void plain(int **p) { *(float *)(*p + 3) = 0; }
