@@ -455,7 +455,10 @@ fn the_plugins_folder_is_this_users() {
     printed(&mut plugin(&set));
     for (mode, is_refused) in [(0o777, true), (0o1777, false)] {
         fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(plugin(&set).output().unwrap().status.code(), Some(if is_refused { 2 } else { 0 }));
+        assert_eq!(
+            plugin(&set).output().unwrap().status.code(),
+            Some(if is_refused { 2 } else { 0 })
+        );
     }
     // Another's library in place of this user's.
     fs::rename(&library, folder.join("other.so")).unwrap();
