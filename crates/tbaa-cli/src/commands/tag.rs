@@ -92,7 +92,7 @@ impl Tagging {
 pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result<(), Failure> {
     let (_, text) = args.tagging.tagged(&args.input)?;
     match &args.output {
-        Some(file) => write_output(file, &[args.input.path.clone()], &text),
+        Some(file) => write_output(file, std::slice::from_ref(&args.input.path), &text),
         None => Ok(out.write_all(&text)?),
     }
 }
