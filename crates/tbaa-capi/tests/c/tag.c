@@ -61,9 +61,9 @@ int main(void) {
     LLVMDisposeModule(module);
 
     /* What a front end declares. */
-    tbaa_str list = tbaa_cstr("List"), both = tbaa_cstr("List,Other");
+    tbaa_str list = tbaa_cstr("List"), others = tbaa_cstr("Pair,Other");
     tbaa_tagging opaque = {false, NULL, 0, NULL, 0, &list, 1};
-    tbaa_tagging all = {true, &list, 1, &both, 1, NULL, 0};
+    tbaa_tagging all = {true, &list, 1, &others, 1, NULL, 0};
     module = made(context, layout);
     CHECK_OK(tbaa_llvm_tag_module(emitter, module, &opaque, NULL));
     CHECK(tagged_in(module) == 0);
