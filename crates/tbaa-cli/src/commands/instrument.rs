@@ -19,14 +19,7 @@ use crate::report::{Failure, note, write_output};
 /// what clang's `-O1 -Xclang -disable-llvm-passes` prints: optimised code has fewer
 /// accesses. What cannot be checked is listed on standard error.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa instrument prog.c -o checked.ll -- -Iinclude
-  clang-22 -O1 checked.ll -ltbaa_witness -o prog && TBAA_WITNESS=rules=llvm ./prog
-
-Exit status:
-  0  fine
-  2  unusable input or arguments")]
+#[command(after_help = include_str!("help/instrument.txt"))]
 pub(crate) struct Instrument {
     /// A .ll or .bc file with opaque pointers (LLVM 15 or later), C or C++, or `-`.
     pub(crate) input: PathBuf,

@@ -19,22 +19,7 @@ use crate::report::{Failure, note};
 /// `tbaa check` reports these and what LLVM rejects. `--list` lists the lints with their
 /// levels. `--explain CODE` prints the page of a code.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Formats:
-  text   each finding with its lines, its consequences, and what to do
-  json   an array of findings; spans are in bytes from the start of the file
-  sarif  SARIF 2.1.0, which editors and code hosts read
-
-Examples:
-  tbaa lint f.ll
-  tbaa lint f.ll --allow TBAA104 --warn TBAA113
-  tbaa lint --list
-  tbaa lint --explain TBAA110
-
-Exit status:
-  0  nothing found
-  1  something found
-  2  unusable input or arguments; the other inputs are checked")]
+#[command(after_help = include_str!("help/lint.txt"))]
 pub(crate) struct Lint {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required_unless_present_any = ["list", "explain"])]

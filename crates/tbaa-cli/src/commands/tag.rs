@@ -18,16 +18,7 @@ use crate::report::{Failure, note, write_output};
 /// none, and may alias everything. Standard error says what the program must keep to, and how
 /// many accesses have no tag for which reason.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa tag f.ll | opt -O2 -S
-  tbaa tag f.ll --elements -o tagged.ll
-  tbaa tag f.ll --union Int,Float           members of a union that no function shows
-  tbaa tag f.ll | tbaa instrument - -o checked.ll
-
-Exit status:
-  0  fine
-  2  unusable input or arguments, or a module for which tags would be wrong")]
+#[command(after_help = include_str!("help/tag.txt"))]
 pub(crate) struct Tag {
     #[command(flatten)]
     pub(crate) input: InputArg,

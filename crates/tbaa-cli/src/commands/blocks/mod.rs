@@ -50,22 +50,7 @@ use source::SourceLine;
 /// tag, scalar types of their own under the same root, and prints whether LLVM then
 /// removes the load.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa blocks f.ll                the ten loads that matter most
-  tbaa blocks f.ll --source       the same, beside the lines of the source
-  tbaa blocks f.ll --all          all loads, by function
-  tbaa blocks f.ll --loops        the loads in loops
-  tbaa blocks f.ll @f             the loads of a function
-  tbaa blocks f.ll @f f.ll:2      the loads of a line; see `tbaa --help`
-  tbaa blocks f.ll @f --prove     and what LLVM does without the blamed stores
-  tbaa blocks -p build            each file of build/compile_commands.json
-  tbaa blocks f.ll --format sarif > f.sarif       for an editor
-  tbaa blocks f.ll --format yaml > f.opt.yaml     for opt-viewer
-
-Exit status:
-  0  fine
-  2  unusable input or arguments, or opt cannot be asked")]
+#[command(after_help = include_str!("../help/blocks.txt"))]
 pub(crate) struct Blocks {
     /// A .ll, .bc, C or C++ file, or `-`; without it, the files of --build.
     #[arg(required_unless_present = "build")]

@@ -25,19 +25,7 @@ use crate::report::Failure;
 /// what each of its pairs of tags improves. It stores results in a folder, so a second
 /// run continues where the first one ended.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  tbaa worth lvm.c -- -O2 -Isrc
-  tbaa worth f.ll --runs 1000 --format json
-  tbaa worth --tag f.ll                     what would tags buy?
-  clang -O2 -Xclang -disable-llvm-passes -g -S -emit-llvm f.c && tbaa worth f.ll
-
-Give it C, or a module that is not optimised yet: of an optimised one most questions
-have been asked already.
-
-Exit status:
-  0  fine
-  2  unusable input or arguments, or LLVM failed")]
+#[command(after_help = include_str!("../help/worth.txt"))]
 pub(crate) struct Worth {
     #[command(flatten)]
     pub(crate) input: InputArg,
@@ -65,14 +53,7 @@ pub(crate) struct Worth {
 
 /// Prints where the plugin for LLVM 22 is, compiled for the LLVM that is installed.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  clang-22 -O2 -fpass-plugin=$(tbaa plugin) f.c
-  opt-22 -O2 -load-pass-plugin=$(tbaa plugin) f.ll
-
-Exit status:
-  0  fine
-  2  there is no LLVM 22, or the plugin cannot be compiled")]
+#[command(after_help = include_str!("../help/plugin.txt"))]
 pub(crate) struct Plugin {}
 
 pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result<(), Failure> {
