@@ -21,11 +21,12 @@ mod places;
 mod pointers;
 mod shapes;
 mod tags;
+mod untagged;
 
 pub use error::TagError;
 pub use options::Options;
-pub use places::Untagged;
 pub use tags::{Tags, tag};
+pub use untagged::Untagged;
 
 /// What a program must keep to for its tags to be right.
 pub const PROMISE: &str = "\

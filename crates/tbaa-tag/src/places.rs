@@ -1,7 +1,5 @@
 //! The places that a module's accesses go to.
 
-use std::fmt;
-
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::types::{Definitions, ReadTypes};
 use tbaa_ir::{Body, Element, Global, Module, Opcode, Sizes, globals};
@@ -10,61 +8,7 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 use crate::options::Options;
 use crate::pointers::{Head, Pointers};
 use crate::shapes::{Item, Shapes, Step};
-
-/// Why an access has no tag of ours.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Untagged {
-    /// It has a tag already, which stays.
-    Tagged,
-    /// It goes straight to a stack slot, which LLVM keeps in registers.
-    Slot,
-    /// Its pointer leads to no member of a struct.
-    NoMember,
-    /// A `getelementptr` counts bytes.
-    Bytes,
-    /// An index may lead out of its member.
-    Index,
-    /// A type is other than the one at its place: a cast, or a union.
-    Type,
-    /// An element of an array of bytes, which may hold anything.
-    ByteArray,
-    /// A pointer into an object that `phi`, `select` or `freeze` made.
-    Joined,
-    /// An atomic access.
-    Atomic,
-    /// A vector or an aggregate is accessed.
-    NotScalar,
-    /// [`Options::opaque`] names a type on the way, or [`Options::union`] beside
-    /// [`Options::elements`].
-    Opaque,
-    /// One function uses one pointer as two types that do not agree on their members.
-    Overlap,
-    /// A pointer or type that cannot be read, or whose size nobody knows.
-    Unread,
-}
-
-impl fmt::Display for Untagged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Untagged::Tagged => "has a tag already",
-            Untagged::Slot => "a stack slot itself: LLVM keeps it in registers",
-            Untagged::NoMember => "no member of a struct",
-            Untagged::Bytes => "behind a getelementptr that counts bytes",
-            Untagged::Index => "an index may lead out of the member",
-            Untagged::Type => "another type than the one at its place: a cast or a union",
-            Untagged::ByteArray => "an element of an array of bytes",
-            Untagged::Joined => "a pointer into an object that phi, select or freeze made",
-            Untagged::Atomic => "an atomic access",
-            Untagged::NotScalar => "a vector or an aggregate",
-            Untagged::Opaque => {
-                "through a type that was declared opaque or, with elements, a union"
-            }
-            Untagged::Overlap => "one pointer is used as two types with different members",
-            Untagged::Unread => "a pointer or type that cannot be read or has no size",
-        })
-    }
-}
+use crate::untagged::Untagged;
 
 /// A load or store, and the types on its way.
 pub(crate) struct Access<'t> {

@@ -3,7 +3,7 @@
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Body, Element};
 
-use crate::places::Untagged;
+use crate::untagged::Untagged;
 
 /// The most `getelementptr`s and casts on one way.
 const LONGEST: usize = 64;

@@ -10,8 +10,9 @@ use tbaa_types::{Context, DataLayout};
 use crate::error::TagError;
 use crate::options::Options;
 use crate::overlaps::Overlaps;
-use crate::places::{Access, Follower, Place, Reader, Untagged};
+use crate::places::{Access, Follower, Place, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
+use crate::untagged::Untagged;
 
 /// The root of all tags that are made here.
 const ROOT: &str = "types by structure";
