@@ -96,8 +96,7 @@ pub fn text(data: &[u8]) {
     link(graph);
 }
 
-/// `.ll` text with bodies: checks are put into it, and its tags are lowered; what either
-/// makes is read again.
+/// `.ll` text with bodies: checks and tags are put into it, and its tags are lowered.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
     let effects = Effects::new(data, &module);
@@ -116,6 +115,11 @@ pub fn module(data: &[u8]) {
         if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
         }
+    }
+    if let Ok(found) = tbaa_tag::tag(data, &module, &tbaa_tag::Options::new().elements()) {
+        let mut verifier = tbaa::wellformed::Verifier::new(&found.graph);
+        assert!(found.tags.iter().all(|it| verifier.check(it.1).is_ok()));
+        let _ = found.to_bytes(data, &module);
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
     let source = Oracle::new(module.graph(), AliasRule::Union);
