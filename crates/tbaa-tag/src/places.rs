@@ -7,7 +7,7 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
 use crate::pointers::{Head, Pointers};
-use crate::shapes::{Item, Shapes, Step};
+use crate::shapes::{Index, Item, Shapes};
 use crate::untagged::Untagged;
 
 /// A load or store, and the types on its way.
@@ -54,7 +54,7 @@ pub(crate) struct Reader<'t, 'm> {
 }
 
 /// A module's accesses, and whether a `getelementptr` of it names a struct.
-pub(crate) struct Found<'t> {
+pub(crate) struct Accesses<'t> {
     pub(crate) accesses: Vec<(usize, Result<Access<'t>, Untagged>)>,
     pub(crate) has_structs: bool,
 }
@@ -70,8 +70,8 @@ impl<'t, 'm> Reader<'t, 'm> {
         Reader { text, module, context, definitions, types: HashMap::default(), globals }
     }
 
-    pub(crate) fn accesses(mut self) -> Found<'t> {
-        let mut found = Found { accesses: Vec::new(), has_structs: false };
+    pub(crate) fn accesses(mut self) -> Accesses<'t> {
+        let mut found = Accesses { accesses: Vec::new(), has_structs: false };
         for function in 0..self.module.functions().len() as u32 {
             let body = self.module.body(self.text, function);
             let elements = body.statements.iter().filter(|it| it.word == b"getelementptr");
@@ -82,7 +82,7 @@ impl<'t, 'm> Reader<'t, 'm> {
         found
     }
 
-    fn function(&mut self, function: u32, body: &Body<'t>, found: &mut Found<'t>) {
+    fn function(&mut self, function: u32, body: &Body<'t>, found: &mut Accesses<'t>) {
         let pointers = Pointers::of(body);
         let blocks = body.blocks.iter().enumerate();
         for (block, at) in blocks.flat_map(|(n, it)| it.statements.clone().map(move |at| (n, at))) {
@@ -157,7 +157,7 @@ pub(crate) struct Follower<'s, 'c> {
 /// How far a way has been followed.
 struct At {
     ty: Type,
-    path: Vec<Step>,
+    path: Vec<Index>,
     /// Whether other elements of the same type may stand beside this place.
     among: bool,
     /// Whether the place is one of a union's, which ends the way.
@@ -201,7 +201,7 @@ impl<'c> Follower<'_, 'c> {
             return Err(Untagged::Opaque);
         }
         let shape = |it: &mut Self, ty| it.shapes.of(ty).ok_or(Untagged::Unread);
-        let is_member = at.is_union || at.path.iter().any(|it| matches!(it, Step::Member(_)));
+        let is_member = at.is_union || at.path.iter().any(|it| matches!(it, Index::Member(_)));
         let scalar = match at.is_union {
             true => shape(self, at.ty)?,
             false => {
@@ -233,14 +233,14 @@ impl<'c> Follower<'_, 'c> {
         self.refuse(at.ty)?;
         match self.context.kind(at.ty) {
             TypeKind::Array { element, .. } => {
-                at.path.push(Step::Element);
+                at.path.push(Index::Element);
                 (at.ty, at.among) = (element, true);
             }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
                 let member = usize::try_from(index.ok_or(Untagged::Unread)?);
                 let member = member.map_err(|_| Untagged::Unread)?;
                 let part = self.context.parts(at.ty).get(member).ok_or(Untagged::Unread)?;
-                at.path.push(Step::Member(member));
+                at.path.push(Index::Member(member));
                 (at.ty, at.among) = (*part, false);
             }
             _ => return Err(Untagged::NotScalar),

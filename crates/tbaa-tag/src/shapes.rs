@@ -58,7 +58,7 @@ pub(crate) struct Shapes<'c> {
 
 /// One step into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
+pub(crate) enum Index {
     /// To a member, by its position.
     Member(usize),
     /// To any element.
@@ -168,11 +168,11 @@ impl<'c> Shapes<'c> {
 
     /// Returns the type that ends with what a path leads to, and the bytes from its start to
     /// there.
-    pub(crate) fn cut(&mut self, shape: u32, path: &[Step]) -> Option<(Item, u64)> {
+    pub(crate) fn cut(&mut self, shape: u32, path: &[Index]) -> Option<(Item, u64)> {
         match (path.split_first(), self.get(shape)) {
             (None, Shape::Scalar(_)) => Some((Item::Scalar(shape), 0)),
-            (Some((Step::Element, rest)), &Shape::Array(element, _)) => self.cut(element, rest),
-            (Some((&Step::Member(at), rest)), Shape::Struct { members, nominal }) => {
+            (Some((Index::Element, rest)), &Shape::Array(element, _)) => self.cut(element, rest),
+            (Some((&Index::Member(at), rest)), Shape::Struct { members, nominal }) => {
                 let (&(offset, member), nominal) = (members.get(at)?, nominal.clone());
                 let (last, inner) = self.cut(member, rest)?;
                 let before = self.prefix(shape, at);
