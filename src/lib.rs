@@ -111,6 +111,7 @@ mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
 mod extent;
+mod fnv;
 mod forest;
 mod graph;
 // Its examples use all crates: `tests` runs them.
@@ -166,6 +167,7 @@ pub use session::Session;
 #[doc(hidden)]
 pub mod parts {
     pub use crate::bits::ones;
+    pub use crate::fnv::fnv;
     pub use crate::graph::encoding;
     pub use crate::graph::import;
     pub use crate::graph::{Shape, TagParts};

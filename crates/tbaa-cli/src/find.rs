@@ -345,13 +345,13 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The digits of `!8` or `8`.
 /// Whether a tag is to the whole of a type that its node calls so, as `p1 int`.
 fn is_whole_type(graph: &Graph, tag: TagId, name: &str) -> bool {
     let whole = graph.tag(tag).ok().filter(|tag| tag.is_whole() && tag.offset == 0);
     whole.is_some_and(|tag| graph.ty(tag.access).name() == Some(name.as_bytes()))
 }
 
+/// The digits of `!8` or `8`.
 fn number(name: &str) -> Option<&str> {
     Some(name.strip_prefix('!').unwrap_or(name)).filter(|digits| is_digits(digits))
 }

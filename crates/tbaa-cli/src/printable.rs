@@ -95,18 +95,8 @@ pub(crate) fn function_name(name: &[u8]) -> String {
 /// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise
 /// quoted, `\xx` standing for a byte.
 pub(crate) fn llvm_name(name: &[u8]) -> String {
-    let bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
-    if !name.is_empty() && name.iter().all(bare) && !name[0].is_ascii_digit() {
-        return String::from_utf8_lossy(name).into_owned();
-    }
-    let mut out = String::from("\"");
-    for &byte in name {
-        match byte {
-            b' '..=b'~' if !matches!(byte, b'"' | b'\\') => out.push(byte as char),
-            _ => out.push_str(&format!("\\{byte:02X}")),
-        }
-    }
-    out.push('"');
+    let mut out = String::new();
+    tbaa_lex::source::name(name, &mut out);
     out
 }
 

@@ -5,8 +5,7 @@
 //! metadata, and prints what that took.
 
 use std::error::Error;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -19,20 +18,11 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::declare::{Declarations, Record, Target as Layout};
 use tbaa_inkwell::Tagger;
 use tbaa_lower::emit::{Jit, JitOptions, TagForm, TaggedPlace};
+use tbaa_tests::soak::busy;
 
 const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;
 const RUNS: usize = 7;
-
-/// Time that this thread has run, so that others on the machine count little;
-/// where Linux does not say, time that has passed.
-fn now() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    let passed = || START.get_or_init(Instant::now).elapsed();
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat");
-    let nanoseconds = text.ok().and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(passed, Duration::from_nanos)
-}
 
 /// A frame whose base every opcode loads, values that are unions, and structs
 /// with a few fields each.
@@ -114,8 +104,7 @@ impl Runtime {
             }
             builder.build_return(Some(&sum))?;
         }
-        // Too short for the scheduler's clock.
-        let start = Instant::now();
+        let start = busy();
         let attached = accesses.len();
         if attach {
             let mut tagger = Tagger::new(context)?;
@@ -123,7 +112,7 @@ impl Runtime {
                 tagger.attach(place, instruction)?;
             }
         }
-        Ok((start.elapsed(), attached))
+        Ok((busy() - start, attached))
     }
 }
 
@@ -144,12 +133,12 @@ fn measure(runtime: &Runtime, attach: bool) -> Result<Cost, Box<dyn Error>> {
         let module = context.create_module("cost");
         let (attach, _) = runtime.build(&context, &module, attach)?;
         let bytes = module.write_bitcode_to_memory().get_size();
-        let start = now();
+        let start = busy();
         module.run_passes("default<O2>", &machine, PassBuilderOptions::create())?;
-        let passes = now() - start;
-        let start = now();
+        let passes = busy() - start;
+        let start = busy();
         machine.write_to_memory_buffer(&module, FileType::Object)?;
-        let code = now() - start;
+        let code = busy() - start;
         let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
         let loads = blocks
             .flat_map(|block| block.get_instructions())

@@ -5,16 +5,11 @@ use std::fmt;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use tbaa::parts::fnv;
 use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 
 /// What a stored JIT begins with; the last byte counts its forms.
 const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
-
-/// A checksum by FNV-1a, which no change of a single byte leaves as it is.
-fn checksum(bytes: &[u8]) -> u64 {
-    let step = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
 
 /// Why a JIT and its bitcode cannot be stored, or loaded again.
 #[derive(Debug)]
@@ -67,7 +62,7 @@ pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
     };
     part(text.as_bytes());
     modules.iter().for_each(|module| part(module.write_bitcode_to_memory().as_slice()));
-    Ok([MAGIC, &checksum(&bytes).to_le_bytes()[..], &bytes].concat())
+    Ok([MAGIC, &fnv(&bytes).to_le_bytes()[..], &bytes].concat())
 }
 
 /// Returns the JIT and the modules that [`save`] stored.
@@ -82,7 +77,7 @@ pub fn load<'ctx>(
     let damaged = |what: &str| CacheError::Damaged(what.to_owned());
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("it begins otherwise"))?;
     let (sum, mut rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut"))?;
-    if u64::from_le_bytes(*sum) != checksum(rest) {
+    if u64::from_le_bytes(*sum) != fnv(rest) {
         return Err(damaged("its checksum differs: it was changed or cut"));
     }
     let mut parts = Vec::new();

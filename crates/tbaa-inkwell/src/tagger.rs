@@ -187,11 +187,6 @@ impl<'ctx> Tagger<'ctx> {
         Tagger { emitter: Emitter::new(sink), kinds, bisect, asked, last: None, relations }
     }
 
-    /// Leaves off tags as `bisect` says, from now on.
-    pub fn set_bisect(&mut self, bisect: Bisect) {
-        self.bisect = bisect;
-    }
-
     /// Returns the bisection, with the number of attachments so far.
     #[must_use]
     pub fn bisect(&self) -> &Bisect {

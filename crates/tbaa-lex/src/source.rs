@@ -90,6 +90,25 @@ pub fn escape(bytes: &[u8], out: &mut String) {
     }
 }
 
+/// Writes a name as LLVM prints it after `@` or `%`: bare if it can be, otherwise quoted.
+///
+/// LLVM: `printLLVMName`.
+pub fn name(bytes: &[u8], out: &mut String) {
+    let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
+    if bytes.first().is_some_and(|it| !it.is_ascii_digit()) && bytes.iter().all(is_bare) {
+        out.extend(bytes.iter().map(|&byte| byte as char));
+    } else {
+        quoted(bytes, out);
+    }
+}
+
+/// Writes bytes as LLVM prints a string: quotes around what [`escape`] writes.
+pub fn quoted(bytes: &[u8], out: &mut String) {
+    out.push('"');
+    escape(bytes, out);
+    out.push('"');
+}
+
 #[cfg(test)]
 mod tests {
     use super::{escape, shortened, unescape};

@@ -31,8 +31,8 @@ pub use untagged::Untagged;
 /// What a program must keep to for its tags to be right.
 pub const PROMISE: &str = "\
 If two accesses to the same bytes, while one value lives there, reach them through getelementptrs, \
-then the members before them have the same LLVM types in the same order, or one struct is declared \
-inside the other, and both use the same scalar type.";
+then both use the same scalar type, and their structs have the same LLVM types up to there, in the \
+same order and nesting, or one struct is declared inside the other.";
 
 /// What [`Options::elements`] promises beside [`PROMISE`].
 pub const ELEMENTS_PROMISE: &str = "\

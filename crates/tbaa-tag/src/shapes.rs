@@ -1,5 +1,6 @@
 //! What types are, without their names; and base types that end with a member.
 
+use tbaa::parts::fnv;
 use tbaa::parts::table::{HashMap, IndexSet};
 use tbaa_ir::types::Definitions;
 use tbaa_types::{Context, Layouts, Type, TypeKind};
@@ -244,7 +245,7 @@ impl<'c> Shapes<'c> {
             name += &format!("@{offset}");
         }
         if name.len() > NAME {
-            name = format!("...{:016x}, {own}@{offset}", fnv(&name));
+            name = format!("...{:016x}, {own}@{offset}", fnv(name.as_bytes()));
         }
         let base = Base { before, offset, last, nominal };
         let (at, is_new) = self.bases.insert_full(base);
@@ -278,11 +279,3 @@ impl<'c> Shapes<'c> {
 }
 
 const BYTE: &str = "i8";
-
-/// The same number of the same text everywhere.
-///
-/// Source: Fowler, Noll, Vo: FNV-1a, 64 bits.
-fn fnv(text: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
-}

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use tbaa_lex::source;
+
 use super::context::Symbol;
 use super::{Context, Type, TypeKind};
 
@@ -186,8 +188,9 @@ impl<'c> Display<'c> {
             }
             TypeKind::Identified { .. } => self.name(f, ty),
             TypeKind::Target { name, types, ints } => {
-                f.write_str("target(")?;
-                quoted(f, name)?;
+                let mut text = String::from("target(");
+                source::quoted(name, &mut text);
+                f.write_str(&text)?;
                 work.push(Step::Text(")"));
                 work.push(Step::Ints(ints));
                 work.push(Step::List(types, 0, ", "));
@@ -207,28 +210,8 @@ impl<'c> Display<'c> {
         let Some(name) = self.context.name(ty) else {
             return write!(f, "%{}", self.context.number(ty));
         };
-        f.write_char('%')?;
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._$".contains(byte);
-        if name.iter().all(plain) && !name[0].is_ascii_digit() {
-            // Each byte is ASCII.
-            f.write_str(&String::from_utf8_lossy(name))
-        } else {
-            quoted(f, name)
-        }
+        let mut text = String::from("%");
+        source::name(name, &mut text);
+        f.write_str(&text)
     }
-}
-
-/// Writes a string with LLVM's escapes.
-///
-/// LLVM: `printEscapedString`.
-fn quoted(f: &mut fmt::Formatter<'_>, text: &[u8]) -> fmt::Result {
-    f.write_char('"')?;
-    for &byte in text {
-        if (byte == b' ' || byte.is_ascii_graphic()) && byte != b'"' && byte != b'\\' {
-            f.write_char(byte.into())?;
-        } else {
-            write!(f, "\\{byte:02X}")?;
-        }
-    }
-    f.write_char('"')
 }

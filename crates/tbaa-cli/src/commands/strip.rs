@@ -1,9 +1,9 @@
 //! `tbaa strip`: a module with some of its tags left off.
 
-use std::hash::Hasher;
 use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
+use tbaa::parts::fnv;
 use tbaa_ir::{Instruction, Module, Rewriter};
 
 use super::completions::accesses;
@@ -101,39 +101,12 @@ pub(super) fn write(
 
 /// A number of an access that does not change when other functions do.
 fn hash(function: &[u8], instruction: &Instruction) -> u64 {
-    let mut hash = Fnv::default();
-    hash.write(function);
-    hash.write(&instruction.index.to_le_bytes());
-    // The low bits of FNV are poor.
-    let hash = hash.finish();
+    let hash = fnv(function.iter().chain(&instruction.index.to_le_bytes()));
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
 impl Bits {
     fn end(self, hash: u64) -> bool {
         hash & ((1 << self.len) - 1) == self.value
-    }
-}
-
-/// The same hash of the same bytes everywhere.
-///
-/// Source: Fowler, Noll, Vo: FNV-1a, 64 bits.
-pub(super) struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tbaa::parts::fnv;
+
 /// Decides which tags are attached, so that the one that breaks a program is
 /// found by halving.
 ///
@@ -164,10 +166,8 @@ impl Bisect {
 /// The same number on every machine: FNV-1a, its bits mixed so that the lowest
 /// depend on all (`SplitMix64`'s last step).
 fn hash(bytes: &[u8]) -> u64 {
-    let fnv = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
-    let mixed = (fnv ^ fnv >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = fnv(bytes);
+    let mixed = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
 }

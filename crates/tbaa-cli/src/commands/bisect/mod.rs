@@ -10,10 +10,11 @@ mod state;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::hash::Hasher;
 use std::io::{self, IsTerminal, Write};
 
-use super::strip::{self, Fnv};
+use tbaa::parts::fnv;
+
+use super::strip;
 use super::{Outcome, counted};
 use crate::convert::Origin;
 use crate::input::Input;
@@ -168,19 +169,12 @@ impl<'a> Session<'a> {
         let state = match &args.state {
             None => State::new(),
             Some(path) => {
-                let mut command = Fnv::default();
-                for word in &args.command {
-                    command.write(word.as_encoded_bytes());
-                    command.write(&[0]);
-                }
-                let how = format!("{:?} {} {}", args.recipe, args.opt, args.timeout);
-                command.write(how.as_bytes());
-                if args.repeat > 1 {
-                    command.write(args.repeat.to_string().as_bytes());
-                }
-                let mut text = Fnv::default();
-                inputs.iter().for_each(|input| text.write(input.text()));
-                let identity = format!("{:016x} {:016x}", text.finish(), command.finish());
+                let how = format!(
+                    "{:?} {:?} {} {} {}",
+                    args.command, args.recipe, args.opt, args.timeout, args.repeat
+                );
+                let text = fnv(inputs.iter().flat_map(Input::text));
+                let identity = format!("{text:016x} {:016x}", fnv(how.as_bytes()));
                 State::open(path, &identity)?
             }
         };
