@@ -8,13 +8,13 @@ use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
 use tbaa::{AliasRule, Format, Graph, Operand, Oracle, SizedField, TagId, TypeId};
-use tbaa_check::Level;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
+use tbaa_check::{Diagnostic, Level};
 use tbaa_ir::clang::ClangRecords;
 use tbaa_ir::types::ReadTypes;
-use tbaa_ir::{Effects, Keep};
+use tbaa_ir::{Effects, Keep, Module};
 use tbaa_lower::{Lowering, Options};
 
 use crate::Rng;
@@ -65,21 +65,33 @@ fn ask(graph: &Graph) {
     }
 }
 
+/// Returns all that is found in a module, every lint being on: each finding has a place in the
+/// text, and none without the text.
+pub fn findings(data: &[u8], module: &Module) -> Vec<Diagnostic> {
+    let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
+        options.set(lint, Some(Level::Warning))
+    });
+    let mut found = lint(module, data, &all).into_vec();
+    for rules in [AliasRule::Llvm, AliasRule::Union] {
+        found.extend(verify(module, data, rules));
+    }
+    for finding in &found {
+        let primary = finding.primary.as_ref().expect("a place");
+        for span in finding.secondary.iter().chain([primary]).map(|it| &it.span) {
+            assert!(span.start < span.end && span.end <= data.len(), "{finding:?}");
+        }
+    }
+    let graph = module.graph();
+    let (linted, verified) = (lint_graph(graph, &all), verify_graph(graph, AliasRule::Llvm));
+    assert!(linted.iter().chain(&verified).all(|it| it.primary.is_none()));
+    found
+}
+
 /// `.ll` text: what is read is judged, linked, and written so that it reads as
 /// the same.
 pub fn text(data: &[u8]) {
     let Ok(module) = tbaa_ir::read_with(data, Keep::All) else { return };
-    let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
-        options.set(lint, Some(Level::Warning))
-    });
-    let mut found = lint(&module, data, &all).into_vec();
-    for rules in [AliasRule::Llvm, AliasRule::Union] {
-        found.extend(verify(&module, data, rules));
-    }
-    let spans = found.iter().flat_map(|it| it.primary.iter().chain(&it.secondary));
-    spans.for_each(|label| {
-        assert!(label.span.start <= label.span.end && label.span.end <= data.len());
-    });
+    findings(data, &module);
     assert_eq!(tbaa_ir::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
     let graph = module.graph();
     ask(graph);
@@ -91,8 +103,7 @@ pub fn text(data: &[u8]) {
     let (before, after) = (graph.tag_count(), again.tag_count());
     let fits = after == before || after < before && graph.nodes().any(is_raw);
     assert!(fits, "{}\n=>\n{written}", String::from_utf8_lossy(data));
-    let _ =
-        (lint_graph(graph, &all), verify_graph(graph, AliasRule::Llvm), tbaa_ir::write_mlir(graph));
+    let _ = tbaa_ir::write_mlir(graph);
     link(graph);
 }
 

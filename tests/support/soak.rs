@@ -183,7 +183,7 @@ impl Shared {
 
 /// How long this thread has been running: the machine may have other things to do.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-fn busy() -> Duration {
+pub fn busy() -> Duration {
     unsafe extern "C" {
         fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
     }
@@ -195,7 +195,7 @@ fn busy() -> Duration {
 }
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-fn busy() -> Duration {
+pub fn busy() -> Duration {
     use std::time::Instant;
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()

@@ -10,7 +10,7 @@ use tbaa::{Graph, Publisher};
 
 use crate::oracle::{Oracle, Tag, rules};
 use crate::status::{Error, OrStatus, Status, free, given, made, status};
-use crate::tags::{ContextTags, Declared, TagPlace};
+use crate::tags::{ContextTags, Declared, TagPlace, undeclared};
 use crate::text::{Out, Str, constant, slice, write};
 
 /// How declared types become TBAA.
@@ -94,14 +94,7 @@ impl Context {
 
     /// Changes the graph as part of its spec.
     pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
-        let Context { live, built, .. } = self;
-        // SAFETY: as in `grow`.
-        unsafe { live.as_mut() }.inner.update(|graph| {
-            std::mem::swap(graph, built.graph_mut());
-            let result = change(built);
-            std::mem::swap(graph, built.graph_mut());
-            result
-        })
+        self.tagging().1.grow_spec(change)
     }
 
     /// Returns the tags for LLVM, and what they are made of.
@@ -118,10 +111,7 @@ impl Context {
     ) -> Result<R, Error> {
         self.grow_spec(|built| match built.tagged_mut() {
             Some((lowering, graph)) => change(lowering, graph),
-            None => {
-                let message = "the spec of this context declares no types: give it a `declare`";
-                Err(Error::new(Status::Declaration, message))
-            }
+            None => Err(undeclared()),
         })
     }
 }

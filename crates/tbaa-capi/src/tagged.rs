@@ -121,7 +121,7 @@ pub unsafe extern "C" fn tbaa_places(
         if places.is_null() && count > 0 {
             return Err(Error::argument("the place of the places is NULL"));
         }
-        let (tags, of) = tags_of(context)?;
+        let (tags, of) = tags_of(context.tagging())?;
         // All are lowered together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;
         let found = paths
@@ -147,7 +147,7 @@ pub extern "C" fn tbaa_place_sized(
 ) -> Status {
     made_in(context, place, |context| {
         let path = path.text()?;
-        let (tags, of) = tags_of(context)?;
+        let (tags, of) = tags_of(context.tagging())?;
         let key = Key::Place(path.to_owned(), Some(size));
         tags.give(of, key, |jit| jit.sized(path, size).map(Kept::Place))
     })
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn tbaa_call_touching(
         let mut all = unsafe { texts(touched, touched_count, "touched") }?;
         // SAFETY: as above.
         all.extend(unsafe { texts(memory, memory_count, "memory") }?);
-        let (tags, of) = tags_of(context)?;
+        let (tags, of) = tags_of(context.tagging())?;
         let key = Key::Call(all.iter().map(|&text| text.to_owned()).collect());
         tags.give(of, key, |jit| jit.call(&all).map(Kept::Call))
     })

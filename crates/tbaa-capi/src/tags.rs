@@ -9,7 +9,6 @@ use tbaa_lower::emit::{
     Jit, JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed,
 };
 
-use crate::context::Context;
 use crate::oracle::Tag;
 use crate::status::{Error, Status, given};
 
@@ -105,15 +104,30 @@ impl Typed for Declared<'_> {
     }
 
     fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
+        self.grow_spec(|built| {
+            let (types, graph) = built.tagged_mut().expect(DECLARED);
+            change(types, graph)
+        })
+    }
+}
+
+impl Declared<'_> {
+    /// Changes the graph as part of its spec.
+    pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
         let Declared { oracle, built } = self;
         oracle.update(|graph| {
             std::mem::swap(graph, built.graph_mut());
-            let (types, own) = built.tagged_mut().expect(DECLARED);
-            let result = change(types, own);
+            let result = change(built);
             std::mem::swap(graph, built.graph_mut());
             result
         })
     }
+}
+
+/// The error of a context without declared types.
+pub(crate) fn undeclared() -> Error {
+    let message = "the spec of this context declares no types: give it a `declare`";
+    Error::new(Status::Declaration, message)
 }
 
 impl From<JitError> for Error {
@@ -133,10 +147,7 @@ impl From<JitError> for Error {
 }
 
 pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
-    let Some(types) = of.built.tagged() else {
-        let message = "the spec of this context declares no types: give it a `declare`";
-        return Err(Error::new(Status::Declaration, message));
-    };
+    let types = of.built.tagged().ok_or_else(undeclared)?;
     if types.policy() == Policy::Rfc && of.oracle.rule() == AliasRule::Llvm {
         let message = "tags of policy rfc are lowered by rule union: make the context with \
                        TBAA_RULE_UNION, as tbaa_options_for_llvm does";
@@ -146,8 +157,9 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
 }
 
 /// The tags of a context, made by the usual options where there are none, and its types.
-pub(crate) fn tags_of(context: &mut Context) -> Result<(&mut ContextTags, Declared<'_>), Error> {
-    let (tags, mut of) = context.tagging();
+pub(crate) fn tags_of<'c>(
+    (tags, mut of): (&'c mut Option<ContextTags>, Declared<'c>),
+) -> Result<(&'c mut ContextTags, Declared<'c>), Error> {
     check_declared(&of)?;
     if tags.is_none() {
         let form = match of.tagged().policy() {

@@ -16,18 +16,32 @@ const OPERANDS: usize = 256;
 const NODES: usize = 64;
 
 /// A module whose types list their fields in order.
-pub(crate) struct Repaired {
-    pub(crate) module: Module,
+struct Repaired {
+    module: Module,
     /// As long as the text that it is made of. What is not a field's operand is where it was.
-    pub(crate) text: Vec<u8>,
+    text: Vec<u8>,
     fields: Vec<Range<usize>>,
+}
+
+/// Returns what is found in a module, and what is found once it is repaired.
+pub(crate) fn run(
+    module: &Module,
+    text: &[u8],
+    run: impl Fn(&Subject<'_>) -> Findings,
+) -> Findings {
+    let subject = Subject::of_module(module, text);
+    let mut found = run(&subject);
+    if let Some(repaired) = Repaired::of(&subject) {
+        repaired.add(run(&Subject::of_module(&repaired.module, &repaired.text)), &mut found);
+    }
+    found.in_order()
 }
 
 impl Repaired {
     /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if
     /// there are none. LLVM's verifier rejects every tag that goes through such a type, and then
     /// rule `llvm` has no answer to compare.
-    pub(crate) fn of(subject: &Subject<'_>) -> Option<Repaired> {
+    fn of(subject: &Subject<'_>) -> Option<Repaired> {
         subject.module?;
         let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());
         for ty in graph.types() {
@@ -55,7 +69,7 @@ impl Repaired {
 
     /// Adds what was found in the repaired module and is not yet among the findings. A place in
     /// fields that were moved becomes that of all of the node's fields.
-    pub(crate) fn add(&self, found: Findings, to: &mut Findings) {
+    fn add(&self, found: Findings, to: &mut Findings) {
         let stays = |it: &crate::Diagnostic| {
             !to.iter().any(|known| known.code == it.code && known.primary == it.primary)
         };

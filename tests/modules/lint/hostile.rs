@@ -5,40 +5,16 @@ use std::fmt::Write;
 
 use tbaa::{AliasRule, Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
-use tbaa_check::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
-use tbaa_check::{Code, Diagnostic, FindingLimits, Findings, LeftOut, Level};
+use tbaa_check::verify::{Options as VerifyOptions, Rule, verify};
+use tbaa_check::{Code, Diagnostic, FindingLimits, Findings, LeftOut};
 use tbaa_ir::Keep;
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, damage, setting};
+use tbaa_tests::{Rng, damage, fuzz, setting};
 
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
-    let Ok(module) = tbaa_ir::read_with(source, Keep::All) else { return Vec::new() };
-    let options = Lint::ALL
-        .iter()
-        .fold(Options::default(), |options, &lint| options.set(lint, Some(Level::Warning)));
-    let mut found = lint(&module, source, &options).into_vec();
-    for rules in [AliasRule::Llvm, AliasRule::Union] {
-        found.extend(verify(&module, source, rules));
-    }
-    for finding in &found {
-        let primary = finding.primary.as_ref().expect("a place");
-        for label in finding.secondary.iter().chain([primary]) {
-            assert!(
-                label.span.start < label.span.end && label.span.end <= source.len(),
-                "{finding:?}"
-            );
-        }
-    }
-    // The same without places.
-    let without = lint_graph(module.graph(), &options);
-    assert!(
-        without
-            .iter()
-            .chain(&verify_graph(module.graph(), AliasRule::Llvm))
-            .all(|it| it.primary.is_none())
-    );
-    found
+    let module = tbaa_ir::read_with(source, Keep::All);
+    module.map_or_else(|_| Vec::new(), |module| fuzz::findings(source, &module))
 }
 
 #[test]

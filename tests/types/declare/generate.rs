@@ -86,37 +86,23 @@ pub(crate) struct Program {
     taste: Taste,
 }
 
-const SCALARS: [&str; 14] = [
-    "char",
-    "signed char",
-    "unsigned char",
-    "_Bool",
-    "short",
-    "unsigned short",
-    "int",
-    "unsigned int",
-    "long",
-    "unsigned long",
-    "long long",
-    "float",
-    "double",
-    "long double",
+const SCALARS: &str = "char|signed char|unsigned char|_Bool|short|unsigned short|int|unsigned int|\
+    long|unsigned long|long long|float|double|long double";
+const POINTERS: &str = "int *|char **|void *|void **|_Bool *|unsigned long ***|struct Elsewhere *|\
+    union Other *const *|int (*)(void *, int)|double (*)[3]|float _Complex *|long double *";
+/// Types of bit-fields, and the bits of each at most.
+const BITS: [(&str, u64); 7] = [
+    ("int", 32),
+    ("unsigned int", 32),
+    ("char", 8),
+    ("short", 16),
+    ("long long", 64),
+    ("_Bool", 1),
+    ("enum Plain", 32),
 ];
-const POINTERS: [&str; 12] = [
-    "int *",
-    "char **",
-    "void *",
-    "void **",
-    "_Bool *",
-    "unsigned long ***",
-    "struct Elsewhere *",
-    "union Other *const *",
-    "int (*)(void *, int)",
-    "double (*)[3]",
-    "float _Complex *",
-    "long double *",
-];
-const ENUMS: [&str; 2] = ["enum Plain", "enum Signed"];
+/// Lanes of vectors, how many, and the bytes of each.
+const VECTORS: [(&str, u64, u64); 4] =
+    [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
 impl Program {
     pub(crate) fn new(seed: u64, count: usize, taste: Taste) -> Program {
@@ -151,7 +137,7 @@ impl Program {
             record.members.push(member);
         }
         if depth == 0 && !union && rng.one_in(12) {
-            let ty = Ty::Text((*rng.pick(&[&"int", &"char", &"double"])).to_string());
+            let ty = one_of(rng, "int|char|double");
             record.flexible = true;
             record.members.push(Mem { ty, lens: vec![None], ..plain("flex") });
         }
@@ -163,17 +149,9 @@ impl Program {
         let odd = self.taste.odd;
         let mut member = plain(&name);
         if odd && rng.one_in(4) {
-            let (ty, most) = *rng.pick(&[
-                ("int", 32),
-                ("unsigned int", 32),
-                ("char", 8),
-                ("short", 16),
-                ("long long", 64),
-                ("_Bool", 1),
-                ("enum Plain", 32),
-            ]);
+            let (ty, most) = *rng.pick(&BITS);
             let width = if number > 0 && rng.one_in(8) { 0 } else { 1 + rng.below(most) as u32 };
-            member.ty = Ty::Text(ty.to_owned());
+            member.ty = text(ty);
             member.bits = Some(width);
             // Records without named members are another matter.
             if number > 0 && (width == 0 || rng.one_in(10)) {
@@ -189,13 +167,12 @@ impl Program {
         let earlier: Vec<usize> =
             (0..self.records.len()).filter(|&n| !self.records[n].flexible).collect();
         member.ty = match rng.below(10) {
-            0..=3 => Ty::Text((*rng.pick(&SCALARS)).to_owned()),
-            4 if self.taste.int128 && rng.one_in(3) => Ty::Text("__int128".to_owned()),
-            4 => Ty::Text((*rng.pick(&ENUMS)).to_owned()),
-            5 => Ty::Text((*rng.pick(&POINTERS)).to_owned()),
+            0..=3 => one_of(rng, SCALARS),
+            4 if self.taste.int128 && rng.one_in(3) => text("__int128"),
+            4 => one_of(rng, "enum Plain|enum Signed"),
+            5 => one_of(rng, POINTERS),
             6 if rng.one_in(2) => {
-                let (lane, len) =
-                    *rng.pick(&[("float", 4), ("int", 2), ("short", 16), ("double", 2)]);
+                let (lane, len, _) = *rng.pick(&VECTORS);
                 Ty::Vector(lane, len)
             }
             6 => Ty::Complex(if rng.one_in(2) { "float" } else { "double" }),
@@ -215,7 +192,7 @@ impl Program {
                 }
                 Ty::Inline(Box::new(inner))
             }
-            _ => Ty::Text("int".to_owned()),
+            _ => text("int"),
         };
         if rng.one_in(3) {
             for _ in 0..1 + rng.below(2) {
@@ -242,14 +219,7 @@ impl Program {
             "enum Plain { PLAIN }; enum Signed { SIGNED = -1 };\n\
              struct Elsewhere; union Other; extern int any;\n",
         );
-        for (lane, len) in [("float", 4), ("int", 2), ("short", 16), ("double", 2)] {
-            let width = if lane == "double" {
-                8
-            } else if lane == "short" {
-                2
-            } else {
-                4
-            };
+        for (lane, len, width) in VECTORS {
             let bytes = len * width;
             writeln!(c, "typedef {lane} v{lane}{len} __attribute__((vector_size({bytes})));")
                 .unwrap();
@@ -353,10 +323,19 @@ impl Program {
     }
 }
 
+fn text(ty: &str) -> Ty {
+    Ty::Text(ty.to_owned())
+}
+
+fn one_of(rng: &mut Rng, types: &str) -> Ty {
+    let types: Vec<_> = types.split('|').map(text).collect();
+    rng.pick(&types).clone()
+}
+
 fn plain(name: &str) -> Mem {
     Mem {
         name: name.to_owned(),
-        ty: Ty::Text("int".to_owned()),
+        ty: text("int"),
         lens: Vec::new(),
         bits: None,
         align: None,
@@ -439,39 +418,23 @@ fn c_record(record: &Rec) -> String {
 }
 
 fn describe(record: &Rec) -> Record {
-    let mut described = match record.union {
-        true => Record::union(record.name.clone()),
-        false => Record::structure(record.name.clone()),
-    };
-    if record.packed {
-        described = described.packed();
-    }
-    if let Some(pack) = record.pack {
-        described = described.pack(pack);
-    }
-    if let Some(align) = record.align {
-        described = described.align(align);
-    }
-    for member in &record.members {
+    let new = if record.union { Record::union } else { Record::structure };
+    let described = new(record.name.clone());
+    let described = if record.packed { described.packed() } else { described };
+    let described = record.pack.into_iter().fold(described, Record::pack);
+    let described = record.align.into_iter().fold(described, Record::align);
+    record.members.iter().fold(described, |described, member| {
+        let name = member.name.clone();
         let inner = match &member.ty {
-            Ty::Text(text) => Member::new(member.name.clone(), text.as_str()),
-            Ty::Vector(lane, len) => Member::new(member.name.clone(), format!("<{len} x {lane}>")),
-            Ty::Complex(part) => Member::new(member.name.clone(), format!("{part} _Complex")),
-            Ty::Named(number) => Member::new(member.name.clone(), format!("R{number}")),
-            Ty::Inline(inner) => Member::new(member.name.clone(), describe(inner)),
+            Ty::Text(text) => Member::new(name, text.as_str()),
+            Ty::Vector(lane, len) => Member::new(name, format!("<{len} x {lane}>")),
+            Ty::Complex(part) => Member::new(name, format!("{part} _Complex")),
+            Ty::Named(number) => Member::new(name, format!("R{number}")),
+            Ty::Inline(inner) => Member::new(name, describe(inner)),
         };
         let inner = member.lens.iter().rev().fold(inner, |inner, &len| inner.array(len));
-        described = described.member(attributes(inner, member));
-    }
-    described
-}
-
-fn attributes(mut described: Member, member: &Mem) -> Member {
-    if let Some(bits) = member.bits {
-        described = described.bits(bits);
-    }
-    if let Some(align) = member.align {
-        described = described.align(align);
-    }
-    if member.packed { described.packed() } else { described }
+        let inner = member.bits.into_iter().fold(inner, Member::bits);
+        let inner = member.align.into_iter().fold(inner, Member::align);
+        described.member(if member.packed { inner.packed() } else { inner })
+    })
 }

@@ -23,7 +23,7 @@ pub use crate::diagnostic::Lint;
 pub use report::Options;
 
 use crate::diagnostic::Findings;
-use crate::repair::Repaired;
+use crate::repair;
 use crate::subject::Subject;
 use report::Report;
 use tbaa::Graph;
@@ -57,13 +57,7 @@ use tbaa_ir::Module;
 /// ```
 #[must_use]
 pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
-    let subject = Subject::of_module(module, text);
-    let mut found = run(&subject, options);
-    if let Some(repaired) = Repaired::of(&subject) {
-        let of_repaired = run(&Subject::of_module(&repaired.module, &repaired.text), options);
-        repaired.add(of_repaired, &mut found);
-    }
-    found.in_order()
+    repair::run(module, text, |subject| run(subject, options))
 }
 
 /// As [`lint`], for a graph that was not read from a text: runs only the lints of types

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::types::Fault;
 use super::{Rule, Verifier, copies, tags, types};
 use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
-use crate::repair::Repaired;
+use crate::repair;
 use crate::subject::Subject;
 use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
@@ -64,13 +64,8 @@ impl Options {
 /// ```
 #[must_use]
 pub fn verify(module: &Module, text: &[u8], options: impl Into<Options>) -> Findings {
-    let (subject, options) = (Subject::of_module(module, text), options.into());
-    let mut found = run(&subject, options);
-    if let Some(repaired) = Repaired::of(&subject) {
-        let of_repaired = run(&Subject::of_module(&repaired.module, &repaired.text), options);
-        repaired.add(of_repaired, &mut found);
-    }
-    found.in_order()
+    let options = options.into();
+    repair::run(module, text, |subject| run(subject, options))
 }
 
 /// As [`verify`], for a graph that was not read from a text.
