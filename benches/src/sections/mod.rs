@@ -2,7 +2,6 @@
 
 mod costs;
 mod lowering;
-mod naive;
 mod programs;
 mod shapes;
 
@@ -26,11 +25,10 @@ pub(crate) struct Run<'l> {
 pub(crate) type Section = fn(&mut Run<'_>) -> Result<(), String>;
 
 /// The parts by name, in order.
-pub(crate) const SECTIONS: [(&str, Section); 8] = [
+pub(crate) const SECTIONS: [(&str, Section); 7] = [
     ("programs", programs::measure),
     ("shapes", shapes::measure),
     ("sizes", shapes::sizes),
-    ("naive", naive::measure),
     ("growth", costs::growing),
     ("memory", costs::memory),
     ("adversaries", costs::adversaries),
