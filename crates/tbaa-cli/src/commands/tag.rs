@@ -3,11 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, tag};
+use tbaa_ir::DebugInfo;
+use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, Untagged, tag};
 
 use super::counted;
 use crate::convert::{InputArg, Origin};
 use crate::input::Input;
+use crate::printable::printable;
+use crate::render::Source;
 use crate::report::{Failure, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
@@ -44,6 +47,10 @@ pub(crate) struct Tagging {
     /// Leave accesses through this struct without tags. May be given several times.
     #[arg(long, value_name = "TYPE")]
     opaque: Vec<String>,
+    /// List accesses that get no tag, by their lines in the program, or else in the module; those to
+    /// stack slots themselves are left out.
+    #[arg(long)]
+    list: bool,
 }
 
 impl Tagging {
@@ -70,6 +77,18 @@ impl Tagging {
         note(format!("{} of {} tagged", tagged, counted(all, "access", "accesses")));
         for (why, count) in reasons {
             note(format!("{count:>7}  {why}"));
+        }
+        if self.list {
+            let (debug, source) = (DebugInfo::new(text), Source::new(input.file(), text));
+            let wanted = |why| !matches!(why, Untagged::Slot | Untagged::Tagged);
+            for (at, why) in tags.untagged.iter().filter(|it| wanted(it.1)) {
+                let of = &module.instructions()[*at];
+                let place = debug.location(of).map_or_else(
+                    || format!("{}:{}", input.file(), source.position(of.offset as usize).0),
+                    |at| format!("{}:{}", printable(at.file.as_bytes()), at.line),
+                );
+                note(format!("{place}: {why}"));
+            }
         }
         note(format!("right for a program that keeps to this: {PROMISE}"));
         if self.elements {
