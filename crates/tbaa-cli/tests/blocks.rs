@@ -81,27 +81,3 @@ fn of_lua_what_is_blamed_is_to_blame() {
     let (precision, recall) = shares(figures);
     assert!(precision >= 0.95 && recall >= 0.6, "{figures}");
 }
-
-/// LLVM's own reader of optimisation records takes what `--format yaml` writes.
-#[test]
-fn llvm_reads_the_records() {
-    if !tools::are_there(&["llvm-remarkutil-22"]) {
-        return;
-    }
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("records");
-    fs::create_dir_all(&folder).unwrap();
-    for (input, count) in [("fill.ll", 2), ("blocks.ll", 12), ("blocks_calls.ll", 2)] {
-        let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        let tbaa = tbaa.arg("blocks").arg(inputs.join(input)).args(["--format", "yaml"]);
-        let records = tbaa.output().unwrap().stdout;
-        let file = folder.join(input).with_extension("yaml");
-        fs::write(&file, &records).unwrap();
-        let mut llvm = Command::new("llvm-remarkutil-22");
-        llvm.args(["count", "--parser=yaml", "--group-by=total"]).arg(&file);
-        let output = llvm.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains(&format!("Total,{count}")), "{input}: {said}");
-    }
-}

@@ -78,22 +78,6 @@ fn a_grid_is_a_line_a_tag_and_a_letter_a_tag() {
 }
 
 #[test]
-fn the_locale_changes_nothing() {
-    for args in [
-        &["matrix", "shapes.ll"][..],
-        &["alias", "shapes.ll", "!2", "!99"],
-        &["dump", "missing.ll"],
-        &["dump", "."],
-    ] {
-        let run = |locale| tbaa(args).env("LC_ALL", locale).output().unwrap();
-        let posix = run("C");
-        for locale in ["", "de_DE.UTF-8", "tr_TR.UTF-8", "nonsense"] {
-            assert_eq!(run(locale), posix, "{args:?} in {locale:?}");
-        }
-    }
-}
-
-#[test]
 fn what_dump_prints_reads_back() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
     for name in ["shapes", "sized", "inline", "llvm3", "crlf", "named", "cycle", "classes"] {
@@ -115,20 +99,6 @@ fn what_dump_prints_reads_back() {
     assemble(&named);
 }
 
-#[test]
-fn a_reader_that_leaves_early_is_no_error() {
-    let mut child = tbaa(&["matrix", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    child.stdin.take().unwrap().write_all(scalars(600).as_bytes()).unwrap();
-    let out = child.wait_with_output().unwrap();
-    assert_eq!((out.status.code(), text(&out.stderr)), (Some(0), ""));
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
@@ -136,75 +106,6 @@ fn a_full_disk_is_an_error() {
     let out = tbaa(&["matrix", "shapes.ll"]).stdout(full).output().unwrap();
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_device_without_end_is_refused_at_once() {
-    for args in [&["dump", "/dev/zero"][..], &["check", "/dev/zero"]] {
-        let out = output(args, b"");
-        assert_eq!(out.status.code(), Some(2));
-        let expected = "error: cannot read /dev/zero: byte 0 is 0: this is not a text file\n";
-        assert_eq!(text(&out.stderr), expected);
-    }
-    // Text that is longer than the part that is looked at first.
-    let long = format!("{}\n{}", "; comment\n".repeat(10_000), scalars(3));
-    assert_eq!(output(&["matrix", "-"], long.as_bytes()).stdout, b"MNN\nNMN\nNNM\n");
-}
-
-#[test]
-fn an_error_in_an_endless_line_is_short() {
-    let line = format!("!0 = !{{{}!\"", "i64 0, ".repeat(400_000));
-    let out = output(&["dump", "-"], line.as_bytes());
-    assert_eq!(out.status.code(), Some(2));
-    assert!(out.stderr.len() < 500, "{}", text(&out.stderr));
-    let caret = text(&out.stderr).lines().last().unwrap();
-    assert!(caret.ends_with('^'), "{caret}");
-}
-
-/// Two hundred thousand warnings: each at a place that takes a look at all the
-/// text before it, if it were looked for.
-#[test]
-fn only_warnings_that_are_printed_cost_time() {
-    const COUNT: usize = 200_000;
-    let mut listing = String::from("!0 = !{!\"root\"}\n!1 = !{!\"int\", !0, i64 0}\n");
-    for tag in 2..COUNT + 2 {
-        listing += &format!("!{tag} = distinct !{{!1, !1, i64 1}}\n");
-    }
-    let out = output(&["stats", "-"], listing.as_bytes());
-    assert!(text(&out.stdout).contains(&COUNT.to_string()));
-    let errors = text(&out.stderr);
-    assert_eq!(errors.matches("<stdin>:").count(), 10, "{errors}");
-    assert!(errors.ends_with("and 199990 more warnings of this kind\n"), "{errors}");
-}
-
-#[test]
-fn many_failures_are_placed_in_one_pass() {
-    const TAGS: usize = 200;
-    let mut spec = String::from("Spec(name: \"many\", types: [Root(name: \"root\"),\n");
-    for tag in 0..TAGS {
-        spec += &format!("Scalar(name: \"t{tag}\", parent: \"root\"),\n");
-    }
-    spec += "], tags: [\n";
-    for tag in 0..TAGS {
-        spec +=
-            &format!("Tag(name: \"t{tag}\", base: \"t{tag}\", access: \"t{tag}\", offset: 0),\n");
-    }
-    spec += "], expect: [\n";
-    for (a, b) in (0..TAGS).flat_map(|a| (0..a).map(move |b| (a, b))) {
-        spec += &format!("(a: \"t{a}\", b: \"t{b}\", llvm: MayAlias, why: \"it is not\"),\n");
-    }
-    spec += "])\n";
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.ron");
-    std::fs::write(&file, spec).unwrap();
-    let out = output(&["check", file.to_str().unwrap()], b"");
-    assert_eq!(out.status.code(), Some(1));
-    let lines: Vec<&str> = text(&out.stdout).lines().collect();
-    assert_eq!(lines.len(), TAGS * (TAGS - 1) / 2 + 1);
-    for (index, line) in lines[..lines.len() - 1].iter().enumerate() {
-        let place = format!("many.ron:{}:1: ", 2 * TAGS + 4 + index);
-        assert!(line.contains(&place), "{line}: {place}");
-    }
 }
 
 /// `script` gives a command a terminal of its own.
@@ -228,21 +129,6 @@ fn progress_is_shown_on_a_terminal_and_taken_away() {
     let (shown, _) = run(true);
     assert!(shown.contains("\r\x1b[Kreading standard input, "), "{shown:?}");
     assert_eq!(shown.rsplit("\x1b[K").next(), Some(&*answer));
-}
-
-#[test]
-fn color_is_for_terminals_or_on_demand() {
-    let run = |args: &[&str], no_color: bool| {
-        let mut command = tbaa(args);
-        if no_color {
-            command.env("NO_COLOR", "1");
-        }
-        command.output().unwrap().stderr.contains(&0x1b)
-    };
-    assert!(!run(&["dump", "missing.ll"], false));
-    assert!(run(&["dump", "missing.ll", "--color", "always"], false));
-    assert!(!run(&["dump", "missing.ll", "--color", "never"], true));
-    assert!(!run(&["dump", "missing.ll"], true));
 }
 
 #[test]
@@ -307,69 +193,6 @@ fn sarif_is_what_its_schema_wants() {
                 assert!((number("endLine"), number("endColumn")) > place);
             }
         }
-    }
-}
-
-/// Many pairs are announced on standard error, fewer are not.
-#[test]
-fn many_pairs_are_written_with_a_word() {
-    let stores = "  store i32 1, ptr %p, !tbaa !0\n".repeat(1_500);
-    let text = format!(
-        "define void @f(ptr %p) {{\n{stores}  ret void\n}}\n\
-         define void @g(ptr %p) {{\n{}  ret void\n}}\n\
-         !0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{!\"R\"}}}}\n",
-        "  store i32 1, ptr %p, !tbaa !0\n".repeat(3)
-    );
-    let all = output(&["matrix", "-", "--format", "pairs"], text.as_bytes());
-    let note = self::text(&all.stderr);
-    assert!(note.contains("1124253 pairs") && note.contains("name a function"), "{note}");
-    let one = output(&["matrix", "-", "@g", "--format", "pairs"], text.as_bytes());
-    assert_eq!(self::text(&one.stdout).lines().count(), 3);
-    assert_eq!(self::text(&one.stderr), "");
-}
-
-#[test]
-fn completions_are_for_every_shell() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let out = output(&["completions", shell], b"");
-        assert_eq!(out.status.code(), Some(0));
-        assert!(text(&out.stdout).contains("TBAA_COMPLETE"), "{shell}");
-    }
-    assert_eq!(output(&["completions", "csh"], b"").status.code(), Some(2));
-}
-
-/// What fish is offered for a command line: the values, without their help.
-fn completed(line: &[&str]) -> Vec<String> {
-    let out = tbaa(&[]).args(["--", "tbaa"]).args(line).env("TBAA_COMPLETE", "fish").output();
-    let out = out.unwrap();
-    assert!(out.status.success() && out.stderr.is_empty(), "{line:?}: {}", text(&out.stderr));
-    let value = |line: &str| line.split('\t').next().unwrap().to_owned();
-    text(&out.stdout).lines().map(value).collect()
-}
-
-#[test]
-fn what_fits_is_offered() {
-    assert_eq!(completed(&["mat"]), ["matrix"]);
-    assert_eq!(completed(&["alias", "fill.l"]), ["fill.ll"]);
-    assert_eq!(completed(&["alias", "fill.ll", "vec."]), ["vec.len", "vec.data"]);
-    assert_eq!(completed(&["alias", "fill.ll", "vec.len", "!4"]), ["!41", "!45"]);
-    assert_eq!(completed(&["explain", "fill.ll", "@t"]), ["@twice:"]);
-    let accesses: Vec<_> = (1..5).map(|n| format!("@fill:{n}")).collect();
-    assert_eq!(completed(&["explain", "fill.ll", "@fill:"]), accesses);
-    assert_eq!(
-        completed(&["generic", "fill.ll", "fill.c:1"]),
-        ["fill.c:14", "fill.c:15", "fill.c:16"]
-    );
-    assert_eq!(completed(&["alias", "union.ron", "q"]), ["q->u.i", "q->e[k]"]);
-    assert_eq!(completed(&["strip", "fill.ll", "--drop", "long"]), ["long"]);
-    assert_eq!(completed(&["graph", "fill.ll", "--tag", "vec.l"]), ["vec.len"]);
-    assert_eq!(completed(&["graph", "fill.ll", "--pair", "!41", "vec.l"]), ["vec.len"]);
-    // Two tags are at S+0: their numbers tell them apart.
-    assert_eq!(completed(&["alias", "twins.ll", "S"]), [""; 0]);
-    for broken in
-        [&["alias", "garbage.ll", "!"][..], &["alias", "missing.ll", "!"], &["alias", "!"]]
-    {
-        assert_eq!(completed(broken), [""; 0]);
     }
 }
 
@@ -457,13 +280,4 @@ fn every_example_in_the_help_runs() {
             }
         }
     }
-}
-
-/// The report has a picture of each struct that is accessed, and of no scalar.
-#[test]
-fn a_report_draws_what_is_around_structs() {
-    let out = output(&["report", "fill.ll"], b"");
-    let page = text(&out.stdout);
-    assert_eq!(page.matches("\"picture\":\"\\u003csvg").count(), 2);
-    assert!(page.contains("Types around vec") && page.contains("Types around cell"));
 }

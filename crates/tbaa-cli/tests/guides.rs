@@ -15,7 +15,6 @@ mod tools;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -38,10 +37,7 @@ fn can_run(session: &str) -> bool {
 
 /// A folder for a page, empty but for links to the repository's files.
 fn scratch(page: &Path) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guides");
-    let folder = folder.join(page.file_stem().unwrap());
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = tools::emptied(&format!("guides/{}", page.file_stem().unwrap().display()));
     for name in ["crates", "specs", "tests"] {
         std::os::unix::fs::symlink(repository().join(name), folder.join(name)).unwrap();
     }
@@ -50,15 +46,8 @@ fn scratch(page: &Path) -> PathBuf {
 
 /// Runs a command in a folder, and returns what it prints.
 fn run(command: &str, folder: &Path) -> String {
-    let binary = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(folder)
-        .env("PATH", format!("{}:{path}", binary.display()))
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap();
+    let mut shell = tools::shell(command);
+    let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
     eprintln!("$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -80,18 +80,3 @@ fn lowered_is_what_is_written_down() {
         said
     });
 }
-
-/// Two open lineages give each shared place the same tag: nothing in the metadata
-/// says whose it is.
-#[test]
-fn open_lineages_agree() {
-    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
-    let lowered =
-        |lineage: &str, option: &[&str]| lower(&[&["--lineage", lineage], option].concat(), spec);
-    let open = lowered("a", &["--open"]);
-    assert!(open.contains("CallInfo") && !open.contains("!\"a "), "{open}");
-    assert_eq!(open, lowered("b", &["--open"]));
-    // Memory that is one lineage's own has nodes of its own.
-    let mixed = lowered("a", &["--open-struct", "GCObject"]);
-    assert_ne!(mixed, lowered("b", &["--open-struct", "GCObject"]));
-}

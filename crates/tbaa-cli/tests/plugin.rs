@@ -1,4 +1,4 @@
-//! The plugin for LLVM 22 in `opt` and `clang`, `tbaa lower --classes` and `tbaa worth`.
+//! The plugin for LLVM 22 in `opt` and `clang`, and `tbaa lower --classes`.
 
 mod tools;
 
@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
 use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_plugin::{Runs, Toolchain};
 use tools::printed;
@@ -216,93 +215,6 @@ fn without_tag(line: &str) -> String {
     }
 }
 
-fn worth(name: &str, source: &str, more: &[&str]) -> Value {
-    let input = file(&format!("{name}.c"), source);
-    let keep = scratch(&format!("{name}.kept"));
-    let _ = fs::remove_dir_all(&keep);
-    let keep = keep.to_str().unwrap();
-    let args = [&["worth", &input, "--format", "json", "--keep", keep], more].concat();
-    let ask = || serde_json::from_str::<Value>(&printed(&mut tbaa(&args))).unwrap();
-    let first = ask();
-    let mut again = ask();
-    again["seconds"] = first["seconds"].clone();
-    assert_eq!(again, first, "the second run takes what the first one kept");
-    first
-}
-
-fn pairs(worth: &Value) -> Vec<(String, String, i64, i64)> {
-    let number = |it: &Value, name: &str| it[name].as_i64().unwrap();
-    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    let row = |it: &Value| {
-        (text(&it["a"]), text(&it["b"]), number(it, "loads"), number(it, "vector_loops"))
-    };
-    let mut rows: Vec<_> = worth["pairs"].as_array().unwrap().iter().map(row).collect();
-    rows.sort();
-    rows
-}
-
-#[test]
-fn what_tags_of_planted_programs_are_worth_is_known() {
-    let Some(()) = llvm() else { return };
-    let found = worth(
-        "reloads",
-        "int f(int *p, float *q, long *r) { int a = *p; *q = 1; *r = 2; return a + *p; }",
-        &[],
-    );
-    let pair = |a: &str, b: &str, loads, loops| (a.to_owned(), b.to_owned(), loads, loops);
-    assert_eq!(pairs(&found), [pair("float", "int", 1, 0), pair("int", "long", 1, 0)]);
-    assert_eq!(found["without_types"]["loads"], 1);
-    assert_eq!(found["questions"]["answers"], 3, "float and long are asked about as well");
-    assert_eq!(found["tags"]["needed"].as_array().unwrap().len(), 3);
-
-    let found = worth(
-        "loop",
-        "void f(int *n, float *x) { for (int i = 0; i < *n; i++) x[i] = 0.5f; }",
-        &[],
-    );
-    let [(a, b, _, loops)] = &pairs(&found)[..] else { panic!("{found}") };
-    assert_eq!((a.as_str(), b.as_str(), *loops), ("float", "int", 1));
-
-    let found = worth("nothing", "float f(int *p, float *q) { *p = 1; return q[0] + q[1]; }", &[]);
-    assert_eq!(pairs(&found), []);
-    assert_eq!(found["tags"]["needed"], Value::Array(Vec::new()));
-    assert_eq!(found["without_types"]["loads"], 0);
-}
-
-#[test]
-fn immutable_tags_are_worth_something_alone() {
-    let Some(()) = llvm() else { return };
-    let text = include_str!("lower/immutable.ll");
-    let input = file("constant.ll", text);
-    let keep = scratch("constant.kept");
-    let _ = fs::remove_dir_all(&keep);
-    let found = printed(&mut tbaa(&["worth", &input, "--keep", keep.to_str().unwrap()]));
-    assert!(found.contains("`int`, which never changes: 1 load in `f`"), "{found}");
-}
-
-#[test]
-fn what_is_missing_is_said_in_a_sentence() {
-    let Some(()) = llvm() else { return };
-    let failed = |command: &mut Command| {
-        let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
-    };
-    let input = file("f.c", "int f(int *p, float *q) { int a = *p; *q = 1; return a + *p; }");
-    let none =
-        file("none.ll", "define i32 @f(ptr %p) {\n  %a = load i32, ptr %p\n  ret i32 %a\n}\n");
-    let error = failed(&mut tbaa(&["worth", &none]));
-    assert!(error.contains("no access has a tag") && error.contains("-O1"), "{error}");
-    let error = failed(&mut tbaa(&["worth", &input, "--passes", "no-such-pass"]));
-    assert!(error.contains("no-such-pass") && error.contains("unknown pass name"), "{error}");
-    let error = failed(
-        Command::new(env!("CARGO_BIN_EXE_tbaa"))
-            .args(["plugin"])
-            .env("LLVM_CONFIG", "no-such-llvm-config"),
-    );
-    assert!(error.contains("needs LLVM 22") && error.contains("LLVM_CONFIG"), "{error}");
-}
-
 /// Compares each pair of tags that `opt -O2` asks about with our answer.
 fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
     let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
@@ -399,69 +311,4 @@ fn cmake_makes_the_plugin_too() {
     let plugin = format!("{made}/tbaa-plugin.so");
     let text = run("opt-22", &["-O2", "-S", "-load-pass-plugin", &plugin, &module]);
     assert_eq!(loads(&text, "f"), 1);
-}
-
-/// No code is loaded from where other users may write, nor a library that is not the one
-/// that was compiled.
-#[test]
-fn the_plugins_folder_is_this_users() {
-    use std::os::unix::fs::PermissionsExt;
-    let Some(()) = llvm() else { return };
-    let cache = scratch("private");
-    let _ = fs::remove_dir_all(&cache);
-    let plugin = |set: &[(&str, &Path)]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        command.arg("plugin").env_remove("HOME").env_remove("XDG_CACHE_HOME").envs(set.to_vec());
-        command
-    };
-    let refused = |set: &[(&str, &Path)], why: &str| {
-        let output = plugin(set).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(why), "{said}");
-    };
-    refused(&[], "set HOME");
-    refused(&[("XDG_CACHE_HOME", Path::new("relative"))], "set HOME");
-    let set = [("XDG_CACHE_HOME", &*cache)];
-    let library = PathBuf::from(printed(&mut plugin(&set)).trim());
-    let folder = library.parent().unwrap().to_owned();
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&folder), mode(&library)), (0o700, 0o700));
-    let whole = fs::read(&library).unwrap();
-    fs::write(&library, &whole[..1000]).unwrap();
-    printed(&mut plugin(&set));
-    // The number of the process is in it, so its length may differ by a few bytes.
-    assert!(fs::metadata(&library).unwrap().len() > 1000, "it is compiled again");
-    for path in [&library, &folder] {
-        let own = mode(path);
-        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
-        refused(&set, "other users may write to");
-        fs::set_permissions(path, fs::Permissions::from_mode(own)).unwrap();
-    }
-    // Another user owns a part of the path: that user may put another library there.
-    let source = file("private.c", "int f(int *p, float *q) { *p = 1; *q = 2; return *p; }");
-    for path in [&library, &library.with_extension("key"), &folder, &cache.join("tbaa"), &cache] {
-        const NOBODY: u32 = 65534;
-        if std::os::unix::fs::chown(path, Some(NOBODY), None).is_err() {
-            eprintln!("not root, so no file of another user can be made");
-            break;
-        }
-        refused(&set, "other users may write to");
-        let mut worth = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        let output = worth.args(["worth", &source]).envs(set).output().unwrap();
-        assert!(String::from_utf8_lossy(&output.stderr).contains("no code is loaded"), "{path:?}");
-        std::os::unix::fs::chown(path, Some(0), None).unwrap();
-    }
-    printed(&mut plugin(&set));
-    for (mode, is_refused) in [(0o777, true), (0o1777, false)] {
-        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(
-            plugin(&set).output().unwrap().status.code(),
-            Some(if is_refused { 2 } else { 0 })
-        );
-    }
-    // Another's library in place of this user's.
-    fs::rename(&library, folder.join("other.so")).unwrap();
-    std::os::unix::fs::symlink(folder.join("other.so"), &library).unwrap();
-    refused(&set, "other users may write to");
 }

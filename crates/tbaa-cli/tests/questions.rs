@@ -103,12 +103,9 @@ impl Question {
     }
 
     fn tbaa(&self, line: &str) -> Output {
-        let line = line.replace("FILE", self.name());
-        let binary = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap();
-        let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
-        let mut command = Command::new("sh");
-        command.args(["-c", &line]).current_dir(self.file.parent().unwrap());
-        command.env("PATH", path).env("CLANG", "clang-22").env("NO_COLOR", "1");
+        let mut command = tools::shell(&line.replace("FILE", self.name()));
+        command.current_dir(self.file.parent().unwrap());
+        command.env("CLANG", "clang-22").env("NO_COLOR", "1");
         command.env("OUT", env!("CARGO_TARGET_TMPDIR"));
         // cargo puts the run-time library beside the tests.
         let tests = std::env::current_exe().unwrap();

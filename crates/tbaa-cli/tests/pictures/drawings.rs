@@ -1,6 +1,6 @@
 //! Pictures: what is drawn, and that no name in an input can break them.
 
-use crate::support::{assert_markup, run, run_in, stdin};
+use crate::support::{assert_markup, run_in, stdin};
 
 /// A module whose names are what a page or a picture must not take for markup.
 const HOSTILE: &str = include_str!("hostile.ll");
@@ -26,59 +26,6 @@ fn no_name_is_markup() {
     if let Some(svg) = crate::support::filter("dot", &["-Tsvg"], dot.text.as_bytes()) {
         assert!(svg.contains("</svg>"));
     }
-}
-
-/// The text of the arrows of a `dot` that are highlighted, by the names of
-/// their boxes.
-fn highlighted(dot: &str) -> Vec<(String, String)> {
-    let name = |id: &str| {
-        let start = dot.find(&format!("  {id} [")).unwrap();
-        let (_, rest) = dot[start..].split_once("<B>").unwrap();
-        rest.split_once("</B>").unwrap().0.to_owned()
-    };
-    let arrows = dot.lines().filter(|line| line.contains("->") && line.contains("penwidth=3"));
-    arrows
-        .map(|line| {
-            let (from, rest) = line.trim().split_once(':').unwrap();
-            let to = rest.split_once("-> ").unwrap().1.split_once(':').unwrap().0;
-            (name(from), name(to))
-        })
-        .collect()
-}
-
-#[test]
-fn a_tag_leads_where_the_rule_says() {
-    let arrows = |args: &[&str]| {
-        let out = run(&[&["graph", "--format", "dot"], args].concat());
-        assert_eq!(out.code, 0, "{}", out.errors);
-        let mut arrows = highlighted(&out.text);
-        arrows.sort();
-        arrows
-    };
-    let expected = |list: &[(&str, &str)]| -> Vec<(String, String)> {
-        list.iter().map(|(from, to)| (from.to_string(), to.to_string())).collect()
-    };
-    let ravi = "../../../../specs/ravi.ron";
-    assert_eq!(
-        arrows(&[ravi, "--tag", "CallInfo.l.base"]),
-        expected(&[
-            ("CallInfo", "CallInfo_l"),
-            ("CallInfo_l", "any pointer"),
-            ("any pointer", "omnipotent char"),
-            ("omnipotent char", "Simple C / C++ TBAA"),
-        ])
-    );
-    // LLVM follows the last member of a union, and the union rules that which is
-    // accessed.
-    let rfc = "../../../../specs/rfc-2017.ron";
-    let up = [("omnipotent char", "Simple C/C++ TBAA")];
-    let llvm = [&[("U", "float"), ("float", "omnipotent char")][..], &up].concat();
-    let union = [&[("U", "int"), ("int", "omnipotent char")][..], &up].concat();
-    assert_eq!(arrows(&[rfc, "--tag", "u.i", "--rules", "llvm"]), expected(&llvm));
-    assert_eq!(arrows(&[rfc, "--tag", "u.i", "--rules", "union"]), expected(&union));
-    // Of a pair the paths are those that `explain` compares.
-    let pair = arrows(&[rfc, "--pair", "u.i", "float", "--rules", "union"]);
-    assert_eq!(pair, expected(&[("U", "float"), ("U", "int")]));
 }
 
 /// Structs in one another, several fields each, and many scalars.

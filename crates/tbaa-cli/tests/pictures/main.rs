@@ -1,7 +1,5 @@
-//! Pictures, the page, and two builds compared: the commands whose output is
-//! read back by parts.
+//! Pictures and the page: the commands whose output is read back by parts.
 
-mod diff;
 mod drawings;
 mod report;
 mod support;

@@ -182,20 +182,6 @@ fn no_name_ends_the_script() {
     assert!(types.contains("</script><img src=x onerror=alert(1)>{{script}}"), "{types}");
 }
 
-/// Writes to a file, also of several inputs; the page of no tags is a page.
-#[test]
-fn output_goes_where_it_is_wanted() {
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
-    let name = file.to_str().unwrap();
-    let out = run(&["report", "shapes.ll", "-o", name]);
-    assert_eq!((out.code, out.text.as_str()), (0, ""));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), run(&["report", "shapes.ll"]).text);
-    assert_eq!(run(&["report", "empty.ll"]).code, 0);
-    let nowhere = run(&["report", "shapes.ll", "-o", "missing/report.html"]);
-    assert_eq!(nowhere.code, 2);
-    assert!(nowhere.errors.contains("cannot write missing/report.html"), "{}", nowhere.errors);
-}
-
 /// The page in headless Chromium: its script runs to the end, and what it drew
 /// is there. Skipped where there is no Chromium.
 #[test]

@@ -13,6 +13,12 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// The same, with nothing in it.
+pub(crate) fn emptied(name: &str) -> PathBuf {
+    let _ = fs::remove_dir_all(folder(name));
+    folder(name)
+}
+
 /// Writes a file of a test program.
 pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     let file = self::folder(folder).join(name);
@@ -26,6 +32,15 @@ pub(crate) fn printed(command: &mut Command) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// A line for a shell that finds the command by its name.
+pub(crate) fn shell(line: &str) -> Command {
+    let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
+    let mut command = Command::new("sh");
+    command.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
+    command.args(["-c", line]);
+    command
 }
 
 /// Returns whether all of these can be run; says so where one cannot.

@@ -1,0 +1,2 @@
+int get(int *p) { return *p; }
+void set(int *p, int n) { *p = n; }
