@@ -72,7 +72,9 @@ pub(super) fn instrument(
         match pass.reason(&body) {
             Some(reason) => pass.skip(name, body.header.end, reason),
             None => {
-                pass.checked.insert(name);
+                if pass.runs(name, &body) {
+                    pass.checked.insert(name);
+                }
                 bodies.push((name, body));
             }
         }
@@ -145,6 +147,26 @@ impl<'t> Pass<'t> {
         let funclet =
             |it: &Statement<'_>| matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch");
         body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
+    }
+
+    /// Whether a call of this name runs this body, and so its checks. LLVM may drop a body that is
+    /// `available_externally`, as those of templates that are declared `extern`: it is made to stay.
+    /// One that calls its own name means the other body, as glibc's `btowc` does.
+    fn runs(&mut self, name: &[u8], body: &Body<'_>) -> bool {
+        const EXTERNAL: &[u8] = b"available_externally";
+        let header = &body.header;
+        let words = &header.text[..memchr::memchr(b'@', header.text).unwrap_or(0)];
+        let has = |word: &[u8]| words.split(|it| *it == b' ').any(|it| it == word);
+        let Some(at) = memchr::memmem::find(words, EXTERNAL) else {
+            return !has(b"weak") && !has(b"linkonce");
+        };
+        let calls_itself = |it: &Statement<'_>| it.call().is_some_and(|it| it.callee == name);
+        if body.statements.iter().any(calls_itself) {
+            return false;
+        }
+        let start = header.end - header.text.len() + at;
+        self.edits.replace(start..start + EXTERNAL.len(), "linkonce_odr");
+        true
     }
 
     fn function(&mut self, name: &'t [u8], body: &Body<'t>) {

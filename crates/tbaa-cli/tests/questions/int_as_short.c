@@ -1,0 +1,19 @@
+// Title: an int through a pointer to short
+// Asked: `aa(int, int *k)` reads `((short *)k)[0]` in the condition of a loop. TypeSanitizer is silent at -O2. Is it right?
+// Source: https://github.com/llvm/llvm-project/issues/206226
+// Answer: No. Optimised code has no such load any more; `tbaa run` checks the program as it was written.
+// $ tbaa run FILE
+// says: as "int"
+// says: as "short"
+// exit: 66
+#include <stdio.h>
+static int until(int limit, int *k) {
+  short *s = (short *)k;
+  int turns = 0;
+  while (limit > s[0] && turns < 3) turns++;
+  return turns;
+}
+int main(void) {
+  int f = 0;
+  printf("%d\n", until(9, &f));
+}

@@ -1,0 +1,18 @@
+// Title: lists of other structs through one kind of pointer
+// Asked: A list of `Foo *` is walked as a list of `Bar *`; the structs begin alike. Why does it crash since clang 20?
+// Source: https://github.com/llvm/llvm-project/issues/208606
+// Answer: A variable of type `Foo *` is read as `Bar *`, and these are different types. The members are not to blame.
+// $ tbaa run FILE
+// says: as "Foo *"
+// says: as "Bar *"
+// exit: 66
+#include <stdio.h>
+struct Bar { int kind; };
+struct Foo { int kind; double d; };
+static int first(struct Bar **list) { return list[0]->kind; }
+int main(void) {
+  struct Foo foo = {7, 0.5};
+  struct Foo *list[2] = {&foo, 0};
+  struct Bar **volatile as_bars = (struct Bar **)list;
+  printf("%d\n", first(as_bars));
+}
