@@ -205,17 +205,12 @@ fn each_question_has_its_right_answer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The table of `docs/symptoms.md` has the questions of the files, in their order.
+/// The tables of `docs/symptoms.md` have the questions of the files, in their order: those that
+/// `blocks` answers, those that `run` does, and those of the other commands.
 #[test]
 fn the_page_lists_the_questions() {
-    let mut table = String::new();
-    let mut all = questions();
-    // By command: `blocks`, `run`, the others.
-    all.sort_by_key(|question| {
-        let command = question.get("$").unwrap_or_default();
-        ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it)).unwrap_or(2)
-    });
-    for question in all {
+    let mut tables = [String::new(), String::new(), String::new()];
+    for question in questions() {
         let Some(asked) = question.get("Asked") else { continue };
         let get = |key| question.get(key).unwrap_or_else(|| panic!("{}: {key}", question.name()));
         let source = get("Source").split(' ').map(|url| {
@@ -226,8 +221,9 @@ fn the_page_lists_the_questions() {
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
         let needs = question.get("Needs").map(|it| format!("needs {it}"));
+        let of = ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it));
         writeln!(
-            table,
+            tables[of.unwrap_or(2)],
             "| {asked} | {} | `{}` | {} | {} |",
             get("Answer"),
             command.replace('|', "\\|"),
@@ -238,11 +234,16 @@ fn the_page_lists_the_questions() {
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
     let text = fs::read_to_string(&page).unwrap();
-    let start = text.find("|---|").map(|at| at + text[at..].find('\n').unwrap() + 1).unwrap();
-    let end = start + text[start..].find("\n\n").map_or(text.len() - start, |at| at + 1);
+    // What stands before, between and behind the tables' rows.
+    let mut parts = text.split("|---|---|---|---|---|\n");
+    let mut wanted = parts.next().unwrap().to_owned();
+    for (part, table) in parts.zip(&tables) {
+        let rest = part.find("\n\n").map_or("", |at| &part[at + 1..]);
+        wanted += &format!("|---|---|---|---|---|\n{table}{rest}");
+    }
     if std::env::var("TBAA_SYMPTOMS").is_ok_and(|it| it == "overwrite") {
-        fs::write(&page, [&text[..start], &*table, &text[end..]].concat()).unwrap();
+        fs::write(&page, wanted).unwrap();
     } else {
-        assert_eq!(&text[start..end], table, "TBAA_SYMPTOMS=overwrite writes the table");
+        assert_eq!(text, wanted, "TBAA_SYMPTOMS=overwrite writes the tables");
     }
 }
