@@ -302,21 +302,21 @@ impl Findings {
                 writeln!(out, "        {line}: {}", counted(*count as u64, "load", "loads"))?;
             }
         }
-        match tags.needed.len() {
-            0 => writeln!(out, "\nNo tag of this file changes the code.")?,
-            needed => writeln!(
+        let (needed, others) = (&tags.needed, listed(&tags.worth_nothing, top));
+        if needed.is_empty() {
+            writeln!(out, "\nNo tag of this file changes the code: {others}.")?;
+        } else {
+            writeln!(
                 out,
-                "\nWith {needed} of the {} tags LLVM makes the same code as with all: {}.",
+                "\nWith {} of the {} tags LLVM makes the same code as with all: {}.",
+                needed.len(),
                 tags.all,
-                listed(&tags.needed, top)
-            )?,
+                listed(needed, top)
+            )?;
+            if !tags.worth_nothing.is_empty() {
+                writeln!(out, "The other {} buy nothing: {others}.", tags.worth_nothing.len())?;
+            }
         }
-        writeln!(
-            out,
-            "The other {} buy nothing: {}.",
-            tags.worth_nothing.len(),
-            listed(&tags.worth_nothing, top)
-        )?;
         if !self.unfinished.is_empty() {
             writeln!(
                 out,
@@ -367,9 +367,6 @@ fn word(name: &str) -> String {
 }
 
 fn listed(names: &[String], most: usize) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
     let mut words: Vec<_> = names.iter().take(most).map(|it| word(it)).collect();
     if names.len() > most {
         words.push(format!("and {} more", names.len() - most));
