@@ -296,15 +296,17 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
     }
 }
 
+/// A load, and the lines of the source around it, where they can be read.
+pub(super) type LoadInSource = (Row, Vec<SourceLine>);
+
 /// Returns the loads of a module that stores or calls block, as `--format json` has them,
 /// of the first as `blocks` ranks them up to a number; and how many there are in all. Loads of one
 /// place that are blocked alike are one.
-/// Each comes with the lines of the source around it, where they can be read.
 pub(super) fn blocked_loads(
     input: &Input,
     profile: Option<&Path>,
     most: usize,
-) -> Result<(Vec<(Row, Vec<SourceLine>)>, usize), Failure> {
+) -> Result<(Vec<LoadInSource>, usize), Failure> {
     let Content::Module(module) = &input.content else { return Ok((Vec::new(), 0)) };
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);

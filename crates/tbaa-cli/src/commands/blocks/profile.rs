@@ -187,12 +187,15 @@ fn is_perf_data(path: &Path) -> bool {
 /// A line, with its file as perf names it.
 type Place<'s> = (&'s str, u32);
 
+/// Samples by the symbol that they are in.
+type BySymbol<'s> = HashMap<&'s str, u64>;
+
 /// What `perf script` prints with `-F ip,sym,srcline`, or with its own fields and `srcline`.
 struct Script<'s> {
     samples: u64,
     /// By the last part of a file's name and the number: all that perf calls the file, each with
     /// how many samples are in which symbol.
-    lines: HashMap<(String, u32), HashMap<&'s str, HashMap<&'s str, u64>>>,
+    lines: HashMap<(String, u32), HashMap<&'s str, BySymbol<'s>>>,
 }
 
 impl<'s> Script<'s> {
@@ -223,7 +226,7 @@ impl<'s> Script<'s> {
 
     /// The lines of the script that may be a place: perf prints the last part of a file's name
     /// unless it is asked for all of it.
-    fn at<'a>(&'a self, at: &Location) -> Vec<(Place<'s>, &'a HashMap<&'s str, u64>)> {
+    fn at<'a>(&'a self, at: &Location) -> Vec<(Place<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();
         let files = self.lines.get(&(last.to_owned(), at.line)).into_iter().flatten();
