@@ -131,6 +131,16 @@ impl Explanation {
         Explanation { rule, answer: clause.answer(), clause, comparison: None }
     }
 
+    /// Calls types by other names than those of their nodes.
+    #[doc(hidden)]
+    pub fn rename(&mut self, name: impl Fn(&str) -> String) {
+        let Some(Comparison { base, a, b, .. }) = &mut self.comparison else { return };
+        let steps = a.steps.iter_mut().chain(&mut b.steps);
+        for ty in steps.flat_map(|step| [&mut step.ty, &mut step.into]).chain([base]) {
+            *ty = name(ty);
+        }
+    }
+
     pub(super) fn new(graph: &Graph, rule: AliasRule, decision: &Decision) -> Self {
         let comparison = decision.meeting.as_ref().map(|meeting| compare(graph, meeting));
         Explanation { comparison, ..Explanation::plain(rule, decision.clause) }

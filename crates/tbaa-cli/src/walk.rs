@@ -53,8 +53,8 @@ pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>
 }
 
 /// Returns what a type is called, fit to be printed.
-pub(crate) fn type_name(graph: &Graph, ty: TypeId) -> String {
-    printable(Names::of_graph(graph).ty(ty).as_bytes())
+pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
+    printable(names.ty(ty).as_bytes())
 }
 
 /// Returns the places that LLVM visits from a type at an offset: each time into

@@ -240,6 +240,7 @@ fn every_example_in_the_help_runs() {
     std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
     std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
     std::fs::write(home.join("prog.c"), "").unwrap();
+    std::fs::write(home.join("f.perf"), " 1 f\n  f.c:1\n").unwrap();
     std::fs::create_dir_all(home.join("build")).unwrap();
     let of_prog = format!(
         r#"[{{ "directory": "{}", "file": "prog.c", "command": "cc -c prog.c" }}]"#,

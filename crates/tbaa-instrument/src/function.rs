@@ -12,8 +12,8 @@ use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
-    TextErrorKind, globals,
+    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Names, Opcode, Sizes, Statement,
+    TextError, TextErrorKind, globals,
 };
 use tbaa_lex::lexer::Lexer;
 
@@ -58,6 +58,7 @@ pub(super) fn instrument(
         skipped: Vec::new(),
         table: Table::default(),
         debug: DebugInfo::new(text),
+        names: Names::of_module(module, text),
         groups,
         universal: universal(module.graph()),
         next_number: module.next_number(),

@@ -10,7 +10,7 @@ use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{DebugInfo, Edits, Effects, Global, Groups, Module, Sizes, Statement};
+use tbaa_ir::{DebugInfo, Edits, Effects, Global, Groups, Module, Names, Sizes, Statement};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
@@ -28,6 +28,7 @@ pub(super) struct Pass<'t> {
     pub(super) skipped: Vec<Skipped>,
     pub(super) table: Table,
     pub(super) debug: DebugInfo<'t>,
+    pub(super) names: Names<'t>,
     pub(super) groups: Groups<'t>,
     /// Tags that may alias all memory under their root.
     pub(super) universal: Vec<bool>,
@@ -105,7 +106,10 @@ impl Current<'_, '_> {
         what: String,
     ) -> u32 {
         let place = self.pass.debug.location_at(statement.offset);
-        let site = Site { tag: tag.index(), size, direction, function: self.name, place, what };
+        let base = self.pass.module.graph().tag(tag).ok();
+        let base = base.and_then(|it| self.pass.names.typedef(it.base)).unwrap_or_default();
+        let (tag, function) = (tag.index(), self.name);
+        let site = Site { tag, size, direction, function, place, what, base };
         self.pass.table.add(&site)
     }
 

@@ -13,10 +13,11 @@ use tbaa_lex::source::escape;
 
 /// Accesses by their numbers, which count from 0.
 ///
-/// Each is seven words of 32 bits: its tag's index among those that
+/// Each is eight words of 32 bits: its tag's index among those that
 /// [`write`] lists; twice its size in bytes (0: unknown until it runs), and 1 more if it writes;
 /// and offsets into the strings of its function, its file and what it does, with line and
-/// column between the file and the last.
+/// column between the file and the last; and what its base type is called where its node has no
+/// name.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
@@ -41,6 +42,8 @@ pub(super) struct Site<'t> {
     pub(super) place: Option<Location>,
     /// As the text has it: `store i32, ptr %p`.
     pub(super) what: String,
+    /// The typedef of a base type without a name; empty for any other.
+    pub(super) base: String,
 }
 
 impl Table {
@@ -57,7 +60,8 @@ impl Table {
         let function = self.string(site.function);
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
-        let words = [site.tag as u32, size, function, file, line, column, what];
+        let base = self.string(site.base.as_bytes());
+        let words = [site.tag as u32, size, function, file, line, column, what, base];
         for word in words {
             let comma = if self.words.is_empty() { "" } else { ", " };
             let _ = write!(self.words, "{comma}i32 {word}");
@@ -94,7 +98,7 @@ impl Table {
              @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
             self.strings_len,
             tags.len(),
-            u64::from(n) * 7,
+            u64::from(n) * 8,
             self.words,
         );
         for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {

@@ -70,7 +70,7 @@ pub use flow::Flow;
 #[doc(hidden)]
 pub use globals::{Global, globals};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
-pub use names::Names;
+pub use names::{Names, name_in_source};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;

@@ -76,6 +76,17 @@ fn pointer(name: &[u8]) -> Option<String> {
     (1..=STARS).contains(&levels).then(|| format!("{to} {}", "*".repeat(levels)))
 }
 
+/// Returns the name of a type's node as it is in the source: `geo::Node *` for
+/// `p1 _ZTSN3geo4NodeE`.
+#[doc(hidden)]
+#[must_use]
+pub fn name_in_source(name: &[u8]) -> String {
+    match name {
+        b"" => "unnamed".to_owned(),
+        name => pointer(name).unwrap_or_else(|| in_source(name)),
+    }
+}
+
 impl<'a> Names<'a> {
     /// Names by what the graph alone says.
     #[must_use]
@@ -105,10 +116,8 @@ impl<'a> Names<'a> {
         let node = self.graph.ty(ty);
         match node.name() {
             Some(b"") | None if node.kind() == TypeKind::Root => "an unnamed root".to_owned(),
-            Some(b"") | None => {
-                self.unnamed(ty).map_or_else(|| "unnamed".to_owned(), |(name, _)| name)
-            }
-            Some(name) => pointer(name).unwrap_or_else(|| in_source(name)),
+            Some(b"") | None => self.typedef(ty).unwrap_or_else(|| name_in_source(b"")),
+            Some(name) => name_in_source(name),
         }
     }
 
@@ -193,6 +202,18 @@ impl<'a> Names<'a> {
         };
         let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
+    }
+
+    /// Returns what a type without a name is called by its typedef, as [`ty`](Self::ty) does.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another graph.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn typedef(&self, ty: TypeId) -> Option<String> {
+        let is_unnamed = self.graph.ty(ty).name().unwrap_or_default().is_empty();
+        is_unnamed.then(|| self.unnamed(ty).map(|(name, _)| name))?
     }
 
     /// What a type without a name is called by its typedef, and the records that may be it.

@@ -66,7 +66,7 @@ fn by_kind(kinds: Vec<Kind>) -> String {
         }
         let _ = write!(text, "\n  {:>5}", kind.pairs);
         for ((word, it), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
-            let _ = write!(text, "  {word} {says}, in {}{}", it.function, place(it));
+            let _ = write!(text, "  {word} {says}, in {}{}", it.function_name(), place(it));
         }
     }
     text

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
-use tbaa_ir::{Names, demangled_function};
+use tbaa_ir::{Names, name_in_source};
 
 use crate::blocks;
 use crate::lock::Lock;
@@ -109,7 +109,10 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     }
     let (Some(a), Some(b)) = (registry.describe(first), registry.describe(second)) else { return };
     let suppressed = |it: &Described| {
-        options().suppressions.iter().any(|rule| rule.matches(&it.function, &it.file))
+        let names = [&it.function, &it.function_name()];
+        let is =
+            |name: &&String| options().suppressions.iter().any(|rule| rule.matches(name, &it.file));
+        names.iter().any(|name| is(name))
     };
     if suppressed(&a) || suppressed(&b) {
         return;
@@ -161,13 +164,14 @@ impl Kind {
         let own = options().rules;
         // Where the chosen rule says nothing, the first that does.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
-        let reason = Oracle::new(registry.oracle.graph(), by).explain(one, other).to_string();
+        let mut reason = Oracle::new(registry.oracle.graph(), by).explain(one, other);
+        reason.rename(|name| name_in_source(name.as_bytes()));
         Kind {
             order,
             best: [a.clone(), b.clone()],
             says: [a, b].map(|it| access(registry, it)),
             rules,
-            reason,
+            reason: reason.to_string(),
             stack: stack(),
             pairs: 1,
         }
@@ -231,9 +235,7 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     let _ = writeln!(out, "tbaa-witness: contradiction {number}: {}", kind.happens());
     for ((word, it), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
         let _ = writeln!(out, "  {word:<6} {says}");
-        let function = demangled_function(it.function.as_bytes());
-        let function = function.as_deref().unwrap_or(&it.function);
-        let _ = writeln!(out, "         {} in {function}{}", it.what, place(it));
+        let _ = writeln!(out, "         {} in {}{}", it.what, it.function_name(), place(it));
     }
     let _ = writeln!(out, "  bytes  {address:#x} to {last:#x}: {}", blocks::owner(address));
     let names: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
@@ -290,6 +292,7 @@ fn access(registry: &Registry, it: &Described) -> String {
     let Ok(tag) = graph.tag(it.tag) else { return "a malformed tag".to_owned() };
     let names = Names::of_graph(graph);
     let name = |ty| match graph.ty(ty).name() {
+        Some(b"") | None if ty == tag.base && !it.base.is_empty() => format!("\"{}\"", it.base),
         Some(b"") | None => "a type without a name".to_owned(),
         Some(_) => format!("\"{}\"", names.ty(ty)),
     };

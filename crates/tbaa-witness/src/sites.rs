@@ -8,6 +8,7 @@ use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
 use tbaa_instrument::layout::VERSION;
+use tbaa_ir::demangled_function;
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
@@ -30,7 +31,7 @@ pub struct Module {
     version: u32,
     count: u32,
     strings_len: u32,
-    sites: *const [u32; 7],
+    sites: *const [u32; 8],
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
@@ -50,6 +51,15 @@ pub(crate) struct Described {
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) what: String,
+    /// The typedef of the base type, if its node has no name.
+    pub(crate) base: String,
+}
+
+impl Described {
+    /// The function, by its name in the source if it is a C++ function.
+    pub(crate) fn function_name(&self) -> String {
+        demangled_function(self.function.as_bytes()).unwrap_or_else(|| self.function.clone())
+    }
 }
 
 /// In which order two accesses came: what LLVM does most often first.
@@ -92,7 +102,7 @@ pub(crate) struct Registry {
 /// A module's own tables. Copies, for a JIT may free what it has run.
 struct Known {
     first: Site,
-    sites: Vec<[u32; 7]>,
+    sites: Vec<[u32; 8]>,
     strings: Vec<u8>,
     /// In the order in which the sites count them.
     tags: Vec<TagId>,
@@ -215,7 +225,7 @@ impl Registry {
             let string = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
             string.to_string_lossy().into_owned()
         };
-        let [tag, size, function, file, line, column, what] =
+        let [tag, size, function, file, line, column, what, base] =
             *known.sites.get((site - known.first) as usize)?;
         Some(Described {
             tag: *known.tags.get(tag as usize)?,
@@ -225,6 +235,7 @@ impl Registry {
             line,
             column,
             what: string(what),
+            base: string(base),
         })
     }
 }

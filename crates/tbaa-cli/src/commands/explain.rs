@@ -5,12 +5,12 @@ use std::io::Write;
 use clap::ValueEnum;
 use tbaa::explain::{AccessPath, Explanation};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{Names, Opcode};
+use tbaa_ir::{Names, Opcode, name_in_source};
 
 use super::query::{Answer, Pair, Question};
 use super::words::in_words;
 use super::write_json;
-use crate::drawing::{Drawing, Named, of_explanation, write_svg, write_text};
+use crate::drawing::{Drawing, Named, common, of_explanation, write_svg, write_text};
 use crate::find::Found;
 use crate::input::{Content, Input};
 use crate::printable::printable;
@@ -121,7 +121,9 @@ fn one(
         }
     }
     if let Some(comparison) = &why.comparison {
-        writeln!(out, "from {}", printable(comparison.base.as_bytes()))?;
+        let tag = |found: Found| input.graph().tag(found.tag?).ok();
+        let base = tag(a.1).zip(tag(b.1)).map(|(a, b)| names.ty(common(comparison, &[a, b])));
+        writeln!(out, "from {}", printable(base.unwrap_or_default().as_bytes()))?;
         writeln!(out, "  a: {}", path(input, &comparison.a))?;
         writeln!(out, "  b: {}", path(input, &comparison.b))?;
         if let Some(apart) = &comparison.apart {
@@ -173,7 +175,7 @@ fn drawings(
         _ => asked.clone(),
     });
     let named = |name, tag| Named { name, tag };
-    of_explanation(input, why, named(&name_a, a), named(&name_b, b))
+    of_explanation((input, names), why, named(&name_a, a), named(&name_b, b))
 }
 
 /// Returns the tag's operands, or what is wrong with them.
@@ -196,7 +198,8 @@ fn path(input: &Input, path: &AccessPath) -> String {
                 None => format!("field {}", step.field),
             };
             let elements = if step.array { "[]" } else { "" };
-            format!("{name} at {}: {}{elements}", step.offset, printable(step.into.as_bytes()))
+            let into = name_in_source(step.into.as_bytes());
+            format!("{name} at {}: {}{elements}", step.offset, printable(into.as_bytes()))
         })
         .collect();
     let steps = if steps.is_empty() { "the object itself".to_owned() } else { steps.join(", ") };

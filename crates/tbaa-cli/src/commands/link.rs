@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
+use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
 
 use super::types::{FileTypes, is_opaque};
@@ -127,7 +128,8 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
 
 /// A type's parent or its first fields: `{int @0, float @4}`.
 pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
-    let name = |ty: TypeId| type_name(graph, ty);
+    let names = Names::of_graph(graph);
+    let name = |ty: TypeId| type_name(&names, ty);
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return node

@@ -5,6 +5,7 @@ use tbaa::{Format, Graph, Tag, TypeId};
 use tbaa_ir::{Names, Opcode, Sizes};
 
 use crate::char_origin::CharOrigins;
+use crate::drawing::common;
 use crate::find::Found;
 use crate::input::{Content, Input};
 use crate::walk::walk;
@@ -48,7 +49,10 @@ pub(super) fn in_words(
         Clause::Meets | Clause::OtherOffset => pair.met(),
         Clause::Unrelated => pair.unrelated(why),
         Clause::Overlap | Clause::Apart | Clause::Parted => match &why.comparison {
-            Some(comparison) => bytes(why.clause, &comparison.base, &comparison.a, &comparison.b),
+            Some(comparison) => {
+                let base = names.ty(common(comparison, &pair.tags));
+                bytes(why.clause, &base, &comparison.a, &comparison.b)
+            }
             None => return lines,
         },
         Clause::Contains => {
@@ -217,7 +221,6 @@ impl Pair<'_> {
 
 /// Which bytes of a common type the two touch.
 fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
-    let base = if base.is_empty() { "the common type" } else { base };
     let touches = |path: &AccessPath| match &path.bytes {
         Some(bytes) => bytes.to_string(),
         None => {

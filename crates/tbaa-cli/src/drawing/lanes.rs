@@ -1,8 +1,9 @@
 //! What is drawn of a question: the fields on the way to each access, and the
 //! bytes that it touches.
 
-use tbaa::explain::{AccessPath, ByteRange, Explanation, Side};
+use tbaa::explain::{AccessPath, ByteRange, Comparison, Explanation, Side};
 use tbaa::{Field, Format, Graph, Tag, TagId, TypeId, TypeKind};
+use tbaa_ir::Names;
 
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;
@@ -22,10 +23,15 @@ pub(crate) struct Named<'a> {
     pub(crate) tag: TagId,
 }
 
+/// The type from which both compared paths start.
+pub(crate) fn common(comparison: &Comparison, [a, b]: &[Tag; 2]) -> TypeId {
+    if comparison.outer == Side::A { a.base } else { b.base }
+}
+
 /// Returns what an explanation is about: one object that both accesses are to,
 /// or else one for each access. Nothing where a tag cannot be read.
 pub(crate) fn of_explanation(
-    input: &Input,
+    (input, names): (&Input, &Names<'_>),
     why: &Explanation,
     a: Named<'_>,
     b: Named<'_>,
@@ -33,8 +39,8 @@ pub(crate) fn of_explanation(
     let graph = input.graph();
     let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
     if let Some(found) = &why.comparison {
-        let base = if found.outer == Side::A { tag_a.base } else { tag_b.base };
-        let mut build = LaneBuilder::new(input, base, true);
+        let base = common(found, &[tag_a, tag_b]);
+        let mut build = LaneBuilder::new(input, names, base, true);
         let path = |path: &AccessPath| follow(graph, base, &path.steps);
         let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
         for (mark, name, path, end) in
@@ -49,9 +55,9 @@ pub(crate) fn of_explanation(
     }
     let (a, b) = (Way::of(graph, Mark::A, a.name, tag_a), Way::of(graph, Mark::B, b.name, tag_b));
     match (a.then(&b), b.then(&a)) {
-        (Some(b), _) => vec![draw(input, &[&a, &b])],
-        (None, Some(a)) => vec![draw(input, &[&a, &b])],
-        (None, None) => vec![draw(input, &[&a]), draw(input, &[&b])],
+        (Some(b), _) => vec![draw((input, names), &[&a, &b])],
+        (None, Some(a)) => vec![draw((input, names), &[&a, &b])],
+        (None, None) => vec![draw((input, names), &[&a]), draw((input, names), &[&b])],
     }
 }
 
@@ -93,9 +99,9 @@ impl<'a> Way<'a> {
 }
 
 /// Draws an object that some accesses are to.
-fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
+fn draw((input, names): (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
     let base = ways.iter().map(|way| way.places[0].ty).next();
-    let mut build = LaneBuilder::new(input, base.expect("a way has a place"), false);
+    let mut build = LaneBuilder::new(input, names, base.expect("a way has a place"), false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
     for (way, mut ends) in ways.iter().zip(ends) {
         if !way.meets {
@@ -142,6 +148,7 @@ type Ends = Vec<(u64, Option<u64>)>;
 
 struct LaneBuilder<'a> {
     input: &'a Input,
+    names: &'a Names<'a>,
     graph: &'a Graph,
     drawing: Drawing,
     /// Whether fields reach as far as the union rules have it.
@@ -151,10 +158,10 @@ struct LaneBuilder<'a> {
 }
 
 impl<'a> LaneBuilder<'a> {
-    fn new(input: &'a Input, base: TypeId, reach: bool) -> LaneBuilder<'a> {
+    fn new(input: &'a Input, names: &'a Names<'a>, base: TypeId, reach: bool) -> LaneBuilder<'a> {
         let graph = input.graph();
-        let drawing = Drawing { base: type_name(graph, base), lanes: Vec::new() };
-        LaneBuilder { input, graph, drawing, reach, drawn: Vec::new() }
+        let drawing = Drawing { base: type_name(names, base), lanes: Vec::new() };
+        LaneBuilder { input, names, graph, drawing, reach, drawn: Vec::new() }
     }
 
     /// Draws the fields of the types on a path, and returns where it ends.
@@ -203,7 +210,7 @@ impl<'a> LaneBuilder<'a> {
         if self.graph.ty(ty).kind() != TypeKind::Aggregate {
             // Of a scalar only what it is called is to be drawn.
             if self.drawing.lanes.is_empty() {
-                let label = type_name(self.graph, ty);
+                let label = type_name(self.names, ty);
                 let span = Span { start: 0, end: ends[0].1, label: label.clone() };
                 self.push(Mark::Fields, label, vec![span], String::new());
             }
@@ -223,7 +230,7 @@ impl<'a> LaneBuilder<'a> {
                     spans.push(Span { start: begin, end, label: self.label(ty, at, &field) });
                 }
             }
-            let title = if number == 0 { type_name(self.graph, ty) } else { String::new() };
+            let title = if number == 0 { type_name(self.names, ty) } else { String::new() };
             self.push(Mark::Fields, title, spans, String::new());
         }
     }
@@ -237,7 +244,7 @@ impl<'a> LaneBuilder<'a> {
         };
         match self.input.name_of_field(ty, at, field) {
             Some(name) => printable(name.as_bytes()) + &array,
-            None => type_name(self.graph, field.ty) + &array,
+            None => type_name(self.names, field.ty) + &array,
         }
     }
 

@@ -9,7 +9,7 @@ mod ruler;
 mod svg;
 mod text;
 
-pub(crate) use lanes::{Named, of_explanation};
+pub(crate) use lanes::{Named, common, of_explanation};
 pub(crate) use svg::write as write_svg;
 pub(crate) use text::write as write_text;
 

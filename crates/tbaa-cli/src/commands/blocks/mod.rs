@@ -4,6 +4,7 @@ mod advice;
 mod blame;
 mod body;
 mod flow;
+mod profile;
 mod proof;
 mod prove;
 mod remarks;
@@ -29,10 +30,14 @@ use crate::printable::printable_path;
 use crate::report::{Failure, note};
 use blame::{Blocked, Cause, Judge};
 use body::Body;
+use profile::Profile;
 use proof::Sample;
 use prove::{Opt, Prover};
 use show::{InFunction, Row, Shown};
 use source::SourceLine;
+
+/// LLVM's program that is asked unless another is named.
+const OPT: &str = "opt-22";
 
 /// Says which stores and calls force LLVM to load a value again.
 ///
@@ -80,11 +85,16 @@ pub(crate) struct Blocks {
     /// first. Among these, loads that a change of tags or of the program could remove do.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
+    /// List the hottest loads first: what `perf script --no-demangle -F ip,sym,srcline`
+    /// prints of a run. Without it the counts of clang's -fprofile-instr-use are used, if
+    /// the module has them. The input needs debug information (-g).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// Ask LLVM whether it removes a load once tags separate it from the blamed stores.
     #[arg(long)]
     pub(crate) prove: bool,
     /// The opt to run; the rules are those of LLVM 22.
-    #[arg(long, value_name = "PROGRAM", default_value = "opt-22")]
+    #[arg(long, value_name = "PROGRAM", default_value = OPT)]
     pub(crate) opt: String,
     /// The function passes to run.
     #[arg(long, value_name = "PASSES", default_value = "gvn,loop-mssa(licm),gvn")]
@@ -175,7 +185,9 @@ fn one(
     }
     let names = input.names();
     let sample = sample.as_ref();
-    let shown = Shown::new(&input, &names, debug, &judge, sample);
+    let profile = Profile::of((args.profile.as_deref(), &args.opt), &judge, &functions, debug)?;
+    profile.sort(&mut functions);
+    let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
         (wanted.has_load(module, blocked.load)
             || matches!(blocked.wanted, blame::Wanted::Vectorise(_)))
@@ -186,9 +198,12 @@ fn one(
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_listed)).collect();
     let is_top = wanted.is_all() && !args.all;
+    if !shown.profile.is_empty() {
+        rank(&mut loads, &shown.profile);
+    }
     match args.format {
         BlocksFormat::Text if args.source => {
-            rank(&mut loads);
+            rank(&mut loads, &shown.profile);
             let groups = shown.groups(&loads);
             let most = if is_top { args.top } else { usize::MAX };
             let of = |it: &InFunction<'_, '_>| shown.row(it.0, it.1);
@@ -200,7 +215,7 @@ fn one(
             }
         }
         BlocksFormat::Text if is_top && loads.len() > args.top => {
-            rank(&mut loads);
+            rank(&mut loads, &shown.profile);
             shown.ranked(&loads, args.top, out)?;
         }
         BlocksFormat::Text => {
@@ -231,11 +246,13 @@ fn one(
     Ok(())
 }
 
-/// Puts first what tags or the program could free in a loop, innermost loops first; then
-/// what else is in loops.
-fn rank(loads: &mut [InFunction<'_, '_>]) {
+/// Puts first what is hottest, as far as a profile tells. Of equals, what tags or the program
+/// could free in a loop comes first, innermost loops first; then what else is in loops.
+fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |it: &Blocked| Cause::are_of_types(&it.blockers);
-    loads.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
+    loads.sort_by_key(|(_, it)| {
+        (profile.coldness(it), it.depth == 0 || !is_free(it), Reverse(it.depth))
+    });
 }
 
 /// The loads of a function that are listed, with the function.
@@ -279,23 +296,30 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
     }
 }
 
+/// A load, and the lines of the source around it, where they can be read.
+pub(super) type LoadInSource = (Row, Vec<SourceLine>);
+
 /// Returns the loads of a module that stores or calls block, as `--format json` has them,
 /// of the first as `blocks` ranks them up to a number; and how many there are in all. Loads of one
 /// place that are blocked alike are one.
-/// Each comes with the lines of the source around it, where they can be read.
-pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
-    let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
+pub(super) fn blocked_loads(
+    input: &Input,
+    profile: Option<&Path>,
+    most: usize,
+) -> Result<(Vec<LoadInSource>, usize), Failure> {
+    let Content::Module(module) = &input.content else { return Ok((Vec::new(), 0)) };
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);
     let judge = Judge::new(module, input.text(), &effects);
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
-    let shown = Shown::new(input, &names, debug, &judge, None);
     let functions = judge.functions(&sizes, |_| true);
+    let profile = Profile::of((profile, OPT), &judge, &functions, debug)?;
+    let shown = Shown::new(input, &names, debug, &judge, None, profile);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();
-    rank(&mut loads);
+    rank(&mut loads, &shown.profile);
     let groups = shown.groups(&loads);
     let count = groups.len();
     let rows = groups.into_iter().take(most).map(|group| {
@@ -303,7 +327,7 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
         let lines = source::around(&row, &shown);
         (row, lines)
     });
-    (rows.collect(), count)
+    Ok((rows.collect(), count))
 }
 
 /// Says why nothing is listed.

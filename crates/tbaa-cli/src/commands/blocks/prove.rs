@@ -61,17 +61,25 @@ impl Opt<'_> {
         let program = format!("{folder}{}", name.replacen("opt", "llvm-extract", 1));
         let Ok(function) = std::str::from_utf8(function) else { return text };
         let only = format!("--func={function}");
-        ask(&program, &["-S", "-o", "-", &only, "-"], &text).unwrap_or(text)
+        ask(&program, &["-S", "-o", "-", &only, "-"], &text).map_or(text, |[out, _]| out)
     }
 
     fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
-        ask(self.program, &["-S", "-o", "-", &format!("-passes={passes}"), "-"], text)
+        let passes = format!("-passes={passes}");
+        let written = ask(self.program, &["-S", "-o", "-", &passes, "-"], text);
+        written.map(|[out, _]| out).map_err(Failure::unusable)
     }
 }
 
-/// What a program of LLVM's makes of a text.
-fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Vec<u8>, Failure> {
-    let fail = |why: String| Failure::unusable(format!("cannot ask {program}: {why}"));
+/// What LLVM prints of how often each block of a profiled module is run.
+pub(super) fn block_counts(opt: &str, text: &[u8]) -> Result<Vec<u8>, String> {
+    let arguments = ["-disable-output", "-passes=print<block-freq>", "-"];
+    ask(opt, &arguments, text).map(|[_, printed]| printed)
+}
+
+/// What a program of LLVM's makes of a text, and what it prints beside it.
+fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<[Vec<u8>; 2], String> {
+    let fail = |why: String| format!("cannot ask {program}: {why}");
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -80,18 +88,19 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Vec<u8>, Failur
         .spawn()
         .map_err(|error| fail(format!("{error}; name LLVM's opt by --opt")))?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (mut out, mut errors) = (Vec::new(), String::new());
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
         // An early end of the program shows in its status.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
-        scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_string(&mut errors)));
+        scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_end(&mut errors)));
         stdout.map(|mut stdout| stdout.read_to_end(&mut out)).transpose()
     })
     .map_err(|error| fail(error.to_string()))?;
     let status = child.wait().map_err(|error| fail(error.to_string()))?;
     if status.success() {
-        return Ok(out);
+        return Ok([out, errors]);
     }
+    let errors = String::from_utf8_lossy(&errors);
     let first = errors.lines().next().unwrap_or("it says nothing");
     Err(fail(format!("{status}, {first}")))
 }
@@ -197,7 +206,8 @@ impl<'a> Prover<'a> {
         let passes = format!("-passes={}", self.opt.with_vectors());
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
-        let records = ask(self.opt.program, &arguments, self.judge.text)?;
+        let [records, _] =
+            ask(self.opt.program, &arguments, self.judge.text).map_err(Failure::unusable)?;
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 

@@ -61,6 +61,7 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     };
     let result = |row: &Row| {
         let mut message = format!("{}{}", said(row), blockers(row).join("; "));
+        message.extend(row.heat.as_ref().map(|it| format!("; {}", it.words)));
         let mut helped: Vec<&str> = Vec::new();
         for help in row.blockers.iter().filter_map(|it| it.help.as_deref()) {
             if !helped.contains(&help) {
@@ -125,6 +126,9 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "DebugLoc:        {place}")?;
         }
         writeln!(out, "Function:        {}", quoted(row.function.trim_start_matches('@')))?;
+        if let Some(heat) = &row.heat {
+            writeln!(out, "Hotness:         {}", heat.count)?;
+        }
         writeln!(out, "Args:\n  - String:          {}", quoted(&said(row)))?;
         for (at, BlockerRow { place: it, why, .. }) in row.blockers.iter().take(LISTED).enumerate()
         {

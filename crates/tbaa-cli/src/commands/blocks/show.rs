@@ -12,6 +12,7 @@ use super::Function;
 use super::advice::Advisor;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
+use super::profile::{Heat, Profile};
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
 use super::vector::Vectors;
@@ -35,6 +36,7 @@ pub(super) struct Shown<'a> {
     pub(super) advisor: Advisor<'a>,
     pub(super) judge: &'a Judge<'a>,
     pub(super) sample: Option<&'a Sample>,
+    pub(super) profile: Profile,
     pub(super) origins: CharOrigins<'a>,
 }
 
@@ -54,6 +56,9 @@ pub(crate) struct Row {
     pub(super) around: Option<String>,
     /// How many loops the load is in.
     depth: usize,
+    /// How hot it is, if a profile tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
     /// What LLVM makes of the load with what is blamed tagged apart.
     outcome: Option<&'static str>,
@@ -101,10 +106,11 @@ impl<'a> Shown<'a> {
         debug: &'a DebugInfo<'a>,
         judge: &'a Judge<'a>,
         sample: Option<&'a Sample>,
+        profile: Profile,
     ) -> Self {
         let origins = CharOrigins::new(judge.module, judge.text);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
-        Shown { input, names, debug, sources, advisor, judge, sample, origins }
+        Shown { input, names, debug, sources, advisor, judge, sample, profile, origins }
     }
 
     pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
@@ -143,6 +149,7 @@ impl<'a> Shown<'a> {
             header,
             around: self.loop_of(function, blocked).and_then(Result::ok),
             depth: blocked.depth,
+            heat: self.profile.heat(blocked.load),
             blockers: blockers.collect(),
             outcome: self.outcome(blocked),
         }
@@ -214,11 +221,12 @@ impl<'a> Shown<'a> {
         let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
+        let first = if self.profile.is_empty() { "innermost loops first" } else { "hottest first" };
         let (kept, others) = self.others(", and ", loads.iter().copied());
         writeln!(
             out,
             "{} cannot be removed because of stores or calls{others}; {in_loops} of them are in loops. \
-             The first {shown}, innermost loops first:\n",
+             The first {shown}, {first}:\n",
             counted(kept as u64, "load", "loads"),
         )?;
         for group in groups.iter().take(top) {
@@ -327,7 +335,9 @@ impl<'a> Shown<'a> {
         most: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        writeln!(out, "  {}", self.line(function, Event::Access(blocked.load)))?;
+        let heat = self.profile.heat(blocked.load).map(|it| format!("; {}", it.words));
+        let heat = heat.unwrap_or_default();
+        writeln!(out, "  {}{heat}", self.line(function, Event::Access(blocked.load)))?;
         if !more.is_empty() {
             let places = more.iter().take(SHOWN).map(|(function, it)| {
                 let ShownEvent { access, source, .. } =

@@ -79,7 +79,9 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
         };
         let what = row.load.what.split_once(' ').map_or("", |(_, what)| what);
         let blockers = blockers(row, at, sources);
-        let reload = format!("{} {verb} {what}{turn}, because {blockers} may {end}", row.function);
+        let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
+        let reload =
+            format!("{} {verb} {what}{turn}, because {blockers} may {end}{heat}", row.function);
         said(at, &mut |said| {
             said.reloads += usize::from(row.could != "sink");
             said.note(reload.clone());

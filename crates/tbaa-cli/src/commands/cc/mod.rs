@@ -400,7 +400,9 @@ pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
         .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
     let program = folder.file("program");
     let plus_plus = args.source.extension().is_some_and(|it| it != "c");
-    let mut arguments = args.flags.clone();
+    // Debug information has the typedefs of structs without a name.
+    let mut arguments: Vec<OsString> = vec!["-g".into()];
+    arguments.extend_from_slice(&args.flags);
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
     if !args.flags.iter().any(level) {
         arguments.insert(0, "-O1".into());

@@ -135,7 +135,7 @@ const LISTED: usize = 8;
 /// Finds the types of a name: as the metadata has it, or as other commands print it.
 fn named(input: &Input, name: &str) -> Result<Vec<TypeId>, Failure> {
     let (graph, names) = (input.graph(), input.names());
-    let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(graph, *ty) == name;
+    let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(&names, *ty) == name;
     let found: Vec<TypeId> = graph.types().filter(is_called).collect();
     if !found.is_empty() {
         return Ok(found);

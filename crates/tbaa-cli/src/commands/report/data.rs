@@ -2,6 +2,7 @@
 //! script reads.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +20,7 @@ use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
+use crate::report::Failure;
 
 /// Loads that are listed at most, and stores and calls that keep one.
 const LOADS: usize = 400;
@@ -158,9 +160,9 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(input: &Input) -> Facts {
+    pub(super) fn of(input: &Input, profile: Option<&Path>) -> Result<Facts, Failure> {
         let used = used(input);
-        let (rows, kept_loads) = blocked_loads(input, LOADS);
+        let (rows, kept_loads) = blocked_loads(input, profile, LOADS)?;
         let loads = rows.iter().filter_map(|(row, lines)| {
             let mut row = short(serde_json::to_value(row).ok()?);
             row["lines"] = serde_json::to_value(lines).ok()?;
@@ -169,7 +171,7 @@ impl Facts {
         let loads = loads.collect();
         let (functions, findings) = (functions(input, &used), judge(input));
         let pictures = pictures(input, &used);
-        Facts { functions, findings, used, loads, kept_loads, pictures }
+        Ok(Facts { functions, findings, used, loads, kept_loads, pictures })
     }
 }
 

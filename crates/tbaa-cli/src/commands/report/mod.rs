@@ -6,7 +6,7 @@ mod related;
 mod runs;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::convert::FlagsArg;
 use crate::input::Input;
@@ -42,6 +42,9 @@ pub(crate) struct Report {
     input: Vec<PathBuf>,
     #[command(flatten)]
     flags: FlagsArg,
+    /// List the hottest loads first, as `tbaa blocks --profile` does.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// Write to a file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -53,7 +56,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut documents, mut files) = (Vec::new(), Vec::new());
     for path in &inputs {
         let input = Input::open(args.flags.among(path, inputs.iter()))?;
-        documents.push(document(&input, each)?);
+        documents.push(document(&input, args.profile.as_deref(), each)?);
         files.push(input.file().to_owned());
     }
     let page = page(&files.join(", "), &documents);
@@ -64,8 +67,8 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The data of an input, with as much of it as fits.
-fn document(input: &Input, room: usize) -> Result<String, Failure> {
-    let facts = Facts::of(input);
+fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String, Failure> {
+    let facts = Facts::of(input, profile)?;
     let mut limits = Limits::START;
     loop {
         let data =

@@ -319,6 +319,7 @@ function loadItem(at) {
   const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), it.why);
   const helps = [...new Set(row.blockers.map((it) => it.help).filter(Boolean))];
   const loops = row.depth ? `in ${counted(row.depth, "loop")}` : "in no loop";
+  const heat = row.heat ? `, ${row.heat.words}` : "";
   const could = row.of.length
     ? ["LLVM could reuse the value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ". These may change it:"]
     : row.could === "sink"
@@ -326,7 +327,7 @@ function loadItem(at) {
       : [`LLVM could load it once, before the loop${row.loop ? ` at ${row.loop}` : ""}. These may change it:`];
   return element("details", { open: at < OPENED ? "" : null },
     element("summary", {}, element("span", { class: "mono" }, place(row.load)), " ",
-      element("span", { class: "muted" }, loops)),
+      element("span", { class: "muted" }, loops + heat)),
     element("div", {},
       row.lines && row.lines.length ? sourceLines(row.lines) : null,
       element("p", {}, could),
