@@ -1,5 +1,6 @@
 //! `tbaa explain`.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use clap::ValueEnum;
@@ -11,7 +12,7 @@ use super::query::{Answer, Pair, Question};
 use super::words::in_words;
 use super::write_json;
 use crate::drawing::{Drawing, Named, common, of_explanation, write_svg, write_text};
-use crate::find::Found;
+use crate::find::{Found, access_name};
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
@@ -86,13 +87,42 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let others = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict].into_iter();
     let others = others.filter(|&other| other != rules);
     let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
-    for (index, &[a, b]) in pairs.iter().enumerate() {
+    for (index, group) in alike(&input, &pairs).iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
+        let [a, b] = group[0];
         one(&input, &oracle, &others, [(asked[0], a), (asked[1], b)], out)?;
+        if let Content::Module(module) = &input.content {
+            for accesses in &group[1..] {
+                let [a, b] = accesses.map(|it| it.instruction.map(|it| access_name(module, it)));
+                let [a, b] = [a, b].map(Option::unwrap_or_default);
+                writeln!(out, "the same holds for {a} and {b}")?;
+            }
+        }
     }
     Ok(())
+}
+
+/// The pairs of equal tags that are accessed in the same way together: the same words explain them.
+fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
+    let mut groups: Vec<Vec<[Found; 2]>> = Vec::new();
+    let mut known = HashMap::new();
+    for pair in pairs {
+        let key = pair.map(|it| match (&input.content, it.instruction) {
+            (Content::Module(module), Some(at)) => {
+                let access = &module.instructions()[at];
+                (it.tag, Some((access.opcode, module.access_type(access))))
+            }
+            _ => (it.tag, None),
+        });
+        let group = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some(group) => group.push(*pair),
+            None => groups.push(vec![*pair]),
+        }
+    }
+    groups
 }
 
 /// Explains one pair, each access with what was asked for.
