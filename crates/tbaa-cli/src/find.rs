@@ -308,7 +308,8 @@ impl Input {
                 self.file
             ),
             _ => format!(
-                "no memory access of {} comes from line {line} of {file}; the nearest lines that have one are {}",
+                "no memory access of {} comes from line {line} of {file}, for there is none or LLVM removed it; \
+                 the nearest lines that have one are {}",
                 self.file,
                 listed(near.iter().map(usize::to_string))
             ),

@@ -76,6 +76,11 @@ impl<'t> Current<'_, 't> {
                 };
                 self.lifetime(statement, &call.arguments, after);
             }
+            callee if callee.starts_with(b"llvm.stackrestore") => {
+                if let Some(end) = call.arguments.first().filter(|_| self.stack.is_some()) {
+                    self.unstack(statement, &lossy(end.value));
+                }
+            }
             callee if callee.starts_with(b"llvm.masked.") => self.masked(statement, tag, &call),
             callee if callee.starts_with(b"llvm.va_") => {
                 // The list itself; three words and two counts at most.

@@ -185,6 +185,7 @@ impl<'t> Pass<'t> {
             registers: slots::registers(self.text, body, self.module),
             own: HashSet::default(),
             swift_errors: HashSet::default(),
+            stack: None,
             inlined: false,
             pass: self,
         };

@@ -59,6 +59,8 @@ pub(super) struct Current<'p, 't> {
     /// Pointers into slots of which nothing can be reported.
     pub(super) own: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
+    /// Where the stack ends before what the function allocates there while it runs, if it does.
+    pub(super) stack: Option<String>,
     /// Whether checks of the block that the pass is in are compiled in.
     pub(super) inlined: bool,
 }

@@ -2,6 +2,7 @@
 
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
+use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Alloca, Argument, Body, Module, Opcode, Statement};
@@ -136,6 +137,37 @@ impl<'t> Current<'_, 't> {
         for slot in by_value {
             self.fresh(first, Some(first.offset), &slot);
         }
+        let is_slot = |it: &[u8]| {
+            self.slots.contains_key(it) || self.is_own(it) || self.swift_errors.contains(it)
+        };
+        let mut allocas = statements.iter().filter(|it| it.word == b"alloca");
+        if allocas.any(|it| it.result.is_some_and(|it| !is_slot(it))) && !coroutine {
+            self.stack = Some(self.stack(first.offset));
+        }
+    }
+
+    /// Computes where the stack ends.
+    fn stack(&mut self, at: usize) -> String {
+        const NAME: &str = "@llvm.stacksave";
+        let pass = &mut *self.pass;
+        let known = |it: &[u8]| memchr::memmem::find(it, NAME.as_bytes()).is_some();
+        if !known(pass.text) && !known(pass.nodes.as_bytes()) {
+            let _ = writeln!(pass.nodes, "declare ptr {NAME}()");
+        }
+        // LLVM 18 and later name the address space, and read the name without it as well.
+        let declared = memchr::memmem::find(pass.text, b"@llvm.stacksave.p0(");
+        let suffix = if declared.is_some() { ".p0" } else { "" };
+        self.value(at, format_args!("call ptr {NAME}{suffix}()"))
+    }
+
+    /// Forgets what lies between the end of the stack and a pointer that will be its end.
+    pub(super) fn unstack(&mut self, statement: &Statement<'_>, end: &str) {
+        let at = statement.offset;
+        let now = self.stack(at);
+        let from = self.value(at, format_args!("ptrtoint ptr {now} to i64"));
+        let to = self.value(at, format_args!("ptrtoint ptr {end} to i64"));
+        let bytes = self.value(at, format_args!("sub i64 {to}, {from}"));
+        self.forget(statement, at, &now, &bytes);
     }
 
     /// Finds the slots whose address stays in the function and of which nothing can be reported, for
@@ -276,6 +308,9 @@ impl<'t> Current<'_, 't> {
     /// At the function's end its slots are no more: what comes to lie there may
     /// be of any type.
     pub(super) fn leave(&mut self, statement: &Statement<'_>) {
+        if let Some(end) = self.stack.clone() {
+            self.unstack(statement, &end);
+        }
         let mut slots: Vec<_> = self.slots.values().filter(|slot| !slot.marked).copied().collect();
         slots.sort_by_key(|slot| slot.name.as_ptr());
         for slot in slots {

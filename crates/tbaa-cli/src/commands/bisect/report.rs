@@ -188,8 +188,8 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
     } else {
         writeln!(
             out,
-            "the fault needs all {shown} pairs: of each, one of the two tags does not fit what its \
-             access touches"
+            "LLVM needs all {shown} promises for the fault. At least one is false: there, one of the \
+             two tags does not fit what its access touches"
         )?;
     }
     Ok(())

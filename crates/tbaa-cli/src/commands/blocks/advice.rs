@@ -56,7 +56,7 @@ impl<'a> Advisor<'a> {
             Cause::Errno => self.callee(function, it).is_some_and(is_math),
             cause => cause == Cause::Register,
         };
-        let is_open = |it: &Blocker| matches!(it.cause, Cause::Covers | Cause::SameType);
+        let is_open = |it: &Blocker| !matches!(it.cause, Cause::SamePlace | Cause::Order);
         let has_parameter = |it: &Blocker| is_open(it) && self.parameter(function, it).is_some();
         let all = |of_access: &dyn Fn(&Blocker) -> bool| {
             blocked.blockers.iter().all(|it| of_call(it) || of_access(it))
@@ -84,6 +84,11 @@ impl<'a> Advisor<'a> {
     ) -> Option<String> {
         let is_source = self.language != Language::Other;
         let noun = if self.judge.is_store(blocker.load) { "store" } else { "load" };
+        let parameter = means.restrict.then(|| self.parameter(function, blocker)).flatten();
+        let copy = match &parameter {
+            Some(parameter) => format!("{parameter}, or {}", self.copy(blocked)),
+            None => self.copy(blocked),
+        };
         Some(match blocker.cause {
             Cause::Register => return None,
             _ if self.is_of_vtable(function, blocker.load) => {
@@ -92,10 +97,7 @@ impl<'a> Advisor<'a> {
                     .to_owned()
             }
             Cause::NoTag | Cause::LoadNoTag if is_source => {
-                format!(
-                    "clang writes no tag for bit-fields, structs as a whole and memcpy: {}",
-                    self.copy(blocked)
-                )
+                format!("clang writes no tag for bit-fields, structs as a whole and memcpy: {copy}")
             }
             Cause::NoTag => {
                 let is_load = blocker.event.access().is_some_and(|it| self.judge.is_load(it));
@@ -105,7 +107,7 @@ impl<'a> Advisor<'a> {
             Cause::LoadNoTag => format!("attach the tag of its type to the {noun}"),
             Cause::RuleLlvm => "`tbaa lower` writes tags with which LLVM separates them".to_owned(),
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),
-            Cause::Order => "LLVM does not reorder atomic accesses and fences".to_owned(),
+            Cause::Order => format!("LLVM keeps the order of atomic accesses and fences: {copy}"),
             Cause::Errno => match self.callee(function, blocker) {
                 Some(name) if means.calls && is_math(name) => {
                     "compile with -fno-math-errno if nothing reads errno".to_owned()
@@ -116,25 +118,16 @@ impl<'a> Advisor<'a> {
                 "describe the union, and `tbaa lower` writes tags for its members".to_owned()
             }
             Cause::FlattenedUnion => {
-                format!(
-                    "clang tags union members, and types that may alias, as char: {}",
-                    self.copy(blocked)
-                )
+                format!("clang tags union members, and types that may alias, as char: {copy}")
             }
             Cause::Covers | Cause::SameType => {
-                let parameter = means.restrict.then(|| self.parameter(function, blocker)).flatten();
                 let bytes =
                     if is_source && means.bytes && self.is_byte(blocker) { BYTES } else { "" };
-                match (parameter, is_source) {
-                    (Some(parameter), _) => {
-                        format!("{parameter}, or {}{bytes}", self.copy(blocked))
-                    }
-                    (None, true) => format!("{}{bytes}", self.copy(blocked)),
-                    (None, false) if blocker.cause == Cause::Covers => {
-                        "give one of them a type of its own that is not an ancestor of the other's"
-                            .to_owned()
-                    }
-                    (None, false) => self.copy(blocked),
+                if parameter.is_none() && !is_source && blocker.cause == Cause::Covers {
+                    "give one of them a type of its own that is not an ancestor of the other's"
+                        .to_owned()
+                } else {
+                    format!("{copy}{bytes}")
                 }
             }
             Cause::Call => match self.pure(function, blocker).filter(|_| means.calls) {
