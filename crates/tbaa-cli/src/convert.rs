@@ -154,7 +154,7 @@ impl<'a> Origin<'a> {
 }
 
 /// Returns whether clang compiles a file of this name.
-fn is_source(path: &Path) -> bool {
+pub(crate) fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
 }

@@ -6,20 +6,22 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::report::Failure;
 
-/// The folders that are there, each with files that were kept: their places, and the copies.
-static FOLDERS: Mutex<Vec<(PathBuf, Vec<Kept>)>> = Mutex::new(Vec::new());
+/// The folders that are there, each with files that were kept.
+static FOLDERS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-type Kept = (PathBuf, PathBuf);
+/// A folder, the places of kept files with the copies, and a script that puts these back if this
+/// process cannot.
+type Entry = (PathBuf, Vec<(PathBuf, PathBuf)>, Option<PathBuf>);
 
 /// A folder that is removed at the end.
 pub(crate) struct Folder(PathBuf);
 
-fn folders() -> MutexGuard<'static, Vec<(PathBuf, Vec<Kept>)>> {
+fn folders() -> MutexGuard<'static, Vec<Entry>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts files back, and removes the folder.
-fn remove((folder, kept): (PathBuf, Vec<Kept>)) {
+fn remove((folder, kept, script): Entry) {
     for (file, copy) in kept {
         // A program that still runs cannot be written to, but another file can take its place.
         let replace = |_| std::fs::remove_file(&file).and_then(|()| std::fs::copy(&copy, &file));
@@ -27,6 +29,7 @@ fn remove((folder, kept): (PathBuf, Vec<Kept>)) {
             Failure::unusable(format!("cannot restore {}: {error}", file.display())).report();
         }
     }
+    let _ = script.map(std::fs::remove_file);
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -47,13 +50,17 @@ impl Folder {
             let folder = std::env::temp_dir().join(name);
             match std::fs::create_dir(&folder) {
                 Ok(()) => {
-                    folders().push((folder.clone(), Vec::new()));
+                    folders().push((folder.clone(), Vec::new(), None));
                     return Ok(Folder(folder));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
                     number += 1;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let place = std::env::temp_dir();
+                    let why = format!("{}: {error}; set TMPDIR", place.display());
+                    return Err(io::Error::new(error.kind(), why));
+                }
             }
         }
     }
@@ -65,12 +72,34 @@ impl Folder {
     /// Keeps a file as it is: it is put back at the end.
     pub(crate) fn keep(&self, file: &Path) -> io::Result<()> {
         let mut folders = folders();
-        let Some((folder, kept)) = folders.iter_mut().find(|it| it.0 == self.0) else {
+        let Some((folder, kept, _)) = folders.iter_mut().find(|it| it.0 == self.0) else {
             return Ok(());
         };
         let copy = folder.join(format!("kept-{}", kept.len()));
         std::fs::copy(file, &copy)?;
         kept.push((file.to_owned(), copy));
+        Ok(())
+    }
+}
+
+impl Folder {
+    /// Writes a shell script that puts the kept files back, for a process that is killed before it
+    /// can. It is removed at the end.
+    pub(crate) fn script(&self, script: &Path) -> io::Result<()> {
+        let mut folders = folders();
+        let Some((_, kept, place)) = folders.iter_mut().find(|it| it.0 == self.0) else {
+            return Ok(());
+        };
+        let quoted = |it: &Path| {
+            let path = std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
+            format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+        };
+        let mut text = String::from("set -e\n");
+        for (file, copy) in kept.iter() {
+            text += &format!("cp -f {} {}\n", quoted(copy), quoted(file));
+        }
+        std::fs::write(script, text + &format!("rm {}\n", quoted(script)))?;
+        *place = Some(script.to_owned());
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! What the environment variable `TBAA_WITNESS` says.
 
+use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
 use tbaa::AliasRule;
@@ -44,7 +45,22 @@ pub(crate) enum Suppression {
 
 pub(crate) fn options() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
-    OPTIONS.get_or_init(|| read(&std::env::var("TBAA_WITNESS").unwrap_or_default()))
+    OPTIONS.get_or_init(|| read(&text()))
+}
+
+/// The options as they are given; none where the program has more rights than who runs it, for
+/// they name files that are written.
+fn text() -> String {
+    unsafe extern "C" {
+        fn secure_getenv(name: *const c_char) -> *const c_char;
+    }
+    // SAFETY: the name ends with a zero byte.
+    let text = unsafe { secure_getenv(c"TBAA_WITNESS".as_ptr()) };
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the C library gives a text that ends with a zero byte; nothing changes it meanwhile.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 fn read(text: &str) -> Options {

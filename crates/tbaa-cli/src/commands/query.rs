@@ -11,7 +11,7 @@ use tbaa_ir::Names;
 
 use super::completions::accesses;
 use super::{TextOrJson, write_json};
-use crate::convert::FlagsArg;
+use crate::convert::{FlagsArg, is_source};
 use crate::find::Found;
 use crate::input::RulesArg;
 use crate::input::{Content, Input};
@@ -113,9 +113,21 @@ pub(super) struct Question {
 impl Question {
     /// Reads the input and finds the accesses; warns of tags that LLVM rejects.
     pub(super) fn read(args: &Pair) -> Result<Question, Failure> {
-        let mut input = Input::open(args.flags.of(&args.input))?;
+        let origin = args.flags.of(&args.input);
+        let mut input = Input::open(origin)?;
+        let [first, second] = match input.pair(&args.a, &args.b) {
+            Ok(found) => found,
+            Err(failure) if !is_source(&args.input) => return Err(failure),
+            // LLVM removes accesses, most of all wrong ones.
+            Err(failure) => {
+                let mut written = Input::open(origin.as_written())?;
+                let Ok(found) = written.pair(&args.a, &args.b) else { return Err(failure) };
+                note("optimised code has no such access: this is about the code as it is written");
+                input = written;
+                found
+            }
+        };
         let rules = input.rules(args.rules.rules);
-        let [first, second] = input.pair(&args.a, &args.b)?;
         input.warn_rejected(rules, first.iter().chain(&second).filter_map(|found| found.tag));
         let pairs = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b])).collect();
         Ok(Question { input, rules, pairs })

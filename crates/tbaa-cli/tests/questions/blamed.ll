@@ -18,9 +18,7 @@
 ; says: with tags that separate the blamed stores: it is gone
 ; never: it stays
 ; $ tbaa blocks ../inputs/blocks.ll @one_way --prove
-; says: it is gone, even with the tags as they are
-; $ tbaa blocks ../inputs/blocks.ll @loop --prove
-; says: it is gone, even with the tags as they are
+; says: LLVM removes or moves it even with the tags as they are
 ; $ tbaa blocks ../inputs/blocks.ll @same_place --prove
 ; says: LLVM was not asked: tags alone cannot free this load
 ; $ tbaa blocks ../inputs/blocks.ll @order --prove

@@ -48,6 +48,14 @@ impl Build {
                 super::counted(links.len() as u64, "linked file", "linked files"),
             )));
         }
+        let script = folder.join("restore.sh");
+        if script.exists() {
+            return Err(Failure::unusable(format!(
+                "an earlier search was killed before it put the program's files back: run `sh {}` \
+                 first, or remove it and build again",
+                script.display()
+            )));
+        }
         let links: Vec<_> = links.into_iter().map(Link::new).collect();
         let scratch = Folder::new().map_err(|error| {
             Failure::unusable(format!("cannot make a folder for copies: {error}"))
@@ -61,6 +69,7 @@ impl Build {
         for file in files {
             build.folder.keep(&file).map_err(|error| failed(&file, &error))?;
         }
+        build.folder.script(&script).map_err(|error| failed(&script, &error))?;
         Ok(build)
     }
 

@@ -4,6 +4,7 @@ use tbaa_ir::{DebugInfo, Parameter};
 
 use super::Function;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
+use super::body::Event;
 use crate::char_origin::is_char;
 use crate::printable::{function_name, printable};
 
@@ -17,7 +18,7 @@ enum Language {
 }
 
 /// What clang 22 tags apart from `char`: `std::byte`, `uint8_t` and enumerations of C are not.
-const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
+pub(super) const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
                      unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
                      struct, assign the member, not the struct";
 
@@ -96,6 +97,11 @@ impl<'a> Advisor<'a> {
                  change while it lives"
                     .to_owned()
             }
+            Cause::NoTag | Cause::LoadNoTag
+                if is_source && self.judge.module.graph().tag_count() == 0 =>
+            {
+                format!("this build has no tags (-fno-strict-aliasing, or -O0): {copy}")
+            }
             Cause::NoTag | Cause::LoadNoTag if is_source => {
                 format!("clang writes no tag for bit-fields, structs as a whole and memcpy: {copy}")
             }
@@ -112,7 +118,7 @@ impl<'a> Advisor<'a> {
                 Some(name) if means.calls && is_math(name) => {
                     "compile with -fno-math-errno if nothing reads errno".to_owned()
                 }
-                _ => self.copy(blocked),
+                _ => copy,
             },
             Cause::FlattenedUnion if !is_source => {
                 "describe the union, and `tbaa lower` writes tags for its members".to_owned()
@@ -135,7 +141,7 @@ impl<'a> Advisor<'a> {
                     "declare {name} __attribute__((pure)) if it only reads memory, or {}",
                     self.copy(blocked)
                 ),
-                None => self.copy(blocked),
+                None => copy,
             },
         })
     }
@@ -213,16 +219,24 @@ impl<'a> Advisor<'a> {
     /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
     /// parameters of functions alone, and only accesses through the parameter itself count.
     fn parameter(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
-        let write = blocker.event.access()?;
-        let root = |index| Some(function.body.based_on(self.judge.pointer(index)?));
-        let (read, write) = (root(blocker.load)?, root(write)?);
-        if read == write {
+        let body = &function.body;
+        let pointer = self.judge.pointer(blocker.load)?;
+        let read = body.based_on(pointer);
+        // Of a call, which pointers it has is not known.
+        let (write, is_hidden) = match blocker.event {
+            Event::Access(index) => (body.based_on(self.judge.pointer(index)?), false),
+            Event::Other(at) => {
+                let to_read = self.judge.is_store(blocker.load);
+                (&b""[..], body.is_out_of_reach(pointer, at, to_read, true))
+            }
+        };
+        if read == write || !is_hidden && write.is_empty() {
             return None;
         }
         let span = self.judge.module.function_span(function.index);
         let both = [(read, write), (write, read)].into_iter();
         let open = both.filter(|(it, other)| {
-            function.body.is_open_parameter(it) && function.body.restrict_separates(it, other)
+            body.is_open_parameter(it) && (is_hidden || body.restrict_separates(it, other))
         });
         let mut advised = open.filter_map(|(found, _)| {
             let condition = "if no other pointer leads there";

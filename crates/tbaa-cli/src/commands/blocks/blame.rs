@@ -433,6 +433,8 @@ impl<'a> Judge<'a> {
                     Some(Cause::SamePlace) if in_loop && self.is_equal(body, load, other) => {
                         Some(Cause::Register)
                     }
+                    // What the load gave is stored back, if they overlap at all.
+                    Some(_) if self.is_stored_back(body, load, other) => None,
                     cause => cause,
                 },
                 Event::Other(offset) => self.of_call(body, load, offset),
@@ -442,6 +444,16 @@ impl<'a> Judge<'a> {
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
         self.sort(&mut found);
         found
+    }
+
+    /// Whether a store stores what a load gave: the bytes that both touch do not change.
+    fn is_stored_back(&self, body: &Body<'a>, load: usize, store: usize) -> bool {
+        let stored = || body.at(self.offset(Event::Access(store)))?.stored();
+        let plain = |it: usize| !self.instruction(it).volatile && !self.instruction(it).atomic;
+        self.is_store(store)
+            && self.is_load(load)
+            && plain(store)
+            && stored().is_some_and(|it| Some(it.value) == self.value(load))
     }
 
     /// Whether two accesses are of one type to one place.
@@ -470,7 +482,7 @@ impl<'a> Judge<'a> {
             return Some(Cause::Order);
         }
         let to_read = self.is_store(load);
-        if self.pointer(load).is_some_and(|it| body.is_out_of_reach(it, offset, to_read)) {
+        if self.pointer(load).is_some_and(|it| body.is_out_of_reach(it, offset, to_read, false)) {
             return None;
         }
         let effects = statement.call().map(|call| self.effects.on_loads(&call));

@@ -340,8 +340,19 @@ impl<'t> Body<'t> {
 
     /// Whether a call may be given the address of what a pointer leads to, to write to it or also
     /// to read it.
-    fn is_given(&self, call: &Call<'t>, pointer: &'t [u8], to_read: bool) -> bool {
+    fn is_given(
+        &self,
+        call: &Call<'t>,
+        pointer: &'t [u8],
+        to_read: bool,
+        as_restrict: bool,
+    ) -> bool {
+        let parameter = self.based_on(pointer);
         let may_lead_there = |value| {
+            let other = self.based_on(value);
+            if as_restrict && other != parameter && self.restrict_separates(parameter, other) {
+                return false;
+            }
             // LLVM does not follow a choice of pointers that is added to.
             let root = self.place(value).root;
             let choice = self.definition(root).map(|it| it.word);
@@ -356,17 +367,25 @@ impl<'t> Body<'t> {
 
     /// Whether a call at a place of the text can neither change nor, with `to_read`, read what a
     /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
-    /// not know the address yet.
+    /// not know the address yet. `as_restrict`: if a parameter were `restrict`.
     ///
     /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
-    pub(super) fn is_out_of_reach(&self, pointer: &'t [u8], offset: usize, to_read: bool) -> bool {
+    pub(super) fn is_out_of_reach(
+        &self,
+        pointer: &'t [u8],
+        offset: usize,
+        to_read: bool,
+        as_restrict: bool,
+    ) -> bool {
         let Some(call) = self.at(offset).and_then(Statement::call) else { return false };
         let root = self.place(pointer).root;
         let elsewhere = self.effects.on_loads(&call).without(MemoryLocation::Argument);
-        let is_hidden = matches!(self.object(root), Object::Local | Object::Noalias)
+        let object = self.object(root);
+        let is_hidden = (matches!(object, Object::Local | Object::Noalias)
+            || as_restrict && matches!(object, Object::Parameter))
             && !self.is_captured_before(root, offset);
         let touches = if to_read { elsewhere != MemoryEffects::NONE } else { elsewhere.writes() };
-        (is_hidden || !touches) && !self.is_given(&call, pointer, to_read)
+        (is_hidden || !touches) && !self.is_given(&call, pointer, to_read, as_restrict)
     }
 
     /// Whether others may know the address of an object before a place of the text, or at it.

@@ -333,8 +333,10 @@ pub(super) fn blocked_loads(
 /// Says why nothing is listed.
 fn say_why(module: &Module, wanted: &Wanted) {
     match &wanted.accesses {
+        None if module.functions().len() == 0 => note("no function here has a body"),
         None => note(
-            "nothing blocks a load here: no load is repeated, or LLVM can already reuse its value",
+            "nothing blocks a load here: no load is repeated, LLVM can already reuse its value, or \
+             not every turn of a loop comes to the load",
         ),
         Some(found) => {
             for found in found.iter().filter_map(|found| found.instruction) {
@@ -366,7 +368,12 @@ impl Wanted {
             let module = input.module()?;
             match name.strip_prefix('@').filter(|it| !names_access(it)) {
                 Some(function) => {
-                    wanted.function = Some(input.function(module, function)?);
+                    let function = Some(input.function(module, function)?);
+                    if wanted.function.is_some_and(|it| Some(it) != function) {
+                        let why = "name one function: `blocks` is asked about one, or about all";
+                        return Err(Failure::unusable(why.to_owned()));
+                    }
+                    wanted.function = function;
                 }
                 None => wanted.accesses = Some(input.find(&[name])?.concat()),
             }

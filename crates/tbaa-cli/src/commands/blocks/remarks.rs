@@ -54,9 +54,11 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
             sarif::location(&sarif::uri(&at.file), Some(region), message)
         }
         None => {
-            let (line, column) = text.position(it.offset);
-            let region = json!({ "startLine": line, "startColumn": column });
-            sarif::location(&sarif::uri(input.file()), Some(region), message)
+            let region = it.offset.map(|offset| {
+                let (line, column) = text.position(offset);
+                json!({ "startLine": line, "startColumn": column })
+            });
+            sarif::location(&sarif::uri(input.file()), region, message)
         }
     };
     let result = |row: &Row| {

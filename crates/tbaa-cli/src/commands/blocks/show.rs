@@ -1,5 +1,6 @@
 //! What `tbaa blocks` prints.
 
+use std::cell::Cell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter};
 
 use super::super::counted;
 use super::Function;
-use super::advice::Advisor;
+use super::advice::{Advisor, BYTES};
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
 use super::profile::{Heat, Profile};
@@ -38,6 +39,8 @@ pub(super) struct Shown<'a> {
     pub(super) sample: Option<&'a Sample>,
     pub(super) profile: Profile,
     pub(super) origins: CharOrigins<'a>,
+    /// Whether the help about byte types has been printed.
+    told: Cell<bool>,
 }
 
 /// A load in `--format json`.
@@ -85,8 +88,9 @@ pub(super) struct ShownEvent {
     pub(super) source: Option<String>,
     #[serde(skip)]
     pub(super) at: Option<Location>,
-    /// Bytes from the start of the text.
-    pub(super) offset: usize,
+    /// Bytes from the start of the text; none with `--prove`, which reads a text of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) offset: Option<usize>,
 }
 
 /// A load with the function that it is in.
@@ -110,7 +114,18 @@ impl<'a> Shown<'a> {
     ) -> Self {
         let origins = CharOrigins::new(judge.module, judge.text);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
-        Shown { input, names, debug, sources, advisor, judge, sample, profile, origins }
+        Shown {
+            input,
+            names,
+            debug,
+            sources,
+            advisor,
+            judge,
+            sample,
+            profile,
+            origins,
+            told: Cell::new(false),
+        }
     }
 
     pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
@@ -312,7 +327,7 @@ impl<'a> Shown<'a> {
                 ShownEvent { at: Some(at), what, .. } => {
                     format!("{what} {} {} {}", at.file, at.line, at.column)
                 }
-                ShownEvent { offset, .. } => offset.to_string(),
+                _ => self.judge.offset(event).to_string(),
             };
             let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
             let what = self.place(function, Event::Access(blocked.load)).what;
@@ -402,7 +417,11 @@ impl<'a> Shown<'a> {
             helped.extend(help.filter(|help| !helped.contains(help)));
         }
         for help in helped {
-            writeln!(out, "    help: {help}")?;
+            // What is said of bytes is long, and the same of all.
+            let again = help.strip_suffix(BYTES).filter(|_| self.told.replace(true));
+            let more =
+                if again.is_some() { ". Another byte type helps, too: see above" } else { "" };
+            writeln!(out, "    help: {}{more}", again.unwrap_or(&help))?;
         }
         if let Wanted::Vectorise(it) = &blocked.wanted {
             if let Some(remark) = &it.remark {
@@ -411,7 +430,11 @@ impl<'a> Shown<'a> {
             let outcome = it.then.words();
             writeln!(out, "    LLVM, if no two objects of the loop overlap: {outcome}")?;
         } else if let Some(outcome) = self.outcome(blocked) {
-            writeln!(out, "    LLVM, with tags that separate the blamed stores: {outcome}")?;
+            let asked = match outcome.starts_with("LLVM") {
+                true => "",
+                false => "LLVM, with tags that separate the blamed stores: ",
+            };
+            writeln!(out, "    {asked}{outcome}")?;
         } else if self.sample.is_some()
             && self.judge.is_load(blocked.load)
             && !is_of_types(blocked)
@@ -457,7 +480,7 @@ impl<'a> Shown<'a> {
         }
         let sample = self.sample?;
         if sample.is_gone(blocked.load) {
-            return Some("it is gone, even with the tags as they are");
+            return Some("LLVM removes or moves it even with the tags as they are");
         }
         Some(match sample.outcome(blocked.load)? {
             Outcome::Kept => "it stays",
@@ -478,6 +501,7 @@ impl<'a> Shown<'a> {
         let offset = self.judge.offset(event);
         let at = self.debug.location_near(offset);
         let source = at.as_ref().map(|at| self.sources.place(at));
+        let shown = self.sample.is_none().then_some(offset);
         let Event::Access(index) = event else {
             let statement = function.body.at(offset);
             let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
@@ -485,7 +509,7 @@ impl<'a> Shown<'a> {
                 Some(b"fence") => "fence".to_owned(),
                 _ => call_of(callee),
             };
-            return ShownEvent { access: None, what, tag: None, source, at, offset };
+            return ShownEvent { access: None, what, tag: None, source, at, offset: shown };
         };
         let instruction = &self.judge.module.instructions()[index];
         let verb = match instruction.opcode {
@@ -514,7 +538,7 @@ impl<'a> Shown<'a> {
             tag: instruction.tag.map(|tag| self.input.label(tag)),
             source,
             at,
-            offset,
+            offset: shown,
         }
     }
 
@@ -549,6 +573,9 @@ impl<'a> Shown<'a> {
         let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
         let is_store = self.judge.is_store(blocker.load);
         let why = match blocker.cause {
+            Cause::NoTag if blocker.event.access().and_then(tag).is_some() => {
+                "the other access has no tag, so it may be to anything".to_owned()
+            }
             Cause::NoTag => match self.place(function, blocker.event).what.split(' ').next() {
                 Some("call") => "this call has no tag, so it may write anything".to_owned(),
                 Some("load") => "this load has no tag, so it may read anything".to_owned(),

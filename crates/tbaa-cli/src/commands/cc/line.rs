@@ -125,7 +125,7 @@ const FRONT: &[&str] = &[
 ];
 
 /// Source: `clang/include/clang/Basic/Sanitizers.def`.
-const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kernel-address kernel-hwaddress \
+const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kernel-address kernel-hwaddress \
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 
 fn is_among(flag: &OsStr, list: &[&str]) -> bool {
@@ -225,8 +225,9 @@ impl Line {
         self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
     }
 
-    /// A sanitizer whose memory lies where cells do, or whose library takes the place of the same
-    /// functions, unless another flag takes it back.
+    /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place
+    /// of the same functions, unless another flag takes it back; or one that puts bytes before a
+    /// function, where its mark is.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -239,7 +240,13 @@ impl Line {
                 found.retain(|it| list != "all" && list.split(',').all(|other| other != it));
             }
         }
-        found.into_iter().next()
+        let is_patchable = |flag: &&[OsString]| {
+            let text = flag[0].to_string_lossy();
+            let counts = text.strip_prefix("-fpatchable-function-entry=");
+            counts.is_some_and(|it| it.split_once(',').is_some_and(|(_, before)| before != "0"))
+        };
+        let patchable = || self.flags().find(is_patchable).map(|it| it[0].display().to_string());
+        found.first().map(|it| format!("-fsanitize={it}")).or_else(patchable)
     }
 
     /// Whether it is for x86-64 Linux, as far as flags say.

@@ -58,8 +58,8 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     }
     if let Some(other) = line.other_sanitizer() {
         return Err(Failure::unusable(format!(
-            "-fsanitize={other} cannot be together with checks of tags, for both need the same \
-             addresses and functions: build without it"
+            "{other} cannot be together with checks of tags, for both need the same addresses, \
+             functions or bytes before a function: build without it"
         )));
     }
     if line.task == Task::Header {
@@ -146,8 +146,13 @@ fn finish(command: &mut Command) -> Result<Status, Failure> {
     Ok(code(status))
 }
 
+/// A program's status, or 128 and the signal that ended it, as a shell gives it.
 fn code(status: ExitStatus) -> Status {
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|it| 128 + it);
+    #[cfg(not(unix))]
+    let signal = None;
+    status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 /// One call of the compiler.
@@ -178,7 +183,7 @@ impl Job<'_> {
         for (path, language) in self.line.sources() {
             let to = match &self.line.output {
                 Some(output) => output.clone(),
-                None => default_output(path, self.line.has("-S")),
+                None => self.default_output(path),
             };
             check!(self.compile(path, language, &to, &to));
         }
@@ -194,6 +199,17 @@ impl Job<'_> {
             command.arg("-o").arg(output);
         }
         finish(&mut command)
+    }
+
+    /// What clang calls a source's output.
+    fn default_output(&self, source: &Path) -> PathBuf {
+        let name = source.file_name().unwrap_or(OsStr::new("-"));
+        Path::new(name).with_extension(match (self.line.has("-S"), self.line.has("-emit-llvm")) {
+            (true, false) => "s",
+            (true, true) => "ll",
+            (false, false) => "o",
+            (false, true) => "bc",
+        })
     }
 
     /// The line as it was.
@@ -286,6 +302,8 @@ impl Job<'_> {
         if (wants || says("-Wp,-MD") || says("-Wp,-MMD")) && !says("-MT") && !says("-MQ") {
             command.arg("-MQ").arg(named);
         }
+        // It puts bytes before a function, where a mark says that it has checks.
+        command.arg("-fno-sanitize=function");
         command.args(["-Qunused-arguments", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
         if let Some(language) = language {
             command.arg("-x").arg(language);
@@ -368,11 +386,6 @@ fn plain(word: &Word) -> Vec<OsString> {
 }
 
 /// Where clang writes what it makes of a source.
-fn default_output(source: &Path, assembly: bool) -> PathBuf {
-    let name = source.file_name().unwrap_or(OsStr::new("-"));
-    Path::new(name).with_extension(if assembly { "s" } else { "o" })
-}
-
 /// Compiles a C or C++ file with checks, and runs the program.
 ///
 /// What the program says to the runtime is in the environment variable `TBAA_WITNESS`, see
@@ -383,7 +396,7 @@ Examples:
   tbaa run prog.c
   tbaa run prog.cpp --flags '-O2 -Iinclude -lm' -- arguments of the program
 
-Exit status: the program's; 66 where something was reported")]
+Exit status: the program's, or 128 and the signal that ended it; 66 where something was reported")]
 pub(crate) struct Run {
     /// A C or C++ file.
     pub(crate) source: PathBuf,
