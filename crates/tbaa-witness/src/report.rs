@@ -14,7 +14,7 @@ use tbaa_ir::{Names, name_in_source};
 
 use crate::blocks;
 use crate::lock::Lock;
-use crate::options::options;
+use crate::options::{Suppression, options};
 use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Order, Registry, Site};
 use crate::symbols::{self, Frame};
@@ -110,9 +110,8 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     let (Some(a), Some(b)) = (registry.describe(first), registry.describe(second)) else { return };
     let suppressed = |it: &Described| {
         let names = [&it.function, &it.function_name()];
-        let is =
-            |name: &&String| options().suppressions.iter().any(|rule| rule.matches(name, &it.file));
-        names.iter().any(|name| is(name))
+        let of = |rule: &Suppression| names.iter().any(|name| rule.matches(name, &it.file));
+        options().suppressions.iter().any(of)
     };
     if suppressed(&a) || suppressed(&b) {
         return;

@@ -3,7 +3,10 @@
 //! are connected to. Aggregates stand left of scalars.
 //!
 //! All of it takes time near linear in boxes and edges. A layer that would be
-//! much higher than the picture is wide is broken into several columns.
+//! much higher than the picture is wide is broken into several columns. Columns
+//! that do not fit side by side go on in a further band below, as words in lines.
+
+use std::ops::Range;
 
 use tbaa::petgraph::algo::kosaraju_scc;
 use tbaa::petgraph::graph::DiGraph;
@@ -14,6 +17,10 @@ const GAP_Y: usize = 14;
 const GAP_X: usize = 70;
 /// Space between two columns of one layer.
 const GAP_COLUMN: usize = 24;
+/// Width of a band, in pixels; a picture without bands may be as wide.
+pub(super) const WIDTH: usize = 1570;
+/// Space between two bands.
+const GAP_BAND: usize = 50;
 /// Times that the layers are put in order.
 const SWEEPS: usize = 6;
 
@@ -34,8 +41,8 @@ pub(super) struct Layout {
     pub(super) height: usize,
 }
 
-/// Finds a place for each box. An edge leads from left to right; one of those on
-/// a cycle may lead back.
+/// Finds a place for each box: a picture wider than `WIDTH` goes on in a band below. An edge leads
+/// from left to right; one of those on a cycle, or into another band, may lead back.
 pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
     let (mut graph, mut near) = (DiGraph::new(), vec![Vec::new(); sizes.len()]);
     let nodes: Vec<_> = sizes.iter().map(|_| graph.add_node(())).collect();
@@ -56,7 +63,16 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
         layers[layer].push(node);
     }
     order(&mut layers, &near);
-    place(&layers, sizes, &near)
+    let found = place(&layers, sizes, &near, usize::MAX);
+    if found.width <= WIDTH {
+        return found;
+    }
+    // What nothing leads to or from comes last: it would widen a layer.
+    let is_alone = |node: &mut usize| near[*node].is_empty() && !sizes[*node].left;
+    let alone = layers[0].extract_if(.., is_alone).collect();
+    layers.insert(0, alone);
+    layers.retain(|layer| !layer.is_empty());
+    place(&layers, sizes, &near, WIDTH)
 }
 
 /// Returns the length of the longest way from each node, and the least that it may be. Of edges
@@ -99,8 +115,9 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
     }
 }
 
-/// Stacks the layers, the last leftmost.
-fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>]) -> Layout {
+/// Stacks the layers, the last leftmost, in bands that are as wide as `most` or have one column.
+/// Scalars begin a band if there are several.
+fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
     // Columns have gaps, so that the picture becomes wider than high.
@@ -123,34 +140,59 @@ fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>]) -> Layout {
     let stack = |column: &[usize]| {
         column.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>() - GAP_Y
     };
-    let height = columns.iter().map(|(_, column)| stack(column)).max().unwrap_or(0);
-    let (mut places, mut x) = (vec![(0, 0); sizes.len()], 0);
+    let widest = |column: &[usize]| column.iter().map(|&node| sizes[node].width).max().unwrap_or(0);
+    // The first column of each band, and the band's height.
+    let mut bands: Vec<(usize, usize)> = Vec::new();
+    let mut starts = Vec::new();
+    let (mut width, mut end, mut was_left) = (0, 0, true);
     for (at, (gap, column)) in columns.iter().enumerate() {
-        x += if at == 0 { 0 } else { *gap };
-        let mut y = (height - stack(column)) / 2;
-        for &node in column {
-            places[node] = (x, y);
-            y += sizes[node].height + GAP_Y;
+        let is_left = sizes[column[0]].left;
+        let start = end + gap;
+        let is_cut = start + widest(column) > most || most < usize::MAX && was_left && !is_left;
+        was_left = is_left;
+        let start = if at == 0 || is_cut { 0 } else { start };
+        if start == 0 {
+            bands.push((at, 0));
         }
-        x += column.iter().map(|&node| sizes[node].width).max().unwrap_or(0);
+        let band = bands.last_mut().expect("the first column opens one");
+        band.1 = band.1.max(stack(column));
+        starts.push(start);
+        end = start + widest(column);
+        width = width.max(end);
     }
-    for (_, column) in columns.iter().rev().chain(&columns) {
-        pull(column, sizes, near, &mut places, height);
+    let (mut places, mut y) = (vec![(0, 0); sizes.len()], 0);
+    let mut spans = Vec::new();
+    for (at, &(first, height)) in bands.iter().enumerate() {
+        let end = bands.get(at + 1).map_or(columns.len(), |next| next.0);
+        for at in first..end {
+            let column = &columns[at].1;
+            spans.push(y..y + height);
+            let mut top = y + (height - stack(column)) / 2;
+            for &node in column {
+                places[node] = (starts[at], top);
+                top += sizes[node].height + GAP_Y;
+            }
+        }
+        y += height + GAP_BAND;
     }
-    Layout { places, width: x, height }
+    let columns: Vec<_> = columns.iter().map(|(_, column)| column).zip(spans).collect();
+    for (column, span) in columns.iter().rev().chain(&columns) {
+        pull(column, sizes, near, &mut places, span);
+    }
+    Layout { places, width, height: y.saturating_sub(GAP_BAND) }
 }
 
 /// Moves the boxes of a column towards what they are connected to, as far as
-/// their order and the picture's height allow.
+/// their order and the band allow.
 fn pull(
     column: &[usize],
     sizes: &[Size],
     near: &[Vec<usize>],
     places: &mut [(usize, usize)],
-    height: usize,
+    band: &Range<usize>,
 ) {
     let middle = |node: usize, places: &[(usize, usize)]| places[node].1 + sizes[node].height / 2;
-    let mut free = 0;
+    let mut free = band.start;
     let mut below: usize = column.iter().map(|&node| sizes[node].height + GAP_Y).sum();
     for &node in column {
         let wanted = match near[node].len() {
@@ -161,7 +203,7 @@ fn pull(
             }
         };
         // What comes after must fit in.
-        let last = (height + GAP_Y).saturating_sub(below);
+        let last = (band.end + GAP_Y).saturating_sub(below);
         places[node].1 = wanted.min(last).max(free);
         free = places[node].1 + sizes[node].height + GAP_Y;
         below -= sizes[node].height + GAP_Y;
@@ -170,7 +212,7 @@ fn pull(
 
 #[cfg(test)]
 mod tests {
-    use super::{GAP_Y, Layout, Size, layout};
+    use super::{GAP_Y, Layout, Size, WIDTH, layout};
 
     fn boxes(count: usize) -> Vec<Size> {
         let size = |at| Size { width: 60 + at % 7 * 20, height: 20 + at % 5 * 30, left: at > 30 };
@@ -211,7 +253,8 @@ mod tests {
         assert_apart(&sizes, &layout(&sizes, &[(0, 1), (1, 2), (2, 0)]));
         let sizes = boxes(20_000);
         let chain: Vec<_> = (1..20_000).map(|node| (node, node - 1)).collect();
-        assert!(layout(&sizes, &chain).width > 20_000);
+        let found = layout(&sizes, &chain);
+        assert!(found.width <= WIDTH && found.height > 20_000);
     }
 
     #[test]

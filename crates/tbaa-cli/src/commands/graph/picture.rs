@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
 use super::dot::{array, color, note};
-use super::layout::{Layout, Size, layout};
+use super::layout::{Layout, Size, WIDTH, layout};
 use super::mark::{A, B};
 use crate::svg::{Head, cut, escape, width};
 
@@ -52,11 +52,14 @@ pub(super) fn write(
     writeln!(out, "</g>\n</svg>")
 }
 
+/// How many columns a box of many types has. One with arrows leaves room for others beside it.
 fn columns(node: &DrawnType) -> usize {
-    match node.kind {
-        DrawnKind::Scalars | DrawnKind::Apart => node.rows.len().div_ceil(COLUMN).max(1),
-        _ => 1,
-    }
+    let most = match node.kind {
+        DrawnKind::Scalars => WIDTH / 3,
+        DrawnKind::Apart => WIDTH,
+        _ => return 1,
+    };
+    node.rows.len().div_ceil(COLUMN).min(most / row_width(node)).max(1)
 }
 
 /// Width of a column of rows: offset, mark and text.
