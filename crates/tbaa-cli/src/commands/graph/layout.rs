@@ -17,7 +17,7 @@ const GAP_Y: usize = 14;
 const GAP_X: usize = 70;
 /// Space between two columns of one layer.
 const GAP_COLUMN: usize = 24;
-/// Width of a band, in pixels; a picture without bands may be as wide.
+/// Width of a large picture at most, in pixels.
 pub(super) const WIDTH: usize = 1570;
 /// Space between two bands.
 const GAP_BAND: usize = 50;
@@ -41,9 +41,9 @@ pub(super) struct Layout {
     pub(super) height: usize,
 }
 
-/// Finds a place for each box: a picture wider than `WIDTH` goes on in a band below. An edge leads
+/// Finds a place for each box: a picture wider than `most` goes on in a band below. An edge leads
 /// from left to right; one of those on a cycle, or into another band, may lead back.
-pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
+pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> Layout {
     let (mut graph, mut near) = (DiGraph::new(), vec![Vec::new(); sizes.len()]);
     let nodes: Vec<_> = sizes.iter().map(|_| graph.add_node(())).collect();
     for &(from, to) in edges {
@@ -64,7 +64,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
     }
     order(&mut layers, &near);
     let found = place(&layers, sizes, &near, usize::MAX);
-    if found.width <= WIDTH {
+    if found.width <= most {
         return found;
     }
     // What nothing leads to or from comes last: it would widen a layer.
@@ -72,7 +72,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
     let alone = layers[0].extract_if(.., is_alone).collect();
     layers.insert(0, alone);
     layers.retain(|layer| !layer.is_empty());
-    place(&layers, sizes, &near, WIDTH)
+    place(&layers, sizes, &near, most)
 }
 
 /// Returns the length of the longest way from each node, and the least that it may be. Of edges
@@ -239,7 +239,7 @@ mod tests {
             let sizes = boxes(count);
             let edges: Vec<_> =
                 (0..count).flat_map(|a| [(a, a / 2), (a, a / 3)]).filter(|(a, b)| a != b).collect();
-            let found = layout(&sizes, &edges);
+            let found = layout(&sizes, &edges, usize::MAX);
             assert_apart(&sizes, &found);
             for (from, to) in edges {
                 assert!(found.places[from].0 < found.places[to].0, "{from} to {to}");
@@ -250,10 +250,10 @@ mod tests {
     #[test]
     fn a_cycle_and_a_long_chain_have_a_layout() {
         let sizes = boxes(3);
-        assert_apart(&sizes, &layout(&sizes, &[(0, 1), (1, 2), (2, 0)]));
+        assert_apart(&sizes, &layout(&sizes, &[(0, 1), (1, 2), (2, 0)], WIDTH));
         let sizes = boxes(20_000);
         let chain: Vec<_> = (1..20_000).map(|node| (node, node - 1)).collect();
-        let found = layout(&sizes, &chain);
+        let found = layout(&sizes, &chain, WIDTH);
         assert!(found.width <= WIDTH && found.height > 20_000);
     }
 
@@ -261,7 +261,7 @@ mod tests {
     fn a_layer_of_many_is_broken_into_columns() {
         let sizes = boxes(400);
         let edges: Vec<_> = (1..400).map(|node| (node, 0)).collect();
-        let found = layout(&sizes, &edges);
+        let found = layout(&sizes, &edges, usize::MAX);
         assert_apart(&sizes, &found);
         assert!(found.height < 3 * found.width, "{} by {}", found.width, found.height);
     }

@@ -26,7 +26,9 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let sizes: Vec<Size> = dag.nodes.iter().map(size).collect();
     let edges: Vec<(usize, usize)> = dag.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    let Layout { mut places, width, height } = layout(&sizes, &edges);
+    // A small graph is drawn with all its arrows, which bands would lead back.
+    let most = if dag.omitted.is_some() { WIDTH } else { usize::MAX };
+    let Layout { mut places, width, height } = layout(&sizes, &edges, most);
     let top = Head::height_of(about.len()) + MARGIN;
     for place in &mut places {
         *place = (place.0 + MARGIN, place.1 + top);
