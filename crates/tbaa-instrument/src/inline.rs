@@ -59,6 +59,7 @@ pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str,
         out,
         "\
 @__tbaa_witness_changes = external global [{} x i64]
+@__tbaa_witness_changes_shift = external global i64
 @__tbaa_witness_threaded = external global i8
 define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline noimplicitfloat cold nounwind uwtable {{
 {}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
@@ -284,8 +285,20 @@ fn parts_bits(size: u64) -> u32 {
     2 - size.min(4).ilog2()
 }
 
-/// Writes how a row's entry for a value is read: `%both` is the entry, and `%key` its lower half. In rows
-/// of accesses of less than a granule, each part of the granule has entries of its own.
+/// Writes how the entries of a site are found: `%first` is the first one.
+fn entries(tag: &str) -> String {
+    format!(
+        "  %entries.at = getelementptr i32, ptr %row, i64 3
+  %entries = load atomic i32, ptr %entries.at acquire, align 4{tag}
+  %entries.wide = zext i32 %entries to i64
+  %entries.all = inttoptr i64 {ENTRIES_AT} to ptr
+  %first = getelementptr [{ENTRIES} x i64], ptr %entries.all, i64 %entries.wide
+"
+    )
+}
+
+/// Writes how a site's entry for a value is read: `%both` is the entry, and `%key` its lower half. Of
+/// accesses of less than a granule, each part of the granule has entries of its own.
 fn entry(value: &str, size: u64, tag: &str) -> String {
     let up = parts_bits(size);
     format!(
@@ -294,14 +307,14 @@ fn entry(value: &str, size: u64, tag: &str) -> String {
   %part = lshr i32 %shift, {}
   %mixed = or i32 %upper, %part
   %place = and i32 %mixed, {}
-  %first = getelementptr i64, ptr %row, i64 {HEAD}
-  %entry = getelementptr i64, ptr %first, i32 %place
+{}  %entry = getelementptr i64, ptr %first, i32 %place
   %both = load atomic i64, ptr %entry unordered, align 8{tag}
   %key = trunc i64 %both to i32
 ",
         4 - size.min(4),
         2 - up,
         ENTRIES - 1,
+        entries(tag),
     )
 }
 
@@ -349,7 +362,8 @@ look.up:
   %upper = shl i64 %old.wide, 32
   %change = or i64 %upper, %event
   %mixed = mul i64 %change, {MIX}
-  %place = lshr i64 %mixed, {}
+  %place.shift = load atomic i64, ptr @__tbaa_witness_changes_shift unordered, align 8{tag}
+  %place = lshr i64 %mixed, %place.shift
   %check.at = getelementptr [2 x i64], ptr @__tbaa_witness_changes, i64 %place
   %check = load atomic i64, ptr %check.at unordered, align 8{tag}
   %led.at = getelementptr i64, ptr %check.at, i64 1
@@ -360,15 +374,16 @@ look.up:
 found:
   %new = trunc i64 %led to i32
   %is.write = icmp ne i32 %writes, 0
-  %keeps = and i1 %is.write, %aligned
+{}  %has.entries = icmp ne i32 %entries, 0
+  %keeps.aligned = and i1 %is.write, %aligned
+  %keeps = and i1 %keeps.aligned, %has.entries
   br i1 %keeps, label %keep, label %kept
 keep:
   %index = lshr i32 %not, {CLASS_BITS}
   %index.up = shl i32 %index, %up
   %index.part = or i32 %index.up, %part
   %number.place = and i32 %index.part, {}
-  %number.first = getelementptr i64, ptr %row, i64 {}
-  %number.entry = getelementptr i64, ptr %number.first, i32 %number.place
+  %number.entry = getelementptr i64, ptr %first, i32 %number.place
   %top = shl i64 %led, 32
   %key = zext i32 %not to i64
   %entry = or i64 %top, %key
@@ -398,9 +413,8 @@ done:
 ",
         site(),
         1_u64 << FLIP,
-        64 - CHANGES_BITS,
+        entries(tag),
         ENTRIES - 1,
-        HEAD,
         exchange("after", tag),
     );
 }

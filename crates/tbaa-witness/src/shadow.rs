@@ -16,7 +16,8 @@
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 81 | nothing |
+//! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
+//! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 //!
 //! Threads: cells are atomic, and no lock is taken where a granule's bytes go
@@ -30,7 +31,8 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*
 
 use tbaa_instrument::layout;
 
-use crate::states::{self, Event};
+use crate::sites;
+use crate::states::{self, Entries, Event};
 
 /// In bytes. Few sites share so little, which keeps the combinations few.
 pub(crate) const GRANULE: usize = 4;
@@ -49,6 +51,9 @@ const HIGH: Range<usize> = 81 * TIB..128 * TIB;
 /// The mark of address 0.
 const MARKS: usize = TIB;
 const CELLS: Range<usize> = HIGH.start ^ FLIP..FLIP + LOW.end;
+const ENTRIES: Range<usize> =
+    CELLS.end..CELLS.end + (sites::MAX_SITES as usize + 1) * size_of::<Entries>();
+const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
 /// Whether the program has had a second thread. Until then a plain store does,
 /// which takes a fifth of the time. Modules look at it, too.
@@ -65,7 +70,7 @@ pub(crate) fn reserve(again: impl FnOnce()) {
     if RESERVED.swap(true, AcqRel) {
         return;
     }
-    let (own, none) = (MARKS..CELLS.end, CELLS.end..HIGH.start);
+    let (own, none) = (MARKS..ENTRIES.end, ENTRIES.end..HIGH.start);
     if !crate::memory::reserve(own, true) || !crate::memory::reserve(none, false) {
         again();
         crate::report::say(
@@ -120,6 +125,12 @@ fn cell(address: usize) -> &'static AtomicU32 {
 fn cells(address: usize) -> &'static AtomicU64 {
     // SAFETY: as `cell`; two cells lie at a multiple of 8.
     unsafe { &*ptr::with_exposed_provenance((address ^ FLIP) & !(PAIR - 1)) }
+}
+
+/// What a site keeps under a number, at most [`sites::MAX_SITES`].
+pub(crate) fn entries(number: u32) -> &'static Entries {
+    // SAFETY: they are reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
 }
 
 /// Notes an event for the bytes of one granule that `mask` has, of which
