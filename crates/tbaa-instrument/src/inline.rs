@@ -1,14 +1,15 @@
 //! The part of a check that is compiled into the program.
 //!
-//! Each granule of 4 bytes has a cell of 32 bits, which lies where the granule does but for one
-//! bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
+//! Each granule of 4 bytes has a cell of 32 bits, which lies a page behind where the granule does, but for
+//! one bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
 //! says by which tags the bytes were written, or if reads are remembered, read. `tbaa-witness` says more in `shadow.rs` and
 //! `states.rs`.
 //!
 //! What an access does it has most often done before. So each site has a row in the module, which
 //! the runtime fills in. It begins with a class: a read of bytes of this class is fine. A write of
-//! whole granules leaves one number, whatever was there. Then come other classes that a read has met, or
-//! what a write of less than a granule has made of other numbers. What the row does not say is looked
+//! whole granules leaves one number, whatever was there. The row ends with the number of its entries, which lie
+//! with the runtime: other classes that a read has met, or what a write of less than a granule has made of other
+//! numbers. What these do not say is looked
 //! for in a table of all changes, and the runtime is called at last. All that is compared has its bits
 //! inverted, for a row that has not been filled in is zero.
 //!
@@ -90,6 +91,16 @@ fn site() -> String {
     )
 }
 
+/// Writes where the cell of `%address` is: `%flipped`.
+fn flipped() -> String {
+    format!(
+        "  %bit = xor i64 %address, {}
+  %flipped = add i64 %bit, {CELL_OFFSET}
+",
+        1_u64 << FLIP
+    )
+}
+
 /// Writes how a check begins: goes to `odd` if the access is not aligned; else `%cell` is the first
 /// cell.
 fn look(size: u64, odd: &str) -> String {
@@ -97,15 +108,14 @@ fn look(size: u64, odd: &str) -> String {
         "  %address = ptrtoint ptr %p to i64
   %low = trunc i64 %address to i32
   %offset = and i32 %low, {}
-  %flipped = xor i64 %address, {}
-  %granule = and i64 %flipped, -4
+{}  %granule = and i64 %flipped, -4
   %cell = inttoptr i64 %granule to ptr
   %aligned = icmp eq i32 %offset, 0
   br i1 %aligned, label %look, label %{odd}
 look:
 ",
         size - 1,
-        1_u64 << FLIP,
+        flipped(),
     )
 }
 
@@ -339,8 +349,7 @@ define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i3
   %down = sub i32 2, %up
   %part = lshr i32 %shift, %down
   %mask = shl i32 %bits, %shift
-  %flipped = xor i64 %address, {}
-  %granule = and i64 %flipped, -4
+{}  %granule = and i64 %flipped, -4
   br label %look
 look:
   %left = phi i32 [ %mask, %0 ], [ %rest, %after ]
@@ -412,7 +421,7 @@ done:
 }}
 ",
         site(),
-        1_u64 << FLIP,
+        flipped(),
         entries(tag),
         ENTRIES - 1,
         exchange("after", tag),
@@ -431,15 +440,14 @@ pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
-  %flipped = xor i64 %address, {}
-  %end = add i64 %flipped, {}
+{}  %end = add i64 %flipped, {}
   %end.word = and i64 %end, -8
   %end.cells = inttoptr i64 %end.word to ptr
   %known.0 = load atomic i64, ptr %end.cells unordered, align 8{tag}
   %word = and i64 %flipped, -8
   %cells = inttoptr i64 %word to ptr
 ",
-        1_u64 << FLIP,
+        flipped(),
         size - 1,
     );
     // The last word may be one more than there are in the size.

@@ -7,6 +7,10 @@ pub const VERSION: u32 = 7;
 /// The bit of an address by which the cell of a granule of 4 bytes differs from the granule.
 pub const FLIP: u32 = 46;
 
+/// What is added then, in bytes: a page. Many processors guess from a hash of few bits of an address where it is cached.
+/// Two addresses that differ in one high bit may share the guess, which is then wrong for one of them.
+pub const CELL_OFFSET: u64 = 4096;
+
 /// The bits of a class, the lower part of a cell.
 pub const CLASS_BITS: u32 = 14;
 
@@ -23,7 +27,7 @@ pub const ROW: usize = 2;
 pub const ENTRIES: usize = 8;
 
 /// Where the entries of number 0 lie; all others follow by their numbers.
-pub const ENTRIES_AT: u64 = 65 << 40;
+pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 
 /// How many changes are kept for all sites at most, as a power of 2.
 pub const CHANGES_BITS: u32 = 16;

@@ -6,7 +6,7 @@
 //! is known.
 //!
 //! The program lies below 1 TiB and from 81 TiB on, where Linux puts programs, libraries, heaps
-//! and stacks. The cell of a granule lies at the granule's address with bit 46 flipped: these
+//! and stacks. The cell of a granule lies a page behind the granule's address with bit 46 flipped: these
 //! places, and those of marks of blocks, are reserved when the program starts, and take no
 //! memory until they are touched. What is left between is reserved too, so that no memory
 //! without cells is given out:
@@ -50,7 +50,7 @@ const LOW: Range<usize> = 0..TIB;
 const HIGH: Range<usize> = 81 * TIB..128 * TIB;
 /// The mark of address 0.
 const MARKS: usize = TIB;
-const CELLS: Range<usize> = HIGH.start ^ FLIP..FLIP + LOW.end;
+const CELLS: Range<usize> = place(HIGH.start)..place(0) + LOW.end;
 const ENTRIES: Range<usize> =
     CELLS.end..CELLS.end + (sites::MAX_SITES as usize + 1) * size_of::<Entries>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
@@ -114,17 +114,23 @@ pub(crate) fn note(address: usize, size: usize, event: Event) {
     }
 }
 
+/// Where the cells of a granule's address are.
+#[inline(always)]
+const fn place(address: usize) -> usize {
+    (address ^ FLIP) + layout::CELL_OFFSET as usize
+}
+
 #[inline(always)]
 fn cell(address: usize) -> &'static AtomicU32 {
     // SAFETY: the address is covered, so its cell is reserved; zeroes are valid atomics.
-    unsafe { &*ptr::with_exposed_provenance((address ^ FLIP) & !(GRANULE - 1)) }
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(GRANULE - 1)) }
 }
 
 /// The cells of the word of 8 bytes that has an address.
 #[inline(always)]
 fn cells(address: usize) -> &'static AtomicU64 {
     // SAFETY: as `cell`; two cells lie at a multiple of 8.
-    unsafe { &*ptr::with_exposed_provenance((address ^ FLIP) & !(PAIR - 1)) }
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(PAIR - 1)) }
 }
 
 /// What a site keeps under a number, at most [`sites::MAX_SITES`].
@@ -223,7 +229,7 @@ pub(crate) fn clear(address: usize, size: usize) {
     if last - first >= GIVE_BACK {
         let (from, to) = (first.next_multiple_of(PAGE), last & !(PAGE - 1));
         clear_whole(first, from);
-        let cells = from ^ FLIP;
+        let cells = place(from);
         crate::memory::forget(cells..cells + (to - from));
         at = to;
     }
@@ -248,7 +254,7 @@ fn is_nothing(at: usize) -> bool {
             "pxor {b}, {b}",
             "pcmpeqb {a}, {b}",
             "pmovmskb {found:e}, {a}",
-            cells = in(reg) at ^ FLIP,
+            cells = in(reg) place(at),
             found = out(reg) found,
             a = out(xmm_reg) _,
             b = out(xmm_reg) _,
