@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use super::access::Direction;
 use super::inline::{Check, row};
-use super::layout::{CLASS, CLASS_BITS, FLIP};
+use super::layout::{CELL_OFFSET, CLASS, CLASS_BITS, FLIP};
 
 /// The call of a check. `inlined` says that its beginning is compiled in, which takes more code
 /// and less time.
@@ -84,19 +84,21 @@ fn begin(
     if partial {
         line(format!("andq $$-4, {cell}"));
     }
+    let next = format!("{}({cell})", CELL_OFFSET + 4);
+    let cell = format!("{CELL_OFFSET}({cell})");
     if direction == Direction::Write && !partial {
         line(format!("movl {always}, {value}"));
         line(format!("testl {value}, {value}"));
         line("je 2f".to_owned());
-        line(format!("movl {value}, ({cell})"));
+        line(format!("movl {value}, {cell}"));
         if size == 8 {
-            line(format!("movl {value}, 4({cell})"));
+            line(format!("movl {value}, {next}"));
         }
         return line("jmp 1f".to_owned());
     }
-    line(format!("movl ({cell}), {value}"));
+    line(format!("movl {cell}, {value}"));
     if size == 8 {
-        line(format!("cmpl {value}, 4({cell})"));
+        line(format!("cmpl {value}, {next}"));
         line("jne 2f".to_owned());
     }
     line(format!("notl {value}"));

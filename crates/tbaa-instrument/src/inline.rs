@@ -1,14 +1,15 @@
 //! The part of a check that is compiled into the program.
 //!
-//! Each granule of 4 bytes has a cell of 32 bits, which lies where the granule does but for one
-//! bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
+//! Each granule of 4 bytes has a cell of 32 bits, which lies a page behind where the granule does, but for
+//! one bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
 //! says by which tags the bytes were written, or if reads are remembered, read. `tbaa-witness` says more in `shadow.rs` and
 //! `states.rs`.
 //!
 //! What an access does it has most often done before. So each site has a row in the module, which
 //! the runtime fills in. It begins with a class: a read of bytes of this class is fine. A write of
-//! whole granules leaves one number, whatever was there. Then come other classes that a read has met, or
-//! what a write of less than a granule has made of other numbers. What the row does not say is looked
+//! whole granules leaves one number, whatever was there. The row ends with the number of its entries, which lie
+//! with the runtime: other classes that a read has met, or what a write of less than a granule has made of other
+//! numbers. What these do not say is looked
 //! for in a table of all changes, and the runtime is called at last. All that is compared has its bits
 //! inverted, for a row that has not been filled in is zero.
 //!
@@ -59,6 +60,7 @@ pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str,
         out,
         "\
 @__tbaa_witness_changes = external global [{} x i64]
+@__tbaa_witness_changes_shift = external global i64
 @__tbaa_witness_threaded = external global i8
 define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline noimplicitfloat cold nounwind uwtable {{
 {}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
@@ -89,6 +91,16 @@ fn site() -> String {
     )
 }
 
+/// Writes where the cell of `%address` is: `%flipped`.
+fn flipped() -> String {
+    format!(
+        "  %bit = xor i64 %address, {}
+  %flipped = add i64 %bit, {CELL_OFFSET}
+",
+        1_u64 << FLIP
+    )
+}
+
 /// Writes how a check begins: goes to `odd` if the access is not aligned; else `%cell` is the first
 /// cell.
 fn look(size: u64, odd: &str) -> String {
@@ -96,15 +108,14 @@ fn look(size: u64, odd: &str) -> String {
         "  %address = ptrtoint ptr %p to i64
   %low = trunc i64 %address to i32
   %offset = and i32 %low, {}
-  %flipped = xor i64 %address, {}
-  %granule = and i64 %flipped, -4
+{}  %granule = and i64 %flipped, -4
   %cell = inttoptr i64 %granule to ptr
   %aligned = icmp eq i32 %offset, 0
   br i1 %aligned, label %look, label %{odd}
 look:
 ",
         size - 1,
-        1_u64 << FLIP,
+        flipped(),
     )
 }
 
@@ -284,8 +295,20 @@ fn parts_bits(size: u64) -> u32 {
     2 - size.min(4).ilog2()
 }
 
-/// Writes how a row's entry for a value is read: `%both` is the entry, and `%key` its lower half. In rows
-/// of accesses of less than a granule, each part of the granule has entries of its own.
+/// Writes how the entries of a site are found: `%first` is the first one.
+fn entries(tag: &str) -> String {
+    format!(
+        "  %entries.at = getelementptr i32, ptr %row, i64 3
+  %entries = load atomic i32, ptr %entries.at acquire, align 4{tag}
+  %entries.wide = zext i32 %entries to i64
+  %entries.all = inttoptr i64 {ENTRIES_AT} to ptr
+  %first = getelementptr [{ENTRIES} x i64], ptr %entries.all, i64 %entries.wide
+"
+    )
+}
+
+/// Writes how a site's entry for a value is read: `%both` is the entry, and `%key` its lower half. Of
+/// accesses of less than a granule, each part of the granule has entries of its own.
 fn entry(value: &str, size: u64, tag: &str) -> String {
     let up = parts_bits(size);
     format!(
@@ -294,14 +317,14 @@ fn entry(value: &str, size: u64, tag: &str) -> String {
   %part = lshr i32 %shift, {}
   %mixed = or i32 %upper, %part
   %place = and i32 %mixed, {}
-  %first = getelementptr i64, ptr %row, i64 {HEAD}
-  %entry = getelementptr i64, ptr %first, i32 %place
+{}  %entry = getelementptr i64, ptr %first, i32 %place
   %both = load atomic i64, ptr %entry unordered, align 8{tag}
   %key = trunc i64 %both to i32
 ",
         4 - size.min(4),
         2 - up,
         ENTRIES - 1,
+        entries(tag),
     )
 }
 
@@ -326,8 +349,7 @@ define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i3
   %down = sub i32 2, %up
   %part = lshr i32 %shift, %down
   %mask = shl i32 %bits, %shift
-  %flipped = xor i64 %address, {}
-  %granule = and i64 %flipped, -4
+{}  %granule = and i64 %flipped, -4
   br label %look
 look:
   %left = phi i32 [ %mask, %0 ], [ %rest, %after ]
@@ -349,7 +371,8 @@ look.up:
   %upper = shl i64 %old.wide, 32
   %change = or i64 %upper, %event
   %mixed = mul i64 %change, {MIX}
-  %place = lshr i64 %mixed, {}
+  %place.shift = load atomic i64, ptr @__tbaa_witness_changes_shift unordered, align 8{tag}
+  %place = lshr i64 %mixed, %place.shift
   %check.at = getelementptr [2 x i64], ptr @__tbaa_witness_changes, i64 %place
   %check = load atomic i64, ptr %check.at unordered, align 8{tag}
   %led.at = getelementptr i64, ptr %check.at, i64 1
@@ -360,15 +383,16 @@ look.up:
 found:
   %new = trunc i64 %led to i32
   %is.write = icmp ne i32 %writes, 0
-  %keeps = and i1 %is.write, %aligned
+{}  %has.entries = icmp ne i32 %entries, 0
+  %keeps.aligned = and i1 %is.write, %aligned
+  %keeps = and i1 %keeps.aligned, %has.entries
   br i1 %keeps, label %keep, label %kept
 keep:
   %index = lshr i32 %not, {CLASS_BITS}
   %index.up = shl i32 %index, %up
   %index.part = or i32 %index.up, %part
   %number.place = and i32 %index.part, {}
-  %number.first = getelementptr i64, ptr %row, i64 {}
-  %number.entry = getelementptr i64, ptr %number.first, i32 %number.place
+  %number.entry = getelementptr i64, ptr %first, i32 %number.place
   %top = shl i64 %led, 32
   %key = zext i32 %not to i64
   %entry = or i64 %top, %key
@@ -397,10 +421,9 @@ done:
 }}
 ",
         site(),
-        1_u64 << FLIP,
-        64 - CHANGES_BITS,
+        flipped(),
+        entries(tag),
         ENTRIES - 1,
-        HEAD,
         exchange("after", tag),
     );
 }
@@ -417,15 +440,14 @@ pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
-  %flipped = xor i64 %address, {}
-  %end = add i64 %flipped, {}
+{}  %end = add i64 %flipped, {}
   %end.word = and i64 %end, -8
   %end.cells = inttoptr i64 %end.word to ptr
   %known.0 = load atomic i64, ptr %end.cells unordered, align 8{tag}
   %word = and i64 %flipped, -8
   %cells = inttoptr i64 %word to ptr
 ",
-        1_u64 << FLIP,
+        flipped(),
         size - 1,
     );
     // The last word may be one more than there are in the size.

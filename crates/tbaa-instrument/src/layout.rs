@@ -2,10 +2,14 @@
 //! memory, and how a module's tables lie.
 
 /// The version of all this, in each module's table.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The bit of an address by which the cell of a granule of 4 bytes differs from the granule.
 pub const FLIP: u32 = 46;
+
+/// What is added then, in bytes: a page. Many processors guess from a hash of few bits of an address where it is cached.
+/// Two addresses that differ in one high bit may share the guess, which is then wrong for one of them.
+pub const CELL_OFFSET: u64 = 4096;
 
 /// The bits of a class, the lower part of a cell.
 pub const CLASS_BITS: u32 = 14;
@@ -13,22 +17,23 @@ pub const CLASS_BITS: u32 = 14;
 /// The bits of a cell that are its class.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
-/// The words of 8 bytes before a site's entries. Of 4 bytes each: a class that a read may meet, the number
-/// that a write of less than a granule meets most often, and the number that one of whole granules
-/// leaves.
-pub const HEAD: usize = 2;
+/// The words of 8 bytes in a site's row. Of 4 bytes each: a class that a read may meet, the number
+/// that a write of less than a granule meets most often, the number that one of whole granules
+/// leaves, and the number of the site's entries. Number 0 has those of all sites that need none.
+pub const ROW: usize = 2;
 
-/// A site's entries, a power of 2: other classes that a read may meet, or other numbers that a write meets
-/// and, above each, the number that it leads to.
+/// A site's entries, words of 8 bytes, a power of 2: other classes that a read may meet, or other numbers
+/// that a write meets and, above each, the number that it leads to.
 pub const ENTRIES: usize = 8;
 
-/// The words of 8 bytes in a site's row.
-pub const ROW: usize = HEAD + ENTRIES;
+/// Where the entries of number 0 lie; all others follow by their numbers.
+pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 
-/// How many changes are kept for all sites, as a power of 2.
+/// How many changes are kept for all sites at most, as a power of 2.
 pub const CHANGES_BITS: u32 = 16;
 
-/// The place of a change among these: its product with this, the uppermost bits.
+/// The place of a change among these: its product with this, the uppermost bits. As many bits go as
+/// `__tbaa_witness_changes_shift` says.
 pub const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The lowest bit of the site in a change. Above the site is the cell that was there.

@@ -13,14 +13,15 @@ use tbaa_lex::source::escape;
 
 /// Accesses by their numbers, which count from 0.
 ///
-/// Each is eight words of 32 bits: its tag's index among those that
-/// [`write`] lists; twice its size in bytes (0: unknown until it runs), and 1 more if it writes;
-/// and offsets into the strings of its function, its file and what it does, with line and
-/// column between the file and the last; and what its base type is called where its node has no
-/// name.
+/// Each has two words of 32 bits: its tag's index among those that
+/// [`write`] lists; and twice its size in bytes (0: unknown until it runs), and 1 more if it writes.
+/// Six more, of which only reports need anything, lie apart: offsets into the strings of its function,
+/// its file and what it does, with line and column between the file and the last; and
+/// what its base type is called where its node has no name.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
+    places: String,
     count: u32,
     strings: IndexMap<Vec<u8>, u32>,
     /// Of all strings, in bytes.
@@ -61,10 +62,14 @@ impl Table {
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
         let base = self.string(site.base.as_bytes());
-        let words = [site.tag as u32, size, function, file, line, column, what, base];
-        for word in words {
-            let comma = if self.words.is_empty() { "" } else { ", " };
-            let _ = write!(self.words, "{comma}i32 {word}");
+        let places = [function, file, line, column, what, base];
+        for (out, words) in
+            [(&mut self.words, &[site.tag as u32, size][..]), (&mut self.places, &places)]
+        {
+            for word in words {
+                let comma = if out.is_empty() { "" } else { ", " };
+                let _ = write!(out, "{comma}i32 {word}");
+            }
         }
         self.count += 1;
         self.count - 1
@@ -88,18 +93,22 @@ impl Table {
             strings.extend_from_slice(string);
             strings.push(0);
         }
-        let mut out = String::with_capacity(self.words.len() + 2 * strings.len());
+        let mut out =
+            String::with_capacity(self.words.len() + self.places.len() + 2 * strings.len());
         let n = self.count;
         let _ = write!(
             out,
-            "\n@__tbaa_witness.module = internal global {{ i64, i32, i32, i32, ptr, ptr, ptr, i64, ptr }} \
+            "\n@__tbaa_witness.module = internal global {{ i64, i32, i32, i32, ptr, ptr, ptr, ptr, i64, ptr }} \
              {{ i64 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
-             ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
-             @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
+             ptr @__tbaa_witness.places, ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
+             @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n\
+             @__tbaa_witness.places = internal constant [{} x i32] [{}]\n",
             self.strings_len,
             tags.len(),
-            u64::from(n) * 8,
+            u64::from(n) * 2,
             self.words,
+            u64::from(n) * 6,
+            self.places,
         );
         for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {
             let len = bytes.len();

@@ -124,7 +124,7 @@ unsafe impl Send for Free {}
 
 /// In bytes.
 const SMALLEST: usize = 16;
-const CLASSES: usize = 13;
+const CLASSES: usize = 11;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
 const CHUNK: usize = 1 << 20;
 const PAGE: usize = 4096;

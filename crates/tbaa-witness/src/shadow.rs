@@ -6,7 +6,7 @@
 //! is known.
 //!
 //! The program lies below 1 TiB and from 81 TiB on, where Linux puts programs, libraries, heaps
-//! and stacks. The cell of a granule lies at the granule's address with bit 46 flipped: these
+//! and stacks. The cell of a granule lies a page behind the granule's address with bit 46 flipped: these
 //! places, and those of marks of blocks, are reserved when the program starts, and take no
 //! memory until they are touched. What is left between is reserved too, so that no memory
 //! without cells is given out:
@@ -16,7 +16,8 @@
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 81 | nothing |
+//! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
+//! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 //!
 //! Threads: cells are atomic, and no lock is taken where a granule's bytes go
@@ -30,7 +31,8 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*
 
 use tbaa_instrument::layout;
 
-use crate::states::{self, Event};
+use crate::sites;
+use crate::states::{self, Entries, Event};
 
 /// In bytes. Few sites share so little, which keeps the combinations few.
 pub(crate) const GRANULE: usize = 4;
@@ -48,7 +50,10 @@ const LOW: Range<usize> = 0..TIB;
 const HIGH: Range<usize> = 81 * TIB..128 * TIB;
 /// The mark of address 0.
 const MARKS: usize = TIB;
-const CELLS: Range<usize> = HIGH.start ^ FLIP..FLIP + LOW.end;
+const CELLS: Range<usize> = place(HIGH.start)..place(0) + LOW.end;
+const ENTRIES: Range<usize> =
+    CELLS.end..CELLS.end + (sites::MAX_SITES as usize + 1) * size_of::<Entries>();
+const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
 /// Whether the program has had a second thread. Until then a plain store does,
 /// which takes a fifth of the time. Modules look at it, too.
@@ -65,7 +70,7 @@ pub(crate) fn reserve(again: impl FnOnce()) {
     if RESERVED.swap(true, AcqRel) {
         return;
     }
-    let (own, none) = (MARKS..CELLS.end, CELLS.end..HIGH.start);
+    let (own, none) = (MARKS..ENTRIES.end, ENTRIES.end..HIGH.start);
     if !crate::memory::reserve(own, true) || !crate::memory::reserve(none, false) {
         again();
         crate::report::say(
@@ -109,17 +114,29 @@ pub(crate) fn note(address: usize, size: usize, event: Event) {
     }
 }
 
+/// Where the cells of a granule's address are.
+#[inline(always)]
+const fn place(address: usize) -> usize {
+    (address ^ FLIP) + layout::CELL_OFFSET as usize
+}
+
 #[inline(always)]
 fn cell(address: usize) -> &'static AtomicU32 {
     // SAFETY: the address is covered, so its cell is reserved; zeroes are valid atomics.
-    unsafe { &*ptr::with_exposed_provenance((address ^ FLIP) & !(GRANULE - 1)) }
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(GRANULE - 1)) }
 }
 
 /// The cells of the word of 8 bytes that has an address.
 #[inline(always)]
 fn cells(address: usize) -> &'static AtomicU64 {
     // SAFETY: as `cell`; two cells lie at a multiple of 8.
-    unsafe { &*ptr::with_exposed_provenance((address ^ FLIP) & !(PAIR - 1)) }
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(PAIR - 1)) }
+}
+
+/// What a site keeps under a number, at most [`sites::MAX_SITES`].
+pub(crate) fn entries(number: u32) -> &'static Entries {
+    // SAFETY: they are reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
 }
 
 /// Notes an event for the bytes of one granule that `mask` has, of which
@@ -212,7 +229,7 @@ pub(crate) fn clear(address: usize, size: usize) {
     if last - first >= GIVE_BACK {
         let (from, to) = (first.next_multiple_of(PAGE), last & !(PAGE - 1));
         clear_whole(first, from);
-        let cells = from ^ FLIP;
+        let cells = place(from);
         crate::memory::forget(cells..cells + (to - from));
         at = to;
     }
@@ -237,7 +254,7 @@ fn is_nothing(at: usize) -> bool {
             "pxor {b}, {b}",
             "pcmpeqb {a}, {b}",
             "pmovmskb {found:e}, {a}",
-            cells = in(reg) at ^ FLIP,
+            cells = in(reg) place(at),
             found = out(reg) found,
             a = out(xmm_reg) _,
             b = out(xmm_reg) _,

@@ -1,5 +1,6 @@
 //! The accesses of all modules, their tags, and what the rule says of two.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ptr;
@@ -19,7 +20,7 @@ use crate::states::{self, Event, Row};
 /// modules and has 26 bits.
 pub(crate) type Site = u32;
 
-const MAX_SITES: u32 = (1 << 26) - 1;
+pub(crate) const MAX_SITES: u32 = (1 << 26) - 1;
 /// The base of a module that could not be registered.
 const FAILED: u64 = 2;
 
@@ -31,7 +32,8 @@ pub struct Module {
     version: u32,
     count: u32,
     strings_len: u32,
-    sites: *const [u32; 8],
+    sites: *const [u32; 2],
+    places: *const [u32; 6],
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
@@ -99,11 +101,13 @@ pub(crate) struct Registry {
     list: Vec<(TagId, u64)>,
 }
 
-/// A module's own tables. Copies, for a JIT may free what it has run.
+/// A module's own tables. The program's stay, and all others are copied: a library may be unloaded, and a
+/// JIT may free what it has run.
 struct Known {
     first: Site,
-    sites: Vec<[u32; 8]>,
-    strings: Vec<u8>,
+    sites: Cow<'static, [[u32; 2]]>,
+    places: Cow<'static, [[u32; 6]]>,
+    strings: Cow<'static, [u8]>,
     /// In the order in which the sites count them.
     tags: Vec<TagId>,
 }
@@ -131,36 +135,55 @@ impl Module {
 
     #[cold]
     fn register(&'static self) {
-        forget_unloaded();
+        let stays = loaded(self.sites.addr());
         let Some(mut registry) = lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
         // Another thread may have been first.
         if self.base.load(Acquire) == 0 {
-            let base = registry.add(self).map_or(FAILED, |first| states::change(0, 0, first));
+            let base =
+                registry.add(self, stays).map_or(FAILED, |first| states::change(0, 0, first));
             self.base.store(base, Release);
         }
     }
 }
 
-/// Forgets all memory if a library has been unloaded since this was asked last: where it was, another
-/// may be loaded, whose variables nobody has written.
-fn forget_unloaded() {
+/// Returns whether an address is among the constants of the program's own file. Forgets all memory if a library has been
+/// unloaded since this was asked last: where it was, another may be loaded, whose variables nobody has
+/// written.
+fn loaded(address: usize) -> bool {
     static UNLOADED: AtomicU64 = AtomicU64::new(0);
+    struct Found {
+        address: usize,
+        is_constant: bool,
+        unloaded: u64,
+    }
+    /// Of the first, which is the program.
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
-        count: *mut libc::c_void,
+        found: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the C library hands over what it knows of a library, and what it was given.
-        unsafe { *count.cast::<u64>() = (*info).dlpi_subs };
+        // SAFETY: the C library hands over what it knows of a file, and what it was given.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
+        // SAFETY: the file has as many parts as it says.
+        let parts = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let within = found.address.wrapping_sub(info.dlpi_addr as usize);
+        found.is_constant = parts.iter().any(|part| {
+            let start = part.p_vaddr as usize;
+            // A JIT may have put a module into a variable of the program.
+            let stays = part.p_type == libc::PT_LOAD && part.p_flags & libc::PF_W == 0;
+            stays && (start..start + part.p_memsz as usize).contains(&within)
+        });
+        found.unloaded = info.dlpi_subs;
         1
     }
-    let mut count = 0_u64;
+    let mut found = Found { address, is_constant: false, unloaded: 0 };
     // SAFETY: the function gets what is its own.
-    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut count).cast()) };
-    if UNLOADED.swap(count, Relaxed) != count {
+    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
+    if UNLOADED.swap(found.unloaded, Relaxed) != found.unloaded {
         crate::shadow::forget_all();
     }
+    found.is_constant
 }
 
 /// Takes the registry.
@@ -181,8 +204,8 @@ impl Registry {
         }
     }
 
-    /// Adds a module, and returns its first site.
-    fn add(&mut self, module: &'static Module) -> Option<Site> {
+    /// Adds a module whose tables may stay where they are, and returns its first site.
+    fn add(&mut self, module: &'static Module, stays: bool) -> Option<Site> {
         let first = self.next;
         let next = first.checked_add(module.count).filter(|next| *next <= MAX_SITES);
         let (Some(next), VERSION) = (next, module.version) else {
@@ -194,10 +217,11 @@ impl Registry {
             KINDS.store(kinds.cast(), Release);
         }
         // SAFETY: the module's constants are as long as it says.
-        let (tags, sites, strings) = unsafe {
+        let (tags, sites, places, strings) = unsafe {
             (
                 std::slice::from_raw_parts(module.tags, module.tags_len as usize),
                 std::slice::from_raw_parts(module.sites, module.count as usize),
+                std::slice::from_raw_parts(module.places, module.count as usize),
                 std::slice::from_raw_parts(module.strings, module.strings_len as usize),
             )
         };
@@ -213,7 +237,11 @@ impl Registry {
             kind_cell(first + number as u32).store(kind, Relaxed);
         }
         self.next = next;
-        self.modules.push(Known { first, sites: sites.into(), strings: strings.into(), tags });
+        let (sites, places, strings) = match stays {
+            true => (sites.into(), places.into(), strings.into()),
+            false => (sites.to_vec().into(), places.to_vec().into(), strings.to_vec().into()),
+        };
+        self.modules.push(Known { first, sites, places, strings, tags });
         Some(first)
     }
 
@@ -225,8 +253,9 @@ impl Registry {
             let string = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
             string.to_string_lossy().into_owned()
         };
-        let [tag, size, function, file, line, column, what, base] =
-            *known.sites.get((site - known.first) as usize)?;
+        let number = (site - known.first) as usize;
+        let [tag, size] = *known.sites.get(number)?;
+        let [function, file, line, column, what, base] = *known.places.get(number)?;
         Some(Described {
             tag: *known.tags.get(tag as usize)?,
             size: u64::from(size >> 1),

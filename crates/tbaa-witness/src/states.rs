@@ -87,10 +87,25 @@ pub(crate) struct Seen {
     number: AtomicU64,
 }
 
-/// The last changes by all sites, by their hash. Modules look at them.
+/// The last changes by all sites, by their hash. Modules look at them. They begin with few, so that few
+/// pages are touched, and become twice as many whenever as many as there are were new.
 #[unsafe(export_name = "__tbaa_witness_changes")]
 pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
     [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CHANGES_BITS];
+
+/// How many bits of a hash do not count.
+#[unsafe(export_name = "__tbaa_witness_changes_shift")]
+pub(crate) static SHIFT: AtomicU64 = AtomicU64::new(64 - 10);
+
+/// Counts a new change, and makes room for more.
+fn count() {
+    static NEW: AtomicU64 = AtomicU64::new(0);
+    let bits = 64 - SHIFT.load(Relaxed);
+    if NEW.fetch_add(1, Relaxed) >> bits != 0 && bits < CHANGES_BITS.into() {
+        NEW.store(0, Relaxed);
+        SHIFT.store(64 - bits - 1, Relaxed);
+    }
+}
 
 /// What a site did last. Modules look at their rows before they call this library. All that is
 /// compared has its bits inverted: an empty row says nothing.
@@ -104,10 +119,30 @@ pub(crate) struct Row {
     number: AtomicU32,
     /// The number that a write of whole granules leaves, not inverted; 0: that depends on what is there.
     always: AtomicU32,
-    spare: u32,
-    /// Classes that a read neither changes nor contradicts, or numbers that a write of less than a
-    /// granule leads to over the number that was there.
-    seen: [AtomicU64; ENTRIES],
+    /// The number of the site's entries.
+    entries: AtomicU32,
+}
+
+/// Of a site, classes that a read neither changes nor contradicts, or numbers that a write of less than a
+/// granule leads to over the number that was there.
+pub(crate) type Entries = [AtomicU64; ENTRIES];
+
+impl Row {
+    /// The site's entries, which it gets when it needs them first.
+    fn entries(&self) -> Option<&'static Entries> {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let mut number = self.entries.load(Acquire);
+        if number == 0 {
+            let next = |last: u32| (last < sites::MAX_SITES).then_some(last + 1);
+            let own = LAST.fetch_update(Relaxed, Relaxed, next).ok()? + 1;
+            // Those that another thread was quicker to get stay.
+            number = self
+                .entries
+                .compare_exchange(0, own, AcqRel, Acquire)
+                .map_or_else(|it| it, |_| own);
+        }
+        Some(crate::shadow::entries(number))
+    }
 }
 
 // Checks have these places as numbers.
@@ -116,15 +151,14 @@ const _: () = assert!(
         && std::mem::offset_of!(Row, class) == 0
         && std::mem::offset_of!(Row, number) == 4
         && std::mem::offset_of!(Row, always) == 8
-        && std::mem::offset_of!(Row, seen) == HEAD * size_of::<u64>()
+        && std::mem::offset_of!(Row, entries) == 12
 );
 
 static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
     always: AtomicU32::new(0),
-    spare: 0,
-    seen: [const { AtomicU64::new(0) }; ENTRIES],
+    entries: AtomicU32::new(0),
 };
 
 impl Event {
@@ -189,7 +223,17 @@ impl Event {
             _ => return,
         };
         let entry = u64::from(new) << 32 | u64::from(key);
-        self.row.seen[place as usize % ENTRIES].store(entry, Relaxed);
+        let is_new = self.row.entries.load(Relaxed) == 0;
+        let Some(entries) = self.row.entries() else { return };
+        let first = self.row.class.load(Relaxed);
+        if is_new && self.reads && first != 0 {
+            // The class that the site has met before becomes one of several.
+            let parts = GRANULE as u32 / u32::from(self.unit);
+            (0..parts).for_each(|part| {
+                entries[(first * parts + part) as usize % ENTRIES].store(first.into(), Relaxed);
+            });
+        }
+        entries[place as usize % ENTRIES].store(entry, Relaxed);
         if self.reads && mask != WHOLE {
             self.row.number.store(class | mask.trailing_zeros() << CLASS_BITS, Relaxed);
         }
@@ -260,7 +304,7 @@ pub(crate) fn site(change: u64) -> Option<Site> {
 
 #[inline(always)]
 fn slot(change: u64) -> &'static Seen {
-    &CHANGES[(change.wrapping_mul(MIX) >> (64 - CHANGES_BITS)) as usize]
+    &CHANGES[(change.wrapping_mul(MIX) >> SHIFT.load(Relaxed)) as usize]
 }
 
 /// Returns the number of the states that a granule has after an event on the
@@ -323,6 +367,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
+    count();
     // Whether the same holds for all of a read's class.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
@@ -330,13 +375,16 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
             true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
             false => agrees,
         };
-    if alike || !event.reads {
-        event.remember(old, mask, new);
-    }
     // And for all bytes of the granule.
     let agrees_with =
         |kind: &u32| *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true);
-    if alike && event.reads && !readers && kinds.iter().all(agrees_with) {
+    let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
+    // A read that has met one class needs no entries.
+    let is_first = of_class && event.row.class.load(Relaxed) == 0;
+    if (alike || !event.reads) && !(is_first && event.row.entries.load(Relaxed) == 0) {
+        event.remember(old, mask, new);
+    }
+    if of_class {
         event.row.class.store(!old & CLASS, Release);
     }
     new
