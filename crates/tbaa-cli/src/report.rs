@@ -61,14 +61,34 @@ impl Failure {
 
 /// Writes a file that the command line names, which must be none of the inputs.
 pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result<(), Failure> {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    if real(path).is_some_and(|output| inputs.iter().any(|it| real(it).as_ref() == Some(&output))) {
-        return Err(Failure::unusable(format!(
-            "{} is an input, which would be lost: name another file",
-            printable_path(path)
-        )));
-    }
+    refuse_input(path, inputs)?;
     write_file(path, content)
+}
+
+/// Refuses an output that is one of the inputs, by whatever name.
+pub(crate) fn refuse_input<P: AsRef<Path>>(
+    path: &Path,
+    inputs: impl IntoIterator<Item = P>,
+) -> Result<(), Failure> {
+    #[cfg(unix)]
+    let real = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        found.map(|it| (it.dev(), it.ino()))
+    };
+    #[cfg(not(unix))]
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    match real(path) {
+        Some(output)
+            if inputs.into_iter().any(|it| real(it.as_ref()).as_ref() == Some(&output)) =>
+        {
+            Err(Failure::unusable(format!(
+                "{} is an input, which would be lost: name another file",
+                printable_path(path)
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file that the command line names.

@@ -124,38 +124,41 @@ pub fn cache() -> Result<PathBuf, Error> {
 }
 
 /// Makes a folder that this user alone may write to, and checks that it is one: nobody else
-/// owns it or what leads to it, or may put another in its place.
+/// owns it or what leads to it, or may put another in its place. Returns its path without symbolic
+/// links: another user may own a link on the way, and change it after this.
 #[cfg(unix)]
-fn private(folder: &Path) -> Result<(), Error> {
+fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
     let file = |error| Error::File(folder.to_owned(), error);
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file)?;
+    let real = folder.canonicalize().map_err(file)?;
     // What this process makes is its user's.
-    let probe = folder.join(format!("{}.probe", std::process::id()));
+    let probe = real.join(format!("{}.probe", std::process::id()));
     let _ = fs::remove_file(&probe);
     let mut made = fs::OpenOptions::new();
     made.write(true).create_new(true).mode(0o600);
     let user = made.open(&probe).and_then(|it| it.metadata()).map_err(file)?.uid();
     let _ = fs::remove_file(&probe);
-    for path in [folder, &folder.join(LIBRARY), &folder.join(KEY)] {
+    for path in [folder, &real, &real.join(LIBRARY), &real.join(KEY)] {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         if found.is_symlink() || found.uid() != user || found.mode() & 0o022 != 0 {
             return Err(Error::Shared(path.to_owned()));
         }
     }
     // All may write to a folder with the sticky bit, but rename only what is their own.
-    for path in folder.canonicalize().map_err(file)?.ancestors().skip(1) {
+    for path in real.ancestors().skip(1) {
         let found = fs::metadata(path).map_err(file)?;
         if ![0, user].contains(&found.uid()) || found.mode() & 0o1002 == 0o002 {
             return Err(Error::Shared(path.to_owned()));
         }
     }
-    Ok(())
+    Ok(real)
 }
 
 #[cfg(not(unix))]
-fn private(folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|error| Error::File(folder.to_owned(), error))
+fn private(folder: &Path) -> Result<PathBuf, Error> {
+    let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| Error::File(folder.to_owned(), error))
 }
 
 /// The compiled plugin, and what it was made from.
@@ -185,7 +188,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
         let path = path.to_owned();
         move |error| Error::File(path, error)
     };
-    private(folder)?;
+    let folder = &private(folder)?;
     let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|it| folder.join(it));
     let clang = bin.join("clang++");
     let compiler = match env::var_os("CXX").filter(|it| !it.is_empty()) {

@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 use tbaa_instrument::{Form, instrument};
 
 use crate::convert::{clang, command_of};
-use crate::report::{Failure, note};
+use crate::report::{Failure, note, refuse_input};
 use crate::scratch::Folder;
 use line::{Line, Task, Word};
 use record::Recording;
@@ -52,6 +52,14 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     };
     let (recording, arguments) = Recording::requested(arguments)?;
     let line = Line::read(arguments)?;
+    if let Some(output) = &line.output {
+        let inputs = line.words.iter().filter_map(|word| match word {
+            Word::Source { path, .. } => Some(path.as_path()),
+            Word::Input(path) => Some(Path::new(path)),
+            Word::Flag(_) => None,
+        });
+        refuse_input(output, inputs)?;
+    }
     let driver = Driver { plus_plus, clang: &by };
     if line.task == Task::Other {
         return driver.run(arguments);
