@@ -393,7 +393,6 @@ fn plain(word: &Word) -> Vec<OsString> {
     }
 }
 
-/// Where clang writes what it makes of a source.
 /// Compiles a C or C++ file with checks, and runs the program.
 ///
 /// What the program says to the runtime is in the environment variable `TBAA_WITNESS`, see
