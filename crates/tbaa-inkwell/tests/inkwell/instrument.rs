@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use tbaa_inkwell::{Tagger, instrument};
+use tbaa_instrument::layout::{CELL_OFFSET, ENTRIES_AT, FLIP};
 use tbaa_lower::emit::Jit;
 
 use crate::runtime;
@@ -17,10 +18,12 @@ extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
     RAN.lock().unwrap().push((site, address.addr()));
 }
 
-/// Memory whose cells are there, too, as the library would have them.
+/// Memory whose cells are there, too, as the library would have them, and the entries of sites
+/// that have none.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,
+    entries: *mut libc::c_void,
 }
 
 impl Memory {
@@ -34,9 +37,11 @@ impl Memory {
             unsafe { libc::mmap(at, Self::LEN, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
         };
         let words: *mut u64 = map(0, 0).cast();
-        let cells = map(words.addr() ^ 1 << 46, libc::MAP_FIXED_NOREPLACE);
-        assert_eq!(cells.addr(), words.addr() ^ 1 << 46);
-        Memory { words, cells }
+        let at = (words.addr() ^ 1 << FLIP) + CELL_OFFSET as usize;
+        let cells = map(at, libc::MAP_FIXED_NOREPLACE);
+        let entries = map(ENTRIES_AT as usize, libc::MAP_FIXED_NOREPLACE);
+        assert_eq!((cells.addr(), entries.addr()), (at, ENTRIES_AT as usize));
+        Memory { words, cells, entries }
     }
 }
 
@@ -46,6 +51,7 @@ impl Drop for Memory {
         unsafe {
             libc::munmap(self.words.cast(), Self::LEN);
             libc::munmap(self.cells, Self::LEN);
+            libc::munmap(self.entries, Self::LEN);
         }
     }
 }
@@ -71,6 +77,8 @@ fn checks_run_before_tagged_accesses() {
     // The library's variables: nothing is known of any byte, so that each check calls.
     let changes = module.get_global("__tbaa_witness_changes").unwrap();
     changes.set_initializer(&changes.get_value_type().into_array_type().const_zero());
+    let shift = module.get_global("__tbaa_witness_changes_shift").unwrap();
+    shift.set_initializer(&shift.get_value_type().into_int_type().const_int(63, false));
     let threaded = module.get_global("__tbaa_witness_threaded").unwrap();
     threaded.set_initializer(&threaded.get_value_type().into_int_type().const_zero());
     let engine = module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
