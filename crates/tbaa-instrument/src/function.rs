@@ -63,6 +63,7 @@ pub(super) fn instrument(
         universal: universal(module.graph()),
         next_number: module.next_number(),
         nodes: String::new(),
+        stack_save: None,
         own_tag: String::new(),
         oracles: Default::default(),
     };

@@ -35,6 +35,8 @@ pub(super) struct Pass<'t> {
     pub(super) next_number: Option<u32>,
     /// Locations and tags that the text does not have.
     pub(super) nodes: String,
+    /// The name under which the module has `llvm.stacksave`, once that is asked.
+    pub(super) stack_save: Option<&'static str>,
     /// What is attached to calls of the runtime: they access none of the
     /// program's memory.
     pub(super) own_tag: String,

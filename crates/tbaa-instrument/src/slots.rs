@@ -148,16 +148,17 @@ impl<'t> Current<'_, 't> {
 
     /// Computes where the stack ends.
     fn stack(&mut self, at: usize) -> String {
-        const NAME: &str = "@llvm.stacksave";
         let pass = &mut *self.pass;
-        let known = |it: &[u8]| memchr::memmem::find(it, NAME.as_bytes()).is_some();
-        if !known(pass.text) && !known(pass.nodes.as_bytes()) {
-            let _ = writeln!(pass.nodes, "declare ptr {NAME}()");
-        }
+        let has = |name: &str| memchr::memmem::find(pass.text, name.as_bytes()).is_some();
         // LLVM 18 and later name the address space, and read the name without it as well.
-        let declared = memchr::memmem::find(pass.text, b"@llvm.stacksave.p0(");
-        let suffix = if declared.is_some() { ".p0" } else { "" };
-        self.value(at, format_args!("call ptr {NAME}{suffix}()"))
+        let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
+            true => "@llvm.stacksave.p0",
+            false => "@llvm.stacksave",
+        });
+        if pass.stack_save.replace(name).is_none() && !has(name) {
+            let _ = writeln!(pass.nodes, "declare ptr {name}()");
+        }
+        self.value(at, format_args!("call ptr {name}()"))
     }
 
     /// Forgets what lies between the end of the stack and a pointer that will be its end.
