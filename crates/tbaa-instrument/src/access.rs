@@ -110,9 +110,8 @@ impl<'t> Current<'_, 't> {
                     self.put(statement, statement.offset, call);
                 }
                 Form::Assembly => {
-                    let call = assembly::call(check, pointer, site, self.inlined);
-                    let call = format!("void {call}{}", self.pass.own_tag);
-                    self.insert(statement, statement.offset, call);
+                    let call = assembly::call(check, pointer, site);
+                    self.assembly(statement, statement.offset, &call);
                 }
             }
         }
@@ -131,6 +130,9 @@ impl Current<'_, '_> {
         let known = size.parse().unwrap_or(0);
         if (1..=inline::MOST_CLEARED).contains(&known) {
             self.pass.table.clears.insert(known);
+            if self.pass.form == Form::Assembly && inline::SIZES.contains(&known) {
+                return self.assembly(statement, at, &assembly::clear(known, pointer));
+            }
             self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
             self.put(statement, at, format_args!("_clear(ptr {pointer}, i64 {size})"));

@@ -2,49 +2,45 @@
 //! optimised and compiled nearly as fast as one without.
 //!
 //! The assembly looks at the beginning of a site's row, as [`inline`](super::inline) says, and
-//! calls the function that looks at the rest. Only `%r10` and `%r11` change. `alignstack` says that
-//! it needs an aligned stack, so that LLVM leaves no red zone below it, which the call would
+//! calls what looks at the rest, with the pointer in `%r10` and the row in `%r11`. Only these two change. `alignstack`
+//! says that it needs an aligned stack, so that LLVM leaves no red zone below it, which the call would
 //! overwrite: also in functions of other modules that it is inlined into.
+//!
+//! In each text, 1 is where nothing is left to do, and 2 is where something is.
 
 use std::fmt::Write;
 
 use super::access::Direction;
 use super::inline::{Check, row};
-use super::layout::{CELL_OFFSET, CLASS, CLASS_BITS, FLIP};
+use super::layout::*;
 
-/// The call of a check. `inlined` says that its beginning is compiled in, which takes more code
-/// and less time.
-pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool) -> String {
-    let mut lines = vec!["movq $0, %r10".to_owned()];
-    let mut function = "first";
-    if inlined {
-        let keeps = check.direction == Direction::Read && check.size == 4;
-        // What of these is an address is not needed any more when a value is read.
-        let registers = match (check.direction, check.size) {
-            (Direction::Read, 4) => Registers { cell: "%r11", value: "%r11d", low: "" },
-            (Direction::Read, 8) => Registers { cell: "%r11", value: "%r10d", low: "" },
-            (Direction::Write, 4 | 8) => Registers { cell: "%r10", value: "%r11d", low: "" },
-            _ => Registers { cell: "%r11", value: "%r11d", low: "%r10d" },
-        };
-        if keeps {
-            lines.push(format!("movq %r10, {}", registers.cell));
-        } else {
-            lines[0] = format!("movq $0, {}", registers.cell);
-        }
-        begin(check, &registers, ["$1", "4+$1", "8+$1"], &mut lines);
-        lines.push("2:".to_owned());
-        if !keeps {
-            lines.push("movq $0, %r10".to_owned());
-        }
-        function = "enter";
+/// A check of an access.
+pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
+    let keeps = check.direction == Direction::Read && check.size == 4;
+    // What of these is an address is not needed any more when a value is read.
+    let registers = match (check.direction, check.size) {
+        (Direction::Read, 4) => Registers { cell: "%r11", value: "%r11d", low: "" },
+        (Direction::Read, 8) => Registers { cell: "%r11", value: "%r10d", low: "" },
+        (Direction::Write, 4 | 8) => Registers { cell: "%r10", value: "%r11d", low: "" },
+        _ => Registers { cell: "%r11", value: "%r11d", low: "%r10d" },
+    };
+    let mut lines = match keeps {
+        true => vec!["movq $0, %r10".to_owned(), "movq %r10, %r11".to_owned()],
+        false => vec![format!("movq $0, {}", registers.cell)],
+    };
+    begin(check, &registers, &mut lines);
+    lines.push("2:".to_owned());
+    if !keeps {
+        lines.push("movq $0, %r10".to_owned());
     }
     lines.extend(["leaq $1, %r11", "callq ${2:P}", "1:"].map(str::to_owned));
     format!(
-        "asm sideeffect alignstack \"{}\", \"r,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
+        "alignstack \"{}\", \"r,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
          (ptr nocapture readnone {pointer}, ptr elementtype(i32) {}, \
-         ptr @__tbaa_witness.{check}.{function}) nounwind",
+         ptr @__tbaa_witness.{check}.{}) nounwind",
         lines.join("\\0A\\09"),
         row(site),
+        rest(check),
     )
 }
 
@@ -58,22 +54,16 @@ struct Registers {
     low: &'static str,
 }
 
-/// Writes the beginning of a check: goes to 1 if nothing is left to do, and to 2, or on, if the
-/// rest of the row is to be looked at. Of the row, `class`, `number`, and what a write of whole granules
-/// leaves are operands.
-fn begin(
-    check: Check,
-    &Registers { cell, value, low }: &Registers,
-    [class, number, always]: [&str; 3],
-    lines: &mut Vec<String>,
-) {
+/// Writes the beginning of a check. Of the row, which is operand 1, the words are a class, a number, and what
+/// a write of whole granules leaves.
+fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
+    let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
     if size > 1 {
         // Two cells need no more than one.
-        let low = if cell == "%rax" { "%al" } else { &format!("{cell}b") };
-        line(format!("testb $${}, {low}", size.min(4) - 1));
+        line(format!("testb $${}, {cell}b", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
     if partial && direction == Direction::Read {
@@ -125,51 +115,168 @@ fn begin(
     }
 }
 
-/// Writes what the assembly calls, with the pointer in `%r10` and the row in `%r11`: `first` does
-/// what is else compiled in, and `enter` calls the function for the rest of the row.
+/// Writes what a check calls: `entry` looks at the site's entries, and `enter` calls the function for the rest.
 pub(super) fn functions(check: Check, out: &mut String) {
-    let text = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let push = |register| [format!("pushq {register}"), ".cfi_adjust_cfa_offset 8".to_owned()];
-    let pop = |register| [format!("popq {register}"), ".cfi_adjust_cfa_offset -8".to_owned()];
-    let (registers, saved): (_, &[&str]) = match (check.direction, check.size) {
-        (Direction::Read, 4) | (Direction::Write, 1 | 2) => {
-            (Registers { cell: "%rax", value: "%eax", low: "" }, &["%rax"])
+    let name = check.to_string();
+    if rest(check) == "entry" {
+        let lines = saving(&["%rax", "%rcx", "%r10", "%r11"], entry(check));
+        function(&name, "entry", &lines, "enter", out);
+    }
+    enter(&name, out);
+}
+
+/// What looks at the rest of a row. A write of whole granules seldom needs entries.
+fn rest(Check { direction, size }: Check) -> &'static str {
+    if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
+}
+
+/// Writes what calls the function of a check, or one that forgets, for all that is left.
+pub(super) fn enter(name: &str, out: &mut String) {
+    let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
+    let mut lines: Vec<String> = push("%rsi").into();
+    lines.extend(call.map(str::to_owned));
+    lines.extend(pop("%rsi"));
+    lines.push("retq".to_owned());
+    function(name, "enter", &lines, "shared", out);
+}
+
+/// The bytes of a slot that are forgotten without a call, at most.
+pub(super) const MOST_CLEARED: u64 = 32;
+
+/// Forgets all of a slot that shares no granule with others.
+pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
+    let mut lines = vec!["movq $0, %r11".to_owned(), format!("btcq $${FLIP}, %r11")];
+    let end = size.next_multiple_of(4);
+    for at in (0..end).step_by(8) {
+        let word = if end - at >= 8 { "q" } else { "l" };
+        lines.push(format!("mov{word} $$0, {}(%r11)", CELL_OFFSET + at));
+    }
+    format!(
+        "\"{}\", \"r,~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
+         (ptr nocapture readnone {pointer}) nounwind",
+        lines.join("\\0A\\09"),
+    )
+}
+
+/// Forgets what is known of some bytes, of which most often nothing is.
+pub(super) fn clear(size: u64, pointer: &str) -> String {
+    let mut lines = vec!["movq $0, %r11".to_owned()];
+    let mut line = |text: String| lines.push(text);
+    if size > 1 {
+        line(format!("testb $${}, %r11b", size.min(4) - 1));
+        line("jne 2f".to_owned());
+    }
+    line(format!("btcq $${FLIP}, %r11"));
+    if size < 4 {
+        line("andq $$-4, %r11".to_owned());
+    }
+    // Each cell by itself: the processor waits if it reads what two stores have just written.
+    let cells = (0..size).step_by(4).map(|at| format!("{}(%r11)", CELL_OFFSET + at));
+    for cell in cells {
+        line(format!("cmpl $$0, {cell}"));
+        line("jne 2f".to_owned());
+    }
+    line("jmp 1f".to_owned());
+    line("2:".to_owned());
+    line("movq $0, %r10".to_owned());
+    line("callq ${1:P}".to_owned());
+    line("1:".to_owned());
+    format!(
+        "alignstack \"{}\", \"r,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
+         (ptr nocapture readnone {pointer}, ptr @__tbaa_witness.clear{size}.enter) nounwind",
+        lines.join("\\0A\\09"),
+    )
+}
+
+/// Writes what looks at a site's entries: see [`entry`](super::inline::entry).
+fn entry(Check { direction, size }: Check) -> Vec<String> {
+    let mut lines = vec!["movl %r10d, %ecx".to_owned()];
+    let mut line = |text: String| lines.push(text);
+    if size > 1 {
+        line(format!("testb $${}, %cl", size.min(4) - 1));
+        line("jne 2f".to_owned());
+    }
+    line(format!("btcq $${FLIP}, %r10"));
+    if size < 4 {
+        line("andq $$-4, %r10".to_owned());
+    }
+    line(format!("movl {CELL_OFFSET}(%r10), %eax"));
+    if size == 8 {
+        line(format!("movl {}(%r10), %r10d", CELL_OFFSET + 4));
+        line("xorl %eax, %r10d".to_owned());
+        line(format!("testl $${CLASS}, %r10d"));
+        line("jne 2f".to_owned());
+    }
+    line("notl %eax".to_owned());
+    match direction {
+        Direction::Read => {
+            line(format!("andl $${CLASS}, %eax"));
+            line("leal (%rax,%rcx,2), %ecx".to_owned());
         }
-        (Direction::Read, 1 | 2) => {
-            (Registers { cell: "%rax", value: "%eax", low: "%ecx" }, &["%rax", "%rcx"])
+        Direction::Write => {
+            line(format!("shll $${}, %ecx", CLASS_BITS + 1));
+            line("addl %eax, %ecx".to_owned());
+            line(format!("shrl $${CLASS_BITS}, %ecx"));
         }
-        _ => (Registers { cell: "%rax", value: "%ecx", low: "" }, &["%rax", "%rcx"]),
-    };
-    let mut first: Vec<String> = saved.iter().copied().flat_map(push).collect();
-    first.push("movq %r10, %rax".to_owned());
-    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)"], &mut first);
-    first.push("2:".to_owned());
-    first.extend(saved.iter().rev().copied().flat_map(pop));
-    first.push("jmp ${0:P}".to_owned());
+    }
+    line(format!("andl $${}, %ecx", ENTRIES - 1));
+    line("movl 12(%r11), %r11d".to_owned());
+    line(format!("shlq $${}, %r11", (ENTRIES * size_of::<u64>()).ilog2()));
+    line("leaq (%r11,%rcx,8), %r11".to_owned());
+    line(format!("movabsq $${ENTRIES_AT}, %rcx"));
+    // The key and the number are read at once.
+    line("movq (%r11,%rcx), %r11".to_owned());
+    line("cmpl %r11d, %eax".to_owned());
+    if direction == Direction::Read {
+        line("je 1f".to_owned());
+    } else {
+        line("jne 2f".to_owned());
+        line("shrq $$32, %r11".to_owned());
+        line("movq __tbaa_witness_threaded@GOTPCREL(%rip), %rcx".to_owned());
+        line("cmpb $$0, (%rcx)".to_owned());
+        line("jne 3f".to_owned());
+        line(format!("movl %r11d, {CELL_OFFSET}(%r10)"));
+        line("jmp 1f".to_owned());
+        line("3: notl %eax".to_owned());
+        line(format!("lock cmpxchgl %r11d, {CELL_OFFSET}(%r10)"));
+        line("je 1f".to_owned());
+    }
+    lines
+}
+
+fn push(register: &str) -> [String; 2] {
+    [format!("pushq {register}"), ".cfi_adjust_cfa_offset 8".to_owned()]
+}
+
+fn pop(register: &str) -> [String; 2] {
+    [format!("popq {register}"), ".cfi_adjust_cfa_offset -8".to_owned()]
+}
+
+/// The assembly with some registers saved: it returns from 1, and goes on to the operand from 2 or its end.
+fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = saved.iter().copied().flat_map(push).collect();
+    all.extend(lines);
+    all.push("2:".to_owned());
+    all.extend(saved.iter().rev().copied().flat_map(pop));
+    all.push("jmp ${0:P}".to_owned());
     // Here they are still on the stack.
-    first.push("1:".to_owned());
-    first.push(format!(".cfi_adjust_cfa_offset {}", 8 * saved.len()));
-    first.extend(saved.iter().rev().copied().flat_map(pop));
-    first.push("retq".to_owned());
-    let mut enter: Vec<String> = push("%rsi").into();
-    enter.extend(text(&[
-        "movq %r11, %rsi",
-        "xchgq %rdi, %r10",
-        "callq ${0:P}",
-        "xchgq %rdi, %r10",
-    ]));
-    enter.extend(pop("%rsi"));
-    enter.push("retq".to_owned());
-    for (name, lines, next) in [("first", first, "enter"), ("enter", enter, "shared")] {
-        let _ = write!(
-            out,
-            "\
+    all.push("1:".to_owned());
+    all.push(format!(".cfi_adjust_cfa_offset {}", 8 * saved.len()));
+    all.extend(saved.iter().rev().copied().flat_map(pop));
+    all.push("retq".to_owned());
+    all
+}
+
+/// Writes a function of assembly alone, whose operand is another function of the check.
+fn function(check: &str, name: &str, lines: &[String], operand: &str, out: &mut String) {
+    let _ = write!(
+        out,
+        "\
 define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
-  call void asm sideeffect alignstack \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{next})
+  call void asm sideeffect alignstack \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{operand})
   unreachable
 }}
 ",
-            lines.join("\\0A\\09"),
-        );
-    }
+        lines.join("\\0A\\09"),
+    );
 }

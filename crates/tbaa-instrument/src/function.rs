@@ -2,7 +2,7 @@
 
 use super::Form;
 use super::attributes::{number, weaken};
-use super::flow::{flow_of, small_loops};
+use super::flow::flow_of;
 use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
@@ -12,15 +12,10 @@ use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Names, Opcode, Sizes, Statement,
-    TextError, TextErrorKind, globals,
+    Body, DebugInfo, Edits, Effects, Groups, Module, Names, Opcode, Sizes, Statement, TextError,
+    TextErrorKind, globals,
 };
 use tbaa_lex::lexer::Lexer;
-
-/// The checks of a loop that are compiled in, at most, and those of a function. Those of larger ones
-/// and of other code are called, or code would grow more than it gains.
-const SMALL_LOOP: usize = 128;
-const SMALL_FUNCTION: usize = 6;
 
 pub(super) fn instrument(
     text: &[u8],
@@ -187,7 +182,6 @@ impl<'t> Pass<'t> {
             own: HashSet::default(),
             swift_errors: HashSet::default(),
             stack: None,
-            inlined: false,
             pass: self,
         };
         current.enter(body, coroutine);
@@ -202,16 +196,7 @@ impl<'t> Current<'_, 't> {
         let returned = returned(body);
         let flow = flow_of(body);
         let repeated = self.repeats(body, flow.as_ref());
-        let is_check = |at: &usize| !repeated.contains(at) && self.is_checked(&statements[*at]);
-        let checks = |block: &Block<'_>| block.statements.clone().filter(is_check).count();
-        let checks: Vec<usize> = body.blocks.iter().map(checks).collect();
-        let looped = flow.map(|flow| small_loops(&flow, &checks, SMALL_LOOP));
-        let is_small = checks.iter().sum::<usize>() <= SMALL_FUNCTION;
-        let mut starts = body.blocks.iter().map(|it| it.statements.start).enumerate().peekable();
         for (at, statement) in statements.iter().enumerate() {
-            while let Some((block, _)) = starts.next_if(|&(_, start)| start <= at) {
-                self.inlined = is_small || looped.as_ref().is_some_and(|it| it[block]);
-            }
             if repeated.contains(&at) {
                 continue;
             }

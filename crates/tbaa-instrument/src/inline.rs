@@ -197,7 +197,7 @@ others:
                 look(size, if size > 1 { "odd" } else { "call" }),
                 old(tag),
                 if size == 8 { &second } else { "" },
-                entry("%class", size, tag),
+                entry("%class", tag),
             )
         }
         Direction::Write if size < 4 => format!(
@@ -225,7 +225,7 @@ change:
 ",
             look(size, "call"),
             old(tag),
-            entry("%index", size, tag),
+            entry("%index", tag),
             exchange("done", tag)
         ),
         Direction::Write => {
@@ -266,7 +266,7 @@ change:
                 both("always"),
                 old(tag),
                 if size == 8 { &alike } else { "" },
-                entry("%index", size, tag),
+                entry("%index", tag),
                 both("new"),
             )
         }
@@ -276,23 +276,21 @@ change:
         "\
 define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
 {decide}call:
-  call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
-  br label %done
+  tail call preserve_mostcc void @__tbaa_witness.{check}.change(ptr %p, ptr %row){tag}
+  ret void
 done:
+  ret void
+}}
+define internal preserve_mostcc void @__tbaa_witness.{check}.change(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
+  call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}){tag}
   ret void
 }}
 ",
         (1_u32 << size) - 1,
         size - 1,
-        parts_bits(size),
         // The class of a row decides a read. No class has the bit that is set for a write.
         if check.direction == Direction::Read { 0 } else { CLASS + 1 },
     );
-}
-
-/// How many parts of the size of an access a granule has, as a power of 2.
-fn parts_bits(size: u64) -> u32 {
-    2 - size.min(4).ilog2()
 }
 
 /// Writes how the entries of a site are found: `%first` is the first one.
@@ -307,36 +305,39 @@ fn entries(tag: &str) -> String {
     )
 }
 
-/// Writes how a site's entry for a value is read: `%both` is the entry, and `%key` its lower half. Of
-/// accesses of less than a granule, each part of the granule has entries of its own.
-fn entry(value: &str, size: u64, tag: &str) -> String {
-    let up = parts_bits(size);
+/// Writes how a site's entry for a value is read: `%both` is the entry, and `%key` its lower half. The parts of a granule
+/// have entries of their own.
+fn entry(value: &str, tag: &str) -> String {
     format!(
-        "  %upper = shl i32 {value}, {up}
-  %shift = and i32 %low, {}
-  %part = lshr i32 %shift, {}
-  %mixed = or i32 %upper, %part
-  %place = and i32 %mixed, {}
-{}  %entry = getelementptr i64, ptr %first, i32 %place
+        "{}{}  %entry = getelementptr i64, ptr %first, i32 %place
   %both = load atomic i64, ptr %entry unordered, align 8{tag}
   %key = trunc i64 %both to i32
 ",
-        4 - size.min(4),
-        2 - up,
-        ENTRIES - 1,
+        place(value),
         entries(tag),
     )
 }
 
+/// Writes which entry is for a value: `%place`.
+fn place(value: &str) -> String {
+    format!(
+        "  %part = and i32 %low, 3
+  %twice = shl i32 %part, 1
+  %sum = add i32 {value}, %twice
+  %place = and i32 %sum, {}
+",
+        ENTRIES - 1
+    )
+}
+
 /// Writes a check that looks at the changes of all, granule by granule, for an access of any
-/// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, `%up` is
-/// how many of its size a granule has, as a power of 2, and `%writes` has a bit that no class has
-/// if it writes. What a write finds it keeps in the row, if the access is aligned.
+/// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, and `%writes` has a bit that no
+/// class has if it writes. What a write finds it keeps in the row, if the access is aligned.
 fn by_change(tag: &str, out: &mut String) {
     let _ = write!(
         out,
         "\
-define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %up, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
+define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
 {}  %numbered = zext i32 %site to i64
   %placed = shl i64 %numbered, {SITE_SHIFT}
   %base = load atomic i64, ptr @__tbaa_witness.module unordered, align 8{tag}
@@ -346,8 +347,6 @@ define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i3
   %offset = and i32 %low, %last
   %aligned = icmp eq i32 %offset, 0
   %shift = and i32 %low, 3
-  %down = sub i32 2, %up
-  %part = lshr i32 %shift, %down
   %mask = shl i32 %bits, %shift
 {}  %granule = and i64 %flipped, -4
   br label %look
@@ -371,9 +370,9 @@ look.up:
   %upper = shl i64 %old.wide, 32
   %change = or i64 %upper, %event
   %mixed = mul i64 %change, {MIX}
-  %place.shift = load atomic i64, ptr @__tbaa_witness_changes_shift unordered, align 8{tag}
-  %place = lshr i64 %mixed, %place.shift
-  %check.at = getelementptr [2 x i64], ptr @__tbaa_witness_changes, i64 %place
+  %change.shift = load atomic i64, ptr @__tbaa_witness_changes_shift unordered, align 8{tag}
+  %change.place = lshr i64 %mixed, %change.shift
+  %check.at = getelementptr [2 x i64], ptr @__tbaa_witness_changes, i64 %change.place
   %check = load atomic i64, ptr %check.at unordered, align 8{tag}
   %led.at = getelementptr i64, ptr %check.at, i64 1
   %led = load atomic i64, ptr %led.at unordered, align 8{tag}
@@ -389,10 +388,7 @@ found:
   br i1 %keeps, label %keep, label %kept
 keep:
   %index = lshr i32 %not, {CLASS_BITS}
-  %index.up = shl i32 %index, %up
-  %index.part = or i32 %index.up, %part
-  %number.place = and i32 %index.part, {}
-  %number.entry = getelementptr i64, ptr %first, i32 %number.place
+{}  %number.entry = getelementptr i64, ptr %first, i32 %place
   %top = shl i64 %led, 32
   %key = zext i32 %not to i64
   %entry = or i64 %top, %key
@@ -423,7 +419,7 @@ done:
         site(),
         flipped(),
         entries(tag),
-        ENTRIES - 1,
+        place("%index"),
         exchange("after", tag),
     );
 }

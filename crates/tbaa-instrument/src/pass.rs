@@ -63,8 +63,6 @@ pub(super) struct Current<'p, 't> {
     pub(super) swift_errors: HashSet<&'t [u8]>,
     /// Where the stack ends before what the function allocates there while it runs, if it does.
     pub(super) stack: Option<String>,
-    /// Whether checks of the block that the pass is in are compiled in.
-    pub(super) inlined: bool,
 }
 
 /// A stack slot whose place is known wherever the function ends.
@@ -75,6 +73,8 @@ pub(super) struct Slot<'t> {
     pub(super) size: u64,
     /// Whether `llvm.lifetime.start` says when it begins.
     pub(super) marked: bool,
+    /// Whether it begins at a multiple of 4 bytes, so that it shares no granule with others.
+    pub(super) whole: bool,
 }
 
 impl<'t> Pass<'t> {
@@ -143,6 +143,12 @@ impl Current<'_, '_> {
         // One function reads what was printed, and so the program's memory.
         let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
         let call = format!("{convention}void @__tbaa_witness{call}{tag}");
+        self.insert(statement, at, call);
+    }
+
+    /// Inserts inline assembly.
+    pub(super) fn assembly(&mut self, statement: &Statement<'_>, at: usize, assembly: &str) {
+        let call = format!("void asm sideeffect {assembly}{}", self.pass.own_tag);
         self.insert(statement, at, call);
     }
 

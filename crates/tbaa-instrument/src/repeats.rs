@@ -246,14 +246,6 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Whether an access gets a check.
-    pub(super) fn is_checked(&self, statement: &Statement<'t>) -> bool {
-        let access = statement.access.map(|it| &self.pass.module.instructions()[it]);
-        let span = access.and_then(|it| it.pointer_span(self.pass.text));
-        span.is_none_or(|span| !self.is_own(&self.pass.text[span]))
-            && access.is_some_and(|it| self.pass.telling(it.tag).is_some())
-    }
-
     fn is_constant(&self, pointer: &[u8], values: &Values<'_>) -> bool {
         let global = pointer.strip_prefix(b"@").and_then(|name| self.pass.globals.get(name));
         global.is_some_and(|it| it.constant && it.defined) || values.constants.contains(pointer)

@@ -2,6 +2,7 @@
 
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
+use super::{Form, assembly};
 use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};
@@ -104,7 +105,8 @@ impl<'t> Current<'_, 't> {
                     self.skip(first, SkipReason::Size);
                     continue;
                 };
-                let slot = Slot { name: parameter.value, size: size.alloc, marked: false };
+                let slot =
+                    Slot { name: parameter.value, size: size.alloc, marked: false, whole: false };
                 by_value.push(slot);
                 self.slots.insert(slot.name, slot);
             }
@@ -130,10 +132,11 @@ impl<'t> Current<'_, 't> {
             if let Some(size) = size.filter(|_| alloca.plain && !alloca.swift_error)
                 && !self.registers.contains(name)
             {
-                self.slots.insert(name, Slot { name, size, marked });
+                self.slots.insert(name, Slot { name, size, marked, whole: false });
             }
         }
         self.own = self.own(statements);
+        statements.iter().for_each(|it| self.align(it));
         for slot in by_value {
             self.fresh(first, Some(first.offset), &slot);
         }
@@ -143,6 +146,21 @@ impl<'t> Current<'_, 't> {
         let mut allocas = statements.iter().filter(|it| it.word == b"alloca");
         if allocas.any(|it| it.result.is_some_and(|it| !is_slot(it))) && !coroutine {
             self.stack = Some(self.stack(first.offset));
+        }
+    }
+
+    /// Lets a slot begin at a multiple of 4 bytes, if checks look at it.
+    fn align(&mut self, statement: &Statement<'t>) {
+        if let Some(name) = statement.result
+            && let Some(slot) = self.slots.get_mut(name)
+            && !self.own.contains(name)
+            && let Some(align) = statement.alloca().and_then(|it| it.align)
+        {
+            slot.whole = true;
+            if matches!(align, b"1" | b"2") {
+                let at = align.as_ptr().addr() - self.pass.text.as_ptr().addr();
+                self.pass.edits.replace(at..at + align.len(), "4");
+            }
         }
     }
 
@@ -337,7 +355,7 @@ impl<'t> Current<'_, 't> {
             (None, [size, _]) => {
                 let size = str::from_utf8(size.value).ok().and_then(|size| size.parse().ok());
                 let Some(size) = size else { return self.skip(statement, SkipReason::Size) };
-                Slot { name: pointer.value, size, marked: true }
+                Slot { name: pointer.value, size, marked: true, whole: false }
             }
             _ => return self.skip(statement, SkipReason::Size),
         };
@@ -347,7 +365,12 @@ impl<'t> Current<'_, 't> {
     /// Makes a slot fresh at a place, unless nothing can be reported of it.
     fn fresh(&mut self, statement: &Statement<'_>, at: Option<usize>, slot: &Slot<'t>) {
         let (Some(at), false) = (at, self.own.contains(slot.name)) else { return };
-        self.forget(statement, at, &String::from_utf8_lossy(slot.name), &slot.size.to_string());
+        let name = String::from_utf8_lossy(slot.name);
+        let most = assembly::MOST_CLEARED;
+        if slot.whole && (1..=most).contains(&slot.size) && self.pass.form == Form::Assembly {
+            return self.assembly(statement, at, &assembly::clear_whole(slot.size, &name));
+        }
+        self.forget(statement, at, &name, &slot.size.to_string());
     }
 }
 

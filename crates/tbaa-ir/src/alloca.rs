@@ -8,6 +8,8 @@ pub struct Alloca<'t> {
     pub ty: &'t [u8],
     /// Its type and value.
     pub count: Option<(&'t [u8], &'t [u8])>,
+    /// In bytes, as the text has it.
+    pub align: Option<&'t [u8]>,
     pub swift_error: bool,
     /// Whether its address space is 0 and it is none of a call's arguments.
     pub plain: bool,
@@ -30,7 +32,7 @@ impl<'t> Statement<'t> {
             }
         }
         let ty = lexer.ty().ok()?;
-        let mut count = None;
+        let (mut count, mut align) = (None, None);
         while lexer.skip_space().is_ok() && lexer.eat(b",") {
             lexer.skip_space().ok()?;
             let rest = lexer.rest();
@@ -46,9 +48,13 @@ impl<'t> Statement<'t> {
                 lexer.at += value.len();
                 continue;
             }
+            if let Some(rest) = rest.strip_prefix(b"align ") {
+                let end = rest.iter().position(|byte| !byte.is_ascii_digit());
+                align = Some(&rest[..end.unwrap_or(rest.len())]);
+            }
             // An alignment, an address space or an attachment.
             lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
         }
-        Some(Alloca { ty, count, swift_error, plain })
+        Some(Alloca { ty, count, align, swift_error, plain })
     }
 }

@@ -127,6 +127,11 @@ pub(crate) struct Row {
 /// granule leads to over the number that was there.
 pub(crate) type Entries = [AtomicU64; ENTRIES];
 
+/// Which entry is for a value, in accesses that begin at a byte of a granule.
+fn place(value: u32, part: u32) -> usize {
+    value.wrapping_add(part << 1) as usize % ENTRIES
+}
+
 impl Row {
     /// The site's entries, which it gets when it needs them first.
     fn entries(&self) -> Option<&'static Entries> {
@@ -215,25 +220,25 @@ impl Event {
     fn remember(self, old: u32, mask: u8, new: u32) {
         let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
         let (key, by) = if self.reads { (class, class) } else { (!old, index) };
-        let place = match self.unit {
-            4 if mask == WHOLE && self.reads => by,
-            2 if mask == 0b0011 => by << 1,
-            2 if mask == 0b1100 => by << 1 | 1,
-            1 if mask.is_power_of_two() => by << 2 | mask.trailing_zeros(),
-            _ => return,
+        let has_entries = match self.unit {
+            4 => mask == WHOLE && self.reads,
+            2 => matches!(mask, 0b0011 | 0b1100),
+            unit => unit == 1 && mask.is_power_of_two(),
         };
+        if !has_entries {
+            return;
+        }
         let entry = u64::from(new) << 32 | u64::from(key);
         let is_new = self.row.entries.load(Relaxed) == 0;
         let Some(entries) = self.row.entries() else { return };
         let first = self.row.class.load(Relaxed);
         if is_new && self.reads && first != 0 {
             // The class that the site has met before becomes one of several.
-            let parts = GRANULE as u32 / u32::from(self.unit);
-            (0..parts).for_each(|part| {
-                entries[(first * parts + part) as usize % ENTRIES].store(first.into(), Relaxed);
+            (0..GRANULE as u32).step_by(self.unit.into()).for_each(|part| {
+                entries[place(first, part)].store(first.into(), Relaxed);
             });
         }
-        entries[place as usize % ENTRIES].store(entry, Relaxed);
+        entries[place(by, mask.trailing_zeros())].store(entry, Relaxed);
         if self.reads && mask != WHOLE {
             self.row.number.store(class | mask.trailing_zeros() << CLASS_BITS, Relaxed);
         }
