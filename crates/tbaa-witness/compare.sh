@@ -107,7 +107,11 @@ measured() {
   timeout "${SECONDS_AT_MOST:-120}" /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log ||
     [ $? != 124 ] || echo "signal: stopped after ${SECONDS_AT_MOST:-120} s" >> "$name.times"
 }
-median() { sort -n | awk '{a[NR] = $1} END {print a[int((NR + 1) / 2)]}'; }
+# The mean of the middle half: times are printed in hundredths of a second, and some programs take few of them.
+middle() {
+  sort -n | awk '{a[NR] = $1} END {
+    cut = int(NR / 4); for (i = 1 + cut; i <= NR - cut; i++) { sum += a[i]; n++ }; printf "%.3f", n ? sum / n : 0 }'
+}
 
 # program NAME FLAGS SOURCES RUN...: each way, compiled once, run in turn.
 program() {
@@ -135,8 +139,9 @@ program() {
     code=$(size -A "$name.$way"/*.o | awk '/^\.text/ {s += $2} END {print s}')
     # A program that a signal has ended has one more line.
     local ended=; ended=$(grep '^[^0-9]' "$name.$way.times" | sort -u)
-    run=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f1 | median)
-    memory=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f2 | median)
+    run=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f1 | middle)
+    memory=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f2 | middle)
+    memory=${memory%.*}
     [ $way = plain ] && { local c=$compile d=$code r=$run m=$memory; }
     printf '%-10s %-8s %10s %10s %10s %10s   ' '' $way "$compile" "$code" "$run" "$memory"
     awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" -v ended="$ended" \
