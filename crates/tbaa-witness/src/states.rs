@@ -15,8 +15,10 @@
 //! read the bytes before changes nothing, and a write contradicts only readers.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
+use hashbrown::{DefaultHashBuilder, HashTable};
 use tbaa_instrument::layout::*;
 
 use crate::lock::Lock;
@@ -69,7 +71,9 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 /// All combinations by their numbers. The first of the first class says that nothing is known.
 struct States {
     lists: Vec<Vec<Granule>>,
-    numbers: HashMap<Granule, u32>,
+    /// The numbers, hashed by their combinations.
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     /// By the kinds of writers or readers.
     classes: HashMap<[u32; GRANULE], u32>,
     /// Kinds that were compared: of what was there, and of what came.
@@ -428,9 +432,15 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
         let nothing = Granule::default();
-        let numbers = HashMap::from([(nothing, 0)]);
-        let classes = HashMap::from([([0; GRANULE], 0)]);
-        States { lists: vec![vec![nothing]], numbers, classes, met: HashSet::new() }
+        let mut states = States {
+            lists: Vec::new(),
+            numbers: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            classes: HashMap::new(),
+            met: HashSet::new(),
+        };
+        states.number(&nothing, [0; GRANULE]);
+        states
     })))
 }
 
@@ -454,7 +464,11 @@ impl States {
 
     /// The number of states whose readers are of these kinds.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
-        if let Some(number) = self.numbers.get(granule) {
+        let of = |lists: &[Vec<Granule>], number: u32| {
+            lists[(number & CLASS) as usize][(number >> CLASS_BITS) as usize]
+        };
+        let hash = self.hasher.hash_one(granule);
+        if let Some(number) = self.numbers.find(hash, |&it| of(&self.lists, it) == *granule) {
             return Some(*number);
         }
         let class = self.class(kinds);
@@ -467,7 +481,8 @@ impl States {
         }
         let number = (list.len() as u32) << CLASS_BITS | class;
         list.push(*granule);
-        self.numbers.insert(*granule, number);
+        let again = |&it: &u32| self.hasher.hash_one(of(&self.lists, it));
+        self.numbers.insert_unique(hash, number, again);
         Some(number)
     }
 }
