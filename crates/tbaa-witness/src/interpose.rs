@@ -107,6 +107,7 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
         blocks::mark(new, size, caller);
         shadow::clear(new.addr() + old, blocks::usable(new).saturating_sub(old));
     } else {
+        shadow::give_back(block.addr(), old);
         blocks::allocated(new, size, caller);
     }
     new
@@ -153,6 +154,7 @@ fn page() -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut u8) {
     blocks::freed(block);
+    shadow::give_back(block.addr(), blocks::usable(block));
     // SAFETY: as `free`.
     unsafe { __libc_free(block) };
 }

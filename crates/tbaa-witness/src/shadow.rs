@@ -212,6 +212,14 @@ const GIVE_BACK: usize = 1 << 17;
 /// The bytes of the program whose cells fill a page of the system.
 const PAGE: usize = 4096 / size_of::<u32>() * GRANULE;
 
+/// Forgets all about many bytes that the program has no more: their cells take no memory then.
+#[inline]
+pub(crate) fn give_back(address: usize, size: usize) {
+    if size >= GIVE_BACK {
+        clear(address, size);
+    }
+}
+
 /// Forgets all about some bytes.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {

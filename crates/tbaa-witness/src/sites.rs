@@ -80,7 +80,7 @@ static KINDS: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 const CHARACTER: u32 = 1 << 30;
 
 /// Answers by two kinds: 31 bits of each, and whether they may alias.
-static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
+static ANSWERS: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
 /// Whether a write over a write is to be judged.
 static STORES: AtomicBool = AtomicBool::new(false);
@@ -226,7 +226,12 @@ impl Registry {
             )
         };
         let own = tbaa_ir::read(tags).ok()?.into_graph();
-        let tags = self.oracle.update(|graph| merge(graph, &own))?;
+        let tags = if self.modules.is_empty() {
+            self.oracle = Oracle::new(own, options().rules);
+            self.oracle.graph().tags().collect()
+        } else {
+            self.oracle.update(|graph| merge(graph, &own))?
+        };
         for (number, site) in sites.iter().enumerate() {
             let key = (*tags.get(site[0] as usize)?, u64::from(site[1] >> 1));
             let graph = self.oracle.graph();
@@ -365,7 +370,7 @@ pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
     }
     let (a, b) = (a.min(b), a.max(b));
     let key = u64::from(a) << 33 | u64::from(b) << 1;
-    let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize;
+    let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize;
     let known = ANSWERS[hash].load(Relaxed);
     if known & !1 == key { Some(known & 1 != 0) } else { ask(a, b, key, &ANSWERS[hash]) }
 }

@@ -22,6 +22,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tbaa_instrument::layout::*;
 
 use crate::lock::Lock;
+use crate::options::options;
 use crate::shadow::{GRANULE, WHOLE};
 use crate::sites::{self, Order, Site};
 
@@ -70,7 +71,10 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 
 /// All combinations by their numbers. The first of the first class says that nothing is known.
 struct States {
-    lists: Vec<Vec<Granule>>,
+    /// The writers of each combination's bytes, and the readers where these are remembered.
+    lists: Vec<Vec<Site>>,
+    /// How many sites a combination has.
+    width: usize,
     /// The numbers, hashed by their combinations.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -434,6 +438,7 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
         let nothing = Granule::default();
         let mut states = States {
             lists: Vec::new(),
+            width: if options().reuse { 2 * GRANULE } else { GRANULE },
             numbers: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             classes: HashMap::new(),
@@ -446,10 +451,15 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
 
 impl States {
     fn granule(&self, number: u32) -> Granule {
-        let list = self.lists.get((number & CLASS) as usize);
+        Self::of(&self.lists, self.width, number)
+    }
+
+    fn of(lists: &[Vec<Site>], width: usize, number: u32) -> Granule {
+        let list = lists.get((number & CLASS) as usize).map_or(&[][..], Vec::as_slice);
         // The program may have written to a cell, if only by accident.
-        let known = list.and_then(|list| list.get((number >> CLASS_BITS) as usize));
-        known.copied().unwrap_or_default()
+        let sites = list.chunks_exact(width).nth((number >> CLASS_BITS) as usize);
+        let site = |at: usize| sites.and_then(|sites| sites.get(at)).copied().unwrap_or(0);
+        std::array::from_fn(|at| State { writer: site(at), reader: site(at + GRANULE) })
     }
 
     /// The class of bytes whose readers are of these kinds.
@@ -464,11 +474,8 @@ impl States {
 
     /// The number of states whose readers are of these kinds.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
-        let of = |lists: &[Vec<Granule>], number: u32| {
-            lists[(number & CLASS) as usize][(number >> CLASS_BITS) as usize]
-        };
         let hash = self.hasher.hash_one(granule);
-        if let Some(number) = self.numbers.find(hash, |&it| of(&self.lists, it) == *granule) {
+        if let Some(number) = self.numbers.find(hash, |&it| self.granule(it) == *granule) {
             return Some(*number);
         }
         let class = self.class(kinds);
@@ -476,12 +483,14 @@ impl States {
             self.lists.push(Vec::new());
         }
         let list = &mut self.lists[class as usize];
-        if list.len() >= MAX_INDEX {
+        let index = list.len() / self.width;
+        if index >= MAX_INDEX {
             return None;
         }
-        let number = (list.len() as u32) << CLASS_BITS | class;
-        list.push(*granule);
-        let again = |&it: &u32| self.hasher.hash_one(of(&self.lists, it));
+        let number = (index as u32) << CLASS_BITS | class;
+        let sites = granule.map(|it| it.writer).into_iter().chain(granule.map(|it| it.reader));
+        list.extend(sites.take(self.width));
+        let again = |&it: &u32| self.hasher.hash_one(Self::of(&self.lists, self.width, it));
         self.numbers.insert_unique(hash, number, again);
         Some(number)
     }
