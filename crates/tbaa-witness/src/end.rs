@@ -1,7 +1,8 @@
 //! What is said when the program ends: how many reports of each kind there were, and which
 //! calls were not understood; for people, as JSON and as SARIF.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
 
@@ -19,8 +20,14 @@ const FUNCTIONS: usize = 20;
 pub(crate) fn say() {
     let (count, kinds) = (report::count(), report::kinds());
     if count > 0 {
-        let many = if count == 1 { "contradiction" } else { "contradictions" };
-        report::say(&format!("{count} {many} in all"));
+        let mut text = format!("{} in all", counted(count as usize, "contradiction"));
+        if count > 1 {
+            let _ = write!(text, ", of {}", counted(kinds.len(), "kind"));
+        }
+        if count as usize > kinds.len() && !options().all {
+            text.push_str("; only the first of each kind was printed (all=1 prints all)");
+        }
+        report::say(&text);
         if count > 1 {
             report::say(&by_kind(kinds));
         }
@@ -52,12 +59,16 @@ pub(crate) fn say() {
     }
 }
 
+/// `1 kind`, `2 kinds`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// One line for the accesses that show each kind best.
 fn by_kind(kinds: Vec<Kind>) -> String {
-    let mut text = format!(
-        "{} kinds, those first that LLVM can use most easily; pairs of accesses, and the two that \
-         show it best",
-        kinds.len()
+    let mut text = String::from(
+        "the kinds, those first that LLVM can use most easily; pairs of accesses, and the two that show \
+         it best",
     );
     let mut needs = "";
     for kind in &kinds {
@@ -79,7 +90,9 @@ pub(crate) fn write_files() {
     {
         let Some(file) = file else { continue };
         let file = file.replace("%p", &std::process::id().to_string());
-        if let Err(error) = std::fs::write(&file, format!("{:#}\n", document())) {
+        let written =
+            report::open(&file, false).and_then(|mut it| writeln!(it, "{:#}", document()));
+        if let Err(error) = written {
             report::say(&format!("cannot write {file}: {error}"));
         }
     }
@@ -153,10 +166,7 @@ fn sarif() -> Value {
             kind.says[1],
             kind.reason.replace('\n', "; "),
             kind.so(),
-            match kind.pairs {
-                1 => "1 pair".to_owned(),
-                pairs => format!("{pairs} pairs"),
-            },
+            counted(kind.pairs as usize, "pair"),
         );
         json!({
             "ruleId": "contradiction", "level": "warning", "message": { "text": text },

@@ -55,6 +55,8 @@ pub(crate) struct Described {
     pub(crate) what: String,
     /// The typedef of the base type, if its node has no name.
     pub(crate) base: String,
+    /// The number of its module.
+    module: usize,
 }
 
 impl Described {
@@ -265,7 +267,26 @@ impl Registry {
             column,
             what: string(what),
             base: string(base),
+            module: at,
         })
+    }
+
+    /// Whether two accesses were compiled in one module. One in a function of a header is in each module that has it.
+    pub(crate) fn are_of_one_module(&self, a: &Described, b: &Described) -> bool {
+        let has = |module: usize, it: &Described| {
+            let known = &self.modules[module];
+            let is = |at: u32, text: &str| {
+                let rest = known
+                    .strings
+                    .get(at as usize..)
+                    .and_then(|it| it.strip_prefix(text.as_bytes()));
+                rest.is_some_and(|rest| rest.first() == Some(&0))
+            };
+            let names = known.places.iter();
+            !it.file.is_empty()
+                && names.into_iter().any(|at| is(at[0], &it.function) && is(at[1], &it.file))
+        };
+        a.module == b.module || has(a.module, b) || has(b.module, a)
     }
 }
 

@@ -316,7 +316,9 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
         "kinds.c:10:",
         "\n         main (",
         ": at 4096 of a mapping of 8192 bytes\n",
-        "tbaa-witness: 4 contradictions in all\ntbaa-witness: 2 kinds, those first that LLVM can use",
+        "tbaa-witness: 4 contradictions in all, of 2 kinds; only the first of each kind was printed (all=1 prints all)\n\
+         tbaa-witness: the kinds, those first that LLVM can use",
+        "\ntbaa-witness: contradiction 2: ",
         "\n in one function\n      3  write 8 bytes as \"long\", in near_by",
     ] {
         assert!(text.contains(part), "no {part:?}: {text}");
