@@ -20,14 +20,12 @@ const FUNCTIONS: usize = 20;
 pub(crate) fn say() {
     let (count, kinds) = (report::count(), report::kinds());
     if count > 0 {
-        let mut text = format!("{} in all", counted(count as usize, "contradiction"));
-        if count > 1 {
-            let _ = write!(text, ", of {}", counted(kinds.len(), "kind"));
-        }
-        if count as usize > kinds.len() && !options().all {
-            text.push_str("; only the first of each kind was printed (all=1 prints all)");
-        }
-        report::say(&text);
+        let which = match options().all || kinds.len() == count as usize {
+            true => "",
+            false => "; only the first of each kind was printed (all=1 prints all)",
+        };
+        let [all, of] = [(count as usize, "contradiction"), (kinds.len(), "kind")].map(counted);
+        report::say(&format!("{all} in all, of {of}{which}"));
         if count > 1 {
             report::say(&by_kind(kinds));
         }
@@ -60,7 +58,7 @@ pub(crate) fn say() {
 }
 
 /// `1 kind`, `2 kinds`.
-fn counted(count: usize, what: &str) -> String {
+fn counted((count, what): (usize, &str)) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -166,7 +164,7 @@ fn sarif() -> Value {
             kind.says[1],
             kind.reason.replace('\n', "; "),
             kind.so(),
-            counted(kind.pairs as usize, "pair"),
+            counted((kind.pairs as usize, "pair")),
         );
         json!({
             "ruleId": "contradiction", "level": "warning", "message": { "text": text },

@@ -29,21 +29,14 @@ struct Seen {
     numbers: HashMap<(Order, TagId, TagId), usize>,
 }
 
-/// Where two accesses are, those last that LLVM sees together most easily.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Near {
-    TwoModules,
-    OneModule,
-    OneFunction,
-}
-
 /// Reports of one kind.
 #[derive(Clone)]
 pub(crate) struct Kind {
     pub(crate) order: Order,
-    /// The two accesses that LLVM sees together most easily, and where that is.
+    /// The two accesses that LLVM sees at once most easily.
     pub(crate) best: [Described; 2],
-    near: Near,
+    /// Whether they are in one module, and in one function.
+    together: [bool; 2],
     /// What their tags say.
     pub(crate) says: [String; 2],
     /// The rules that contradict, and why.
@@ -73,8 +66,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
     let kinds = SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
     kinds.sort_by_key(|kind| {
-        let near = std::cmp::Reverse((kind.near, kind.pairs));
-        (!kind.rules.contains(&AliasRule::Llvm), kind.order, near)
+        let together = std::cmp::Reverse((kind.together, kind.pairs));
+        (!kind.rules.contains(&AliasRule::Llvm), kind.order, together)
     });
     kinds
 }
@@ -156,9 +149,9 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         Some(&known) => {
             let kind = &mut seen.kinds[known];
             kind.pairs += 1;
-            let near = Near::of([&a, &b], registry);
-            if near > kind.near {
-                (kind.near, kind.best) = (near, [a.clone(), b.clone()]);
+            let together = registry.are_together(&a, &b);
+            if together > kind.together {
+                (kind.together, kind.best) = (together, [a.clone(), b.clone()]);
             }
             false
         }
@@ -184,16 +177,6 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     }
 }
 
-impl Near {
-    fn of([a, b]: [&Described; 2], registry: &Registry) -> Near {
-        match registry.are_of_one_module(a, b) {
-            false => Near::TwoModules,
-            true if a.function == b.function => Near::OneFunction,
-            true => Near::OneModule,
-        }
-    }
-}
-
 impl Kind {
     fn new(order: Order, [a, b]: [&Described; 2], registry: &Registry) -> Kind {
         let rules = sites::rules_against(registry, a, b);
@@ -206,7 +189,7 @@ impl Kind {
         Kind {
             order,
             best: [a.clone(), b.clone()],
-            near: Near::of([a, b], registry),
+            together: registry.are_together(a, b),
             says: [a, b].map(|it| access(registry, it)),
             rules,
             reason: reason.to_string(),
@@ -217,10 +200,10 @@ impl Kind {
 
     /// What LLVM needs to see both accesses at once.
     pub(crate) fn needs(&self) -> &'static str {
-        match self.near {
-            Near::TwoModules => "in two modules, which are compiled apart: with -flto",
-            Near::OneModule => "in one module: once one function is inlined into the other",
-            Near::OneFunction => "in one function",
+        match self.together {
+            [false, _] => "in two modules, which are compiled apart: with -flto",
+            [_, false] => "in one module: once one function is inlined into the other",
+            _ => "in one function",
         }
     }
 

@@ -271,22 +271,21 @@ impl Registry {
         })
     }
 
-    /// Whether two accesses were compiled in one module. One in a function of a header is in each module that has it.
-    pub(crate) fn are_of_one_module(&self, a: &Described, b: &Described) -> bool {
+    /// Whether two accesses were compiled in one module, and are in one function. One in a function of a header is in
+    /// each module that has it.
+    pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
         let has = |module: usize, it: &Described| {
             let known = &self.modules[module];
-            let is = |at: u32, text: &str| {
-                let rest = known
-                    .strings
-                    .get(at as usize..)
-                    .and_then(|it| it.strip_prefix(text.as_bytes()));
-                rest.is_some_and(|rest| rest.first() == Some(&0))
+            let [function, file] =
+                [&it.function, &it.file].map(|it| [it.as_bytes(), b"\0"].concat());
+            let is = |at: u32, text: &[u8]| {
+                known.strings.get(at as usize..).is_some_and(|it| it.starts_with(text))
             };
-            let names = known.places.iter();
-            !it.file.is_empty()
-                && names.into_iter().any(|at| is(at[0], &it.function) && is(at[1], &it.file))
+            let mut places = known.places.iter();
+            !it.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
         };
-        a.module == b.module || has(a.module, b) || has(b.module, a)
+        let is_one = a.module == b.module || has(a.module, b) || has(b.module, a);
+        [is_one, is_one && a.function == b.function]
     }
 }
 

@@ -227,8 +227,7 @@ impl Line {
 
     /// Whether clang is to keep what it makes on the way to an object.
     pub(super) fn saves_temporaries(&self) -> bool {
-        self.flags()
-            .any(|flag| flag[0].to_string_lossy().trim_start_matches('-').starts_with("save-temps"))
+        self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
     /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place

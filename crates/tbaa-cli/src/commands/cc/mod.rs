@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 
 use tbaa_instrument::{Form, instrument};
 
-use crate::convert::{clang, command_of};
+use crate::convert::{Words, clang, command_of, words};
 use crate::report::{Failure, note, refuse_input};
 use crate::scratch::Folder;
 use line::{Line, Task, Word};
@@ -64,16 +64,10 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     let driver = Driver { plus_plus, clang: &by };
     if line.task == Task::Other {
         if line.has("--help") || line.has("-help") {
-            note(
-                "`tbaa cc` is clang with run-time checks, see `tbaa help cc`; this is clang's help:",
-            );
+            note("`tbaa cc` is clang with run-time checks: `tbaa help cc`; this is clang's help:");
         }
-        let mut command = driver.command();
-        command.args(arguments);
-        if line.sources().next().is_some() {
-            command.args(runtime::include());
-        }
-        return finish(&mut command);
+        let headers = line.sources().next().map(|_| runtime::include());
+        return finish(driver.command().args(arguments).args(headers.unwrap_or_default()));
     }
     if let Some(other) = line.other_sanitizer() {
         return Err(Failure::unusable(format!(
@@ -83,9 +77,8 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     }
     if line.task == Task::Header {
         // As sources are compiled that include it.
-        let mut command = driver.command();
-        command.args(arguments).args(Job::as_checked(&line)).args(runtime::include());
-        return finish(&mut command);
+        let checked = Job::as_checked(&line);
+        return finish(driver.command().args(arguments).args(checked).args(runtime::include()));
     }
     let folder = Folder::new()
         .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
@@ -450,9 +443,9 @@ Exit status: the program's, or 128 and the signal that ended it; 66 where someth
 pub(crate) struct Run {
     /// A C or C++ file.
     pub(crate) source: PathBuf,
-    /// Flags for clang.
-    #[arg(long, value_name = "FLAGS", value_delimiter = ' ', allow_hyphen_values = true)]
-    pub(crate) flags: Vec<OsString>,
+    /// Flags for clang; quotes are a shell's.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
+    pub(crate) flags: Vec<Words>,
     /// The program's arguments.
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
@@ -465,9 +458,9 @@ pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
     let plus_plus = args.source.extension().is_some_and(|it| it != "c");
     // Debug information has the typedefs of structs without a name.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
-    arguments.extend_from_slice(&args.flags);
+    arguments.extend(args.flags.iter().flat_map(|it| &it.0).map(OsString::from));
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
-    if !args.flags.iter().any(level) {
+    if !arguments.iter().any(level) {
         arguments.insert(0, "-O1".into());
     }
     arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);
