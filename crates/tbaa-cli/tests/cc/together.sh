@@ -39,3 +39,8 @@ needs "in one module: " both.c with.c
 needs "in one module: " with.c both.c
 sed '2c static void set(void *p) { *(short *)p = 2; }' both.c > other.c
 needs "in two modules" other.c with.c
+# The same where the second access is the header's.
+echo 'static inline int get(void *p) { return *(int *)p; }' > get.h
+printf '#include "get.h"\nint run(void *p) { return get(p); }\n' > with.c
+printf '%s\n#include "get.h"\nint run(void *); int main(int n, char **v) { float *p = malloc(4); *p = 1; return (n > 4 ? get(p) : run(p)) == 0; }\n' "$head" > both.c
+needs "in one module: " both.c with.c
