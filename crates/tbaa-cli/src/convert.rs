@@ -66,6 +66,15 @@ impl FlagsArg {
     }
 }
 
+/// Flags in one argument.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(pub(crate) Vec<String>);
+
+/// Takes flags apart as a shell does: `-O2 '-DX="a b"'`.
+pub(crate) fn words(text: &str) -> Result<Words, &'static str> {
+    shlex::split(text).map(Words).ok_or("a quote is not closed")
+}
+
 /// A path, and how clang is to compile what is there.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {

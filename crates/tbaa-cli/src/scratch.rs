@@ -48,7 +48,10 @@ impl Folder {
         loop {
             let name = format!("tbaa-{}-{number}", std::process::id());
             let folder = std::env::temp_dir().join(name);
-            match std::fs::create_dir(&folder) {
+            let mut made = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
+            match made.create(&folder) {
                 Ok(()) => {
                     folders().push((folder.clone(), Vec::new(), None));
                     return Ok(Folder(folder));

@@ -128,30 +128,34 @@ pub fn cache() -> Result<PathBuf, Error> {
 /// links: another user may own a link on the way, and change it after this.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    unsafe extern "C" {
+        safe fn geteuid() -> u32;
+    }
+    let user = geteuid();
     let file = |error| Error::File(folder.to_owned(), error);
+    // All may write to a folder with the sticky bit, but rename only what is their own.
+    let leads_there = |path: &Path| {
+        path.ancestors().try_for_each(|path| {
+            let found = fs::metadata(path).map_err(file)?;
+            let is_own = [0, user].contains(&found.uid()) && found.mode() & 0o1002 != 0o002;
+            if is_own { Ok(()) } else { Err(Error::Shared(path.to_owned())) }
+        })
+    };
+    // Nothing is made in another user's folder.
+    folder
+        .ancestors()
+        .find_map(|it| it.canonicalize().ok())
+        .map_or(Ok(()), |it| leads_there(&it))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file)?;
     let real = folder.canonicalize().map_err(file)?;
-    // What this process makes is its user's.
-    let probe = real.join(format!("{}.probe", std::process::id()));
-    let _ = fs::remove_file(&probe);
-    let mut made = fs::OpenOptions::new();
-    made.write(true).create_new(true).mode(0o600);
-    let user = made.open(&probe).and_then(|it| it.metadata()).map_err(file)?.uid();
-    let _ = fs::remove_file(&probe);
     for path in [folder, &real, &real.join(LIBRARY), &real.join(KEY)] {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         if found.is_symlink() || found.uid() != user || found.mode() & 0o022 != 0 {
             return Err(Error::Shared(path.to_owned()));
         }
     }
-    // All may write to a folder with the sticky bit, but rename only what is their own.
-    for path in real.ancestors().skip(1) {
-        let found = fs::metadata(path).map_err(file)?;
-        if ![0, user].contains(&found.uid()) || found.mode() & 0o1002 == 0o002 {
-            return Err(Error::Shared(path.to_owned()));
-        }
-    }
+    leads_there(&real)?;
     Ok(real)
 }
 

@@ -1,7 +1,8 @@
 //! What is said when the program ends: how many reports of each kind there were, and which
 //! calls were not understood; for people, as JSON and as SARIF.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
 
@@ -19,8 +20,12 @@ const FUNCTIONS: usize = 20;
 pub(crate) fn say() {
     let (count, kinds) = (report::count(), report::kinds());
     if count > 0 {
-        let many = if count == 1 { "contradiction" } else { "contradictions" };
-        report::say(&format!("{count} {many} in all"));
+        let which = match options().all || kinds.len() == count as usize {
+            true => "",
+            false => "; only the first of each kind was printed (all=1 prints all)",
+        };
+        let [all, of] = [(count as usize, "contradiction"), (kinds.len(), "kind")].map(counted);
+        report::say(&format!("{all} in all, of {of}{which}"));
         if count > 1 {
             report::say(&by_kind(kinds));
         }
@@ -52,12 +57,16 @@ pub(crate) fn say() {
     }
 }
 
+/// `1 kind`, `2 kinds`.
+fn counted((count, what): (usize, &str)) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// One line for the accesses that show each kind best.
 fn by_kind(kinds: Vec<Kind>) -> String {
-    let mut text = format!(
-        "{} kinds, those first that LLVM can use most easily; pairs of accesses, and the two that \
-         show it best",
-        kinds.len()
+    let mut text = String::from(
+        "the kinds, those first that LLVM can use most easily; pairs of accesses, and the two that show \
+         it best",
     );
     let mut needs = "";
     for kind in &kinds {
@@ -79,7 +88,9 @@ pub(crate) fn write_files() {
     {
         let Some(file) = file else { continue };
         let file = file.replace("%p", &std::process::id().to_string());
-        if let Err(error) = std::fs::write(&file, format!("{:#}\n", document())) {
+        let written =
+            report::open(&file, false).and_then(|mut it| writeln!(it, "{:#}", document()));
+        if let Err(error) = written {
             report::say(&format!("cannot write {file}: {error}"));
         }
     }
@@ -153,10 +164,7 @@ fn sarif() -> Value {
             kind.says[1],
             kind.reason.replace('\n', "; "),
             kind.so(),
-            match kind.pairs {
-                1 => "1 pair".to_owned(),
-                pairs => format!("{pairs} pairs"),
-            },
+            counted((kind.pairs as usize, "pair")),
         );
         json!({
             "ruleId": "contradiction", "level": "warning", "message": { "text": text },

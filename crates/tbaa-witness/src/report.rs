@@ -6,8 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 
 use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Names, name_in_source};
@@ -31,8 +33,10 @@ struct Seen {
 #[derive(Clone)]
 pub(crate) struct Kind {
     pub(crate) order: Order,
-    /// The two accesses that show it best: in one function, or else in one file.
+    /// The two accesses that LLVM sees at once most easily.
     pub(crate) best: [Described; 2],
+    /// Whether they are in one module, and in one function.
+    together: [bool; 2],
     /// What their tags say.
     pub(crate) says: [String; 2],
     /// The rules that contradict, and why.
@@ -62,8 +66,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
     let kinds = SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
     kinds.sort_by_key(|kind| {
-        let near = std::cmp::Reverse((kind.nearness(), kind.pairs));
-        (!kind.rules.contains(&AliasRule::Llvm), kind.order, near)
+        let together = std::cmp::Reverse((kind.together, kind.pairs));
+        (!kind.rules.contains(&AliasRule::Llvm), kind.order, together)
     });
     kinds
 }
@@ -75,13 +79,37 @@ pub(crate) fn say(line: &str) {
 
 /// Writes to standard error, or to the file that the options name.
 fn put(text: &str) {
+    static FAILED: AtomicBool = AtomicBool::new(false);
     if let Some(path) = &options().log_path {
         let file = format!("{path}.{}", std::process::id());
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
-        if file.is_ok_and(|mut file| file.write_all(text.as_bytes()).is_ok()) {
-            return;
+        let written = open(&file, true).and_then(|mut file| file.write_all(text.as_bytes()));
+        let Err(error) = written else { return };
+        if !FAILED.swap(true, Relaxed) {
+            print(&format!(
+                "tbaa-witness: cannot write {file}: {error}; this goes to standard error\n"
+            ));
         }
     }
+    print(text);
+}
+
+/// Opens a file for what there was. Where others may put a link, they may have one to a file of this user's: a link is
+/// followed only if it is this user's or the system's.
+pub(crate) fn open(file: &str, append: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).append(append).truncate(!append);
+    let opened = options.clone().custom_flags(libc::O_NOFOLLOW).open(file);
+    let Ok(link) = fs::symlink_metadata(file) else { return opened };
+    // SAFETY: nothing can go wrong.
+    let users = [0, unsafe { libc::geteuid() }];
+    match link.is_symlink() {
+        true if users.contains(&link.uid()) => options.open(file),
+        true => Err(io::Error::other("it is another user's symbolic link")),
+        false => opened,
+    }
+}
+
+fn print(text: &str) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // SAFETY: the bytes are there. Not through the standard library, whose
@@ -116,13 +144,14 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     if suppressed(&a) || suppressed(&b) {
         return;
     }
-    let number = REPORTS.fetch_add(1, Relaxed) + 1;
+    let count = REPORTS.fetch_add(1, Relaxed) + 1;
     let is_new = match seen.numbers.get(&(order, a.tag, b.tag)) {
         Some(&known) => {
             let kind = &mut seen.kinds[known];
             kind.pairs += 1;
-            if nearness([&a, &b]) > kind.nearness() {
-                kind.best = [a.clone(), b.clone()];
+            let together = registry.are_together(&a, &b);
+            if together > kind.together {
+                (kind.together, kind.best) = (together, [a.clone(), b.clone()]);
             }
             false
         }
@@ -137,22 +166,14 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
             true => seen.kinds[seen.kinds.len() - 1].clone(),
             false => Kind::new(order, [&a, &b], registry),
         };
+        // Those that are printed are counted on.
+        let number = if options().all { count } else { seen.kinds.len() as u32 };
         put(&text(number, &kind, address, bytes, registry));
     }
     if options().halt {
         crate::end::write_files();
         // SAFETY: ends the process.
         unsafe { libc::_exit(if options().exitcode == 0 { 1 } else { options().exitcode }) };
-    }
-}
-
-/// How easily somebody sees that two accesses belong together.
-fn nearness([a, b]: [&Described; 2]) -> u32 {
-    match (a.file == b.file, a.function == b.function) {
-        _ if a.line == 0 || b.line == 0 => 0,
-        (true, true) => 3,
-        (true, false) => 2,
-        (false, _) => 1,
     }
 }
 
@@ -168,6 +189,7 @@ impl Kind {
         Kind {
             order,
             best: [a.clone(), b.clone()],
+            together: registry.are_together(a, b),
             says: [a, b].map(|it| access(registry, it)),
             rules,
             reason: reason.to_string(),
@@ -176,16 +198,11 @@ impl Kind {
         }
     }
 
-    fn nearness(&self) -> u32 {
-        nearness([&self.best[0], &self.best[1]])
-    }
-
     /// What LLVM needs to see both accesses at once.
     pub(crate) fn needs(&self) -> &'static str {
-        match self.nearness() {
-            0 => "no debug information says where they are",
-            1 => "in two files: with -flto, or where a header's function is inlined",
-            2 => "in one file: once one function is inlined into the other",
+        match self.together {
+            [false, _] => "in two modules, which are compiled apart: with -flto",
+            [_, false] => "in one module: once one function is inlined into the other",
             _ => "in one function",
         }
     }
@@ -279,7 +296,7 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
     let program = reproduce(graph, (write.tag, write.size), (read.tag, read.size));
-    match std::fs::write(&file, program) {
+    match open(&file, false).and_then(|mut it| it.write_all(program.as_bytes())) {
         Ok(()) => file,
         Err(error) => format!("none: cannot write {file}: {error}"),
     }

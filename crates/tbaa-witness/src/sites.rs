@@ -55,6 +55,8 @@ pub(crate) struct Described {
     pub(crate) what: String,
     /// The typedef of the base type, if its node has no name.
     pub(crate) base: String,
+    /// The number of its module.
+    module: usize,
 }
 
 impl Described {
@@ -270,7 +272,25 @@ impl Registry {
             column,
             what: string(what),
             base: string(base),
+            module: at,
         })
+    }
+
+    /// Whether two accesses were compiled in one module, and are in one function. One in a function of a header is in
+    /// each module that has it.
+    pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
+        let has = |module: usize, it: &Described| {
+            let known = &self.modules[module];
+            let [function, file] =
+                [&it.function, &it.file].map(|it| [it.as_bytes(), b"\0"].concat());
+            let is = |at: u32, text: &[u8]| {
+                known.strings.get(at as usize..).is_some_and(|it| it.starts_with(text))
+            };
+            let mut places = known.places.iter();
+            !it.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
+        };
+        let is_one = a.module == b.module || has(a.module, b) || has(b.module, a);
+        [is_one, is_one && a.function == b.function]
     }
 }
 

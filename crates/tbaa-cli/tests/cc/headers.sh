@@ -1,4 +1,4 @@
-# Headers that are compiled ahead, at any level.
+# Headers that are compiled ahead, at any level, and the runtime's own.
 . "$HERE/common"
 for flags in "" -O2 "-O0 -g"; do
   quiet $cc $flags -x c-header put.h -o put.pch
@@ -7,3 +7,17 @@ for flags in "" -O2 "-O0 -g"; do
   reports program
   quiet $cc $flags -include put.h main.c put.c -o program
 done
+printf '#include "tbaa_witness.h"\nint main(void) { tbaa_witness_fresh(0, 0); return 0; }\n' > own.c
+quiet $cc -Wall -Werror own.c -o own
+quiet $cc -fsyntax-only own.c
+cp own.c own.h
+quiet $cc own.h -o own.pch
+# As it is installed; a folder of the program's goes first.
+mkdir -p place/lib place/include first
+cp "$TBAA_WITNESS_LIBRARY/libtbaa_witness.so" place/lib
+echo 'extern int installed; void tbaa_witness_fresh(void *, unsigned long);' > place/include/tbaa_witness.h
+TBAA_WITNESS_LIBRARY=place/lib $cc -E own.c > said
+says 'extern int installed'
+cp place/include/tbaa_witness.h first
+$cc -E -idirafter first own.c > said
+says 'extern int installed'

@@ -6,7 +6,16 @@ for compiler in "$clang" clang-22; do
   CLANG=/none quiet "$TBAA" $compiler -O1 main.c put.c -o launched
   reports launched
 done
-quiet "$TBAA" /usr/bin/c++ -x c++ -fsyntax-only put.h
+# By clang in place of a compiler that is none, for the machine that is in its name.
+for compiler in gcc /usr/bin/gcc-12 /usr/bin/cc x86_64-linux-gnu-gcc-12; do
+  quiet "$TBAA" $compiler -O1 main.c put.c -o replaced
+  reports replaced
+done
+printf '#include <string>\nint main(int n, char **v) { return std::string(v[0]).size() == 0; }\n' > text.cpp
+for compiler in c++ /usr/bin/c++ g++-12 clang++-22; do quiet "$TBAA" $compiler text.cpp -o text; done
+echo 'int f(int *p) { return *p; }' > alone.c
+ends 0 "$TBAA" aarch64-linux-gnu-gcc -c alone.c
+says 'alone.c is compiled without checks: expected x86_64'
 printf '#!/bin/sh\necho >> calls\nexec "$@"\n' > wrap
 CLANG="sh ./wrap clang-22" quiet $cc -O1 main.c put.c -o wrapped
 reports wrapped

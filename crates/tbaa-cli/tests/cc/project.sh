@@ -35,6 +35,9 @@ quiet $cc -O1 -S put.c
 grep -q __tbaa_witness_check put.s
 $cc --version > said
 says 'clang version'
+$cc --help > help 2> said
+grep -q 'OVERVIEW: clang' help
+says 'note: `tbaa cc` is clang with run-time checks'
 if [ -f /usr/lib/x86_64-linux-gnu/libc.a ]; then
   $cc -O1 -static main.c put.c -o static
   reports static

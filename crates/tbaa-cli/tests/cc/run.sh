@@ -6,3 +6,18 @@ ends 7 "$TBAA" run prog.c --flags -DN=7 -- -x last
 echo 'void *malloc(unsigned long); int main(void) { float *p = malloc(4); *p = 1; return *(int *)p; }' > wrong.c
 ends 66 "$TBAA" run wrong.c
 ends 1 "$TBAA" run prog.c
+# Flags are words as in a shell.
+printf '#include <stdio.h>\nint main(void) { puts(X); return !Y; }\n' > words.c
+ends 0 "$TBAA" run words.c --flags "-O1 -DX='\"a b\"'  -D Y=1"
+[ "$(cat said)" = 'a b' ]
+for flag in "run words.c --flags" "bisect words.c --recipe native --flags" "bisect words.c --recipe native --opt"; do
+  ends 2 "$TBAA" $flag "-DX='1"
+  says "invalid value .* for '--[a-z]* <FLAGS>': a quote is not closed"
+done
+ends 0 "$TBAA" bisect words.c --recipe native --flags "-D'X=\"a b\"' -DY=1" --opt "-O2 '-DX=a b'"
+# Nobody else reads what lies in the folder of a run, whatever the umask is.
+printf '#include <stdlib.h>\nint main(void) { return system("ls -l $TMPDIR"); }\n' > folder.c
+mkdir temporary
+umask 0
+TMPDIR=$PWD/temporary ends 0 "$TBAA" run folder.c
+says '^drwx------ '

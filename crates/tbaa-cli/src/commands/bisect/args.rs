@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::convert::{Words, words};
+
 /// Finds the tags that make a program go wrong.
 ///
 /// The command is run on copies of the module in which some tags are left off.
@@ -30,9 +32,9 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Flags for clang, where the input is C or C++.
-    #[arg(long, value_name = "FLAGS", value_delimiter = ' ', allow_hyphen_values = true)]
-    pub(crate) flags: Vec<OsString>,
+    /// Flags for clang, where the input is C or C++; quotes are a shell's.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
+    pub(crate) flags: Vec<Words>,
     /// Compile and run the program instead of a command.
     #[arg(long, value_enum)]
     pub(crate) recipe: Option<Recipe>,
@@ -42,9 +44,10 @@ pub(crate) struct Bisect {
         value_name = "FLAGS",
         default_value = "-O2",
         allow_hyphen_values = true,
-        requires = "recipe"
+        requires = "recipe",
+        value_parser = words
     )]
-    pub(crate) opt: String,
+    pub(crate) opt: Words,
     /// The time limit of a run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

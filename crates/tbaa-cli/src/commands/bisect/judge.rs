@@ -131,7 +131,7 @@ impl<'a> Judge<'a> {
         first: bool,
         deadline: Instant,
     ) -> Result<Outcome, Failure> {
-        let flags = self.args.opt.split_whitespace();
+        let flags = &self.args.opt.0;
         let program = self.folder.file("program");
         let (mut compile, mut execute) = match recipe {
             Recipe::Run => {

@@ -42,7 +42,8 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
             })
             .collect::<Result<Vec<_>, _>>()?,
         (None, Some(input)) => {
-            vec![Input::open(Origin::new(input, &args.flags).as_written())?]
+            let flags = args.flags.iter().flat_map(|it| &it.0).map(Into::into);
+            vec![Input::open(Origin::new(input, &flags.collect::<Vec<_>>()).as_written())?]
         }
         (None, None) => return Err(Failure::unusable("name a module, or a build by --build")),
     };
@@ -170,7 +171,7 @@ impl<'a> Session<'a> {
             None => State::new(),
             Some(path) => {
                 let how = format!(
-                    "{:?} {:?} {} {} {}",
+                    "{:?} {:?} {:?} {} {}",
                     args.command, args.recipe, args.opt, args.timeout, args.repeat
                 );
                 let text = fnv(inputs.iter().flat_map(Input::text));

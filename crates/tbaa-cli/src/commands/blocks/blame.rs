@@ -11,7 +11,6 @@ use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
 
 use super::flow::{FAR, Flow, Loop, Point, Way};
-use super::vector::Vectorise;
 
 /// What an optimiser could do with a load or a loop, were it not for the blockers.
 pub(super) enum Wanted {
@@ -27,6 +26,40 @@ pub(super) enum Wanted {
     /// Take the value of one of these, and load on the one way on which none of
     /// them stands.
     Partly(Vec<usize>),
+}
+
+/// What LLVM makes of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Vectors {
+    Scalar,
+    /// Vectorised, behind a check at run time that accesses do not overlap.
+    Checked,
+    Vectorised,
+}
+
+impl Vectors {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Vectors::Scalar => "no vectors",
+            Vectors::Checked => "it is vectorised, behind a check at run time",
+            Vectors::Vectorised => "it is vectorised without a check",
+        }
+    }
+}
+
+/// A loop, and what keeps it from being vectorised.
+pub(super) struct Vectorise {
+    /// The block that begins it.
+    pub(super) header: usize,
+    pub(super) now: Vectors,
+    /// With tags that separate all that tags can separate in it.
+    pub(super) then: Vectors,
+    /// Why LLVM does not vectorise it, in its own words.
+    pub(super) remark: Option<String>,
+    /// Whether the access that is judged has the same pointer in every turn, and whether it or
+    /// another that is blamed has.
+    pub(super) is_fixed: bool,
+    pub(super) has_fixed: bool,
 }
 
 /// Why a store or call counts as one that may change what is loaded.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use tbaa_ir::{DebugInfo, Opcode};
 
 use super::Function;
-use super::blame::{Blocked, Blocker, Judge, Wanted};
+use super::blame::{Blocked, Blocker, Judge, Vectorise, Vectors, Wanted};
 use super::body::Event;
 use super::flow::{Flow, Loop};
 use super::proof::spread;
@@ -20,40 +20,6 @@ use crate::report::Failure;
 
 /// Pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
-
-/// What LLVM makes of a loop.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Vectors {
-    Scalar,
-    /// Vectorised, behind a check at run time that accesses do not overlap.
-    Checked,
-    Vectorised,
-}
-
-impl Vectors {
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Vectors::Scalar => "no vectors",
-            Vectors::Checked => "it is vectorised, behind a check at run time",
-            Vectors::Vectorised => "it is vectorised without a check",
-        }
-    }
-}
-
-/// A loop, and what keeps it from being vectorised.
-pub(super) struct Vectorise {
-    /// The block that begins it.
-    pub(super) header: usize,
-    pub(super) now: Vectors,
-    /// With tags that separate all that tags can separate in it.
-    pub(super) then: Vectors,
-    /// Why LLVM does not vectorise it, in its own words.
-    pub(super) remark: Option<String>,
-    /// Whether the access that is judged has the same pointer in every turn, and whether it or
-    /// another that is blamed has.
-    pub(super) is_fixed: bool,
-    pub(super) has_fixed: bool,
-}
 
 /// An innermost loop in which types alone may keep two accesses together.
 struct Candidate<'t> {

@@ -225,6 +225,11 @@ impl Line {
         self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
     }
 
+    /// Whether clang is to keep what it makes on the way to an object.
+    pub(super) fn saves_temporaries(&self) -> bool {
+        self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
+    }
+
     /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place
     /// of the same functions, unless another flag takes it back; or one that puts bytes before a
     /// function, where its mark is.

@@ -5,12 +5,13 @@ pub(crate) mod record;
 mod runtime;
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use tbaa_instrument::{Form, instrument};
 
-use crate::convert::{clang, command_of};
+use crate::convert::{Words, clang, command_of, words};
 use crate::report::{Failure, note, refuse_input};
 use crate::scratch::Folder;
 use line::{Line, Task, Word};
@@ -62,7 +63,11 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     }
     let driver = Driver { plus_plus, clang: &by };
     if line.task == Task::Other {
-        return driver.run(arguments);
+        if line.has("--help") || line.has("-help") {
+            note("`tbaa cc` is clang with run-time checks: `tbaa help cc`; this is clang's help:");
+        }
+        let headers = line.sources().next().map(|_| runtime::include());
+        return finish(driver.command().args(arguments).args(headers.unwrap_or_default()));
     }
     if let Some(other) = line.other_sanitizer() {
         return Err(Failure::unusable(format!(
@@ -72,9 +77,8 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     }
     if line.task == Task::Header {
         // As sources are compiled that include it.
-        let mut command = driver.command();
-        command.args(arguments).args(Job::as_checked(&line));
-        return finish(&mut command);
+        let checked = Job::as_checked(&line);
+        return finish(driver.command().args(arguments).args(checked).args(runtime::include()));
     }
     let folder = Folder::new()
         .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
@@ -110,17 +114,26 @@ fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
 const BY: &str = "--by";
 
 /// The arguments of this program. `tbaa /usr/bin/clang++ -c a.cc`, as a launcher of compilers is called,
-/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`; a compiler that is not clang is replaced by one.
+/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. clang replaces a compiler that is not clang, and gets the
+/// machine that is in its name: `x86_64-linux-gnu-gcc-12`.
 pub(crate) fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
     let name = named.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_clang = name.starts_with("clang");
-    let is_other = ["cc", "gcc", "c++", "g++"].iter().any(|it| name.starts_with(it));
-    if is_clang || is_other && named.components().count() > 1 {
-        let command = if name.contains("++") { "c++" } else { "cc" };
-        let by = is_clang.then(|| [BY.into(), named.into()]);
-        arguments.splice(1..2, [command.into()].into_iter().chain(by.into_iter().flatten()));
+    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
+    let (machine, plain) = plain.rsplit_once('-').map_or((None, plain), |it| (Some(it.0), it.1));
+    let flag = match plain {
+        "clang" | "clang++" => Some([BY.into(), named.into()].to_vec()),
+        // These are commands of this program.
+        "cc" | "c++" if named.as_os_str() == plain => None,
+        "cc" | "c++" | "gcc" | "g++" => {
+            Some(machine.map(|it| format!("--target={it}").into()).into_iter().collect())
+        }
+        _ => None,
+    };
+    if let Some(flag) = flag {
+        let command = if plain.ends_with("++") { "c++" } else { "cc" };
+        arguments.splice(1..2, [command.into()].into_iter().chain(flag));
     }
     arguments
 }
@@ -138,10 +151,6 @@ impl Driver<'_> {
             command.arg("--driver-mode=g++");
         }
         command
-    }
-
-    fn run(self, arguments: &[OsString]) -> Result<Status, Failure> {
-        finish(self.command().args(arguments))
     }
 }
 
@@ -186,7 +195,7 @@ impl Job<'_> {
         let sources = self.line.sources().count();
         if self.line.output.is_some() && sources > 1 {
             // clang says what is wrong with that.
-            return self.driver.run(&self.whole());
+            return finish(self.driver.command().args(self.whole()));
         }
         for (path, language) in self.line.sources() {
             let to = match &self.line.output {
@@ -240,26 +249,47 @@ impl Job<'_> {
         // What clang makes beside the object is named by this.
         let stem = source.file_stem().filter(|it| *it != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
-        check!(finish(&mut self.front(source, language, &text, named)));
-        if self.line.has("-save-temps=obj") || self.line.has("--save-temps=obj") {
-            for extension in ["i", "ii"] {
-                let _ = std::fs::copy(text.with_extension(extension), to.with_extension(extension));
-            }
-        }
+        let mut front = self.front(source, language, &text, named);
+        let aliasing = ["-fno-strict-aliasing", "-fstrict-aliasing"];
+        let aliasing = front.get_args().filter(|it| aliasing.iter().any(|flag| it == flag)).last();
+        let has_no_tags = aliasing.is_some_and(|it| it == "-fno-strict-aliasing");
+        check!(finish(&mut front));
         let module = match self.recording {
             Some(recording) => recording.keep(&text)?,
             None => {
-                self.instrument(source, &text)?;
-                text
+                self.instrument(source, &text, has_no_tags)?;
+                text.clone()
             }
         };
         let mut back = self.back();
         let arguments: Vec<OsString> = back.get_args().map(OsStr::to_owned).collect();
         let status = finish(back.arg(&module).arg("-o").arg(to))?;
+        if self.line.saves_temporaries() {
+            self.name_temporaries(&text, to, named);
+        }
         if let Some(recording) = self.recording.filter(|_| status == 0) {
             recording.compiled(back.get_program(), &arguments, &module, to)?;
         }
         Ok(status)
+    }
+
+    /// Puts what clang keeps by `-save-temps` where it is for one clang that compiles it all.
+    fn name_temporaries(&self, text: &Path, to: &Path, named: &Path) {
+        let is_beside = self.line.has("-save-temps=obj") || self.line.has("--save-temps=obj");
+        let folder = |of: &Path| {
+            let parent = of.parent().filter(|_| is_beside);
+            parent.unwrap_or(Path::new("")).join(text.file_name().unwrap_or_default())
+        };
+        let (front, back, place) = (folder(text), folder(to), folder(named));
+        for (made, from, extension) in
+            [(&front, "i", "i"), (&front, "ii", "ii"), (&front, "tmp.bc", "bc"), (&back, "s", "s")]
+        {
+            let (made, place) = (made.with_extension(from), place.with_extension(extension));
+            let _ = fs::rename(&made, &place).or_else(|_| fs::copy(made, place).map(drop));
+        }
+        if self.line.task == Task::Link {
+            let _ = fs::copy(to, place.with_extension("o"));
+        }
     }
 
     /// Flags that checks need beside the line's.
@@ -268,7 +298,10 @@ impl Job<'_> {
         // Without optimisation clang writes no tags.
         let level = line.flags().rfind(level).is_none_or(|level| level[0] == "-O0");
         let debug = line.flags().any(|flag| flag[0].as_encoded_bytes().starts_with(b"-g"));
-        [level.then_some("-O1"), (!debug).then_some("-gline-tables-only")].into_iter().flatten()
+        // clang warns of its own assembly, if that has lines of DWARF 5.
+        let old = !debug && line.saves_temporaries();
+        let lines = (!debug).then_some("-gline-tables-only");
+        [level.then_some("-O1"), lines, old.then_some("-gdwarf-4")].into_iter().flatten()
     }
 
     /// What the names begin with of files that clang makes of a source when it links at once.
@@ -283,7 +316,7 @@ impl Job<'_> {
         let line = self.line;
         let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"];
         let kept = line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
-        command.args(kept.flatten()).args(Job::as_checked(line));
+        command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|it| line.has(it)) {
             // Named as clang names them, and not by the module.
@@ -336,18 +369,21 @@ impl Job<'_> {
     }
 
     /// Puts checks into a module, where that can be done.
-    fn instrument(&self, source: &Path, file: &Path) -> Result<(), Failure> {
-        let text = std::fs::read(file)?;
+    fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result<(), Failure> {
+        let text = fs::read(file)?;
         let checked =
             tbaa_ir::read(&text).and_then(|module| instrument(&text, &module, Form::Assembly));
-        match checked {
-            Ok(checked) => Ok(std::fs::write(file, checked.text)?),
-            Err(error) => {
-                let source = source.display();
-                note(format!("{source} is compiled without checks: {}", error.kind));
-                Ok(())
+        let why = match checked {
+            Ok(checked) => {
+                fs::write(file, checked.text)?;
+                has_no_tags.then(|| "-fno-strict-aliasing leaves out all tags".to_owned())
             }
+            Err(error) => Some(error.kind.to_string()),
+        };
+        if let Some(why) = why {
+            note(format!("{} is compiled without checks: {why}", source.display()));
         }
+        Ok(())
     }
 
     fn link(&self) -> Result<Status, Failure> {
@@ -407,9 +443,9 @@ Exit status: the program's, or 128 and the signal that ended it; 66 where someth
 pub(crate) struct Run {
     /// A C or C++ file.
     pub(crate) source: PathBuf,
-    /// Flags for clang.
-    #[arg(long, value_name = "FLAGS", value_delimiter = ' ', allow_hyphen_values = true)]
-    pub(crate) flags: Vec<OsString>,
+    /// Flags for clang; quotes are a shell's.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
+    pub(crate) flags: Vec<Words>,
     /// The program's arguments.
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
@@ -422,9 +458,9 @@ pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
     let plus_plus = args.source.extension().is_some_and(|it| it != "c");
     // Debug information has the typedefs of structs without a name.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
-    arguments.extend_from_slice(&args.flags);
+    arguments.extend(args.flags.iter().flat_map(|it| &it.0).map(OsString::from));
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
-    if !args.flags.iter().any(level) {
+    if !arguments.iter().any(level) {
         arguments.insert(0, "-O1".into());
     }
     arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);

@@ -48,6 +48,18 @@ pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failu
     Ok(vec![own.into(), "-lpthread".into(), "-ldl".into(), "-lm".into()])
 }
 
+/// Returns what lets clang find `tbaa_witness.h`, after all other folders: `include` beside the library's folder,
+/// or where this repository has it. Nothing where it is not there.
+pub(super) fn include() -> Vec<OsString> {
+    let library = find("libtbaa_witness.so").and_then(|it| Ok(std::path::absolute(it)?));
+    let library = library.unwrap_or_default();
+    let parents = library.ancestors().skip(1).take(5);
+    let mut folders =
+        parents.flat_map(|it| ["include", "crates/tbaa-witness/include"].map(|name| it.join(name)));
+    let found = folders.find(|folder| folder.join("tbaa_witness.h").is_file());
+    found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
+}
+
 /// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, and in
 /// `lib` beside its folder.
 fn find(name: &str) -> Result<PathBuf, Failure> {
