@@ -130,9 +130,6 @@ impl Current<'_, '_> {
         let known = size.parse().unwrap_or(0);
         if (1..=inline::MOST_CLEARED).contains(&known) {
             self.pass.table.clears.insert(known);
-            if self.pass.form == Form::Assembly && inline::SIZES.contains(&known) {
-                return self.assembly(statement, at, &assembly::clear(known, pointer));
-            }
             self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
             self.put(statement, at, format_args!("_clear(ptr {pointer}, i64 {size})"));

@@ -130,8 +130,8 @@ fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
 
-/// Writes what calls the function of a check, or one that forgets, for all that is left.
-pub(super) fn enter(name: &str, out: &mut String) {
+/// Writes what calls the function of a check for all that is left.
+fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
     let mut lines: Vec<String> = push("%rsi").into();
     lines.extend(call.map(str::to_owned));
@@ -154,36 +154,6 @@ pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     format!(
         "\"{}\", \"r,~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
          (ptr nocapture readnone {pointer}) nounwind",
-        lines.join("\\0A\\09"),
-    )
-}
-
-/// Forgets what is known of some bytes, of which most often nothing is.
-pub(super) fn clear(size: u64, pointer: &str) -> String {
-    let mut lines = vec!["movq $0, %r11".to_owned()];
-    let mut line = |text: String| lines.push(text);
-    if size > 1 {
-        line(format!("testb $${}, %r11b", size.min(4) - 1));
-        line("jne 2f".to_owned());
-    }
-    line(format!("btcq $${FLIP}, %r11"));
-    if size < 4 {
-        line("andq $$-4, %r11".to_owned());
-    }
-    // Each cell by itself: the processor waits if it reads what two stores have just written.
-    let cells = (0..size).step_by(4).map(|at| format!("{}(%r11)", CELL_OFFSET + at));
-    for cell in cells {
-        line(format!("cmpl $$0, {cell}"));
-        line("jne 2f".to_owned());
-    }
-    line("jmp 1f".to_owned());
-    line("2:".to_owned());
-    line("movq $0, %r10".to_owned());
-    line("callq ${1:P}".to_owned());
-    line("1:".to_owned());
-    format!(
-        "alignstack \"{}\", \"r,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
-         (ptr nocapture readnone {pointer}, ptr @__tbaa_witness.clear{size}.enter) nounwind",
         lines.join("\\0A\\09"),
     )
 }

@@ -431,36 +431,40 @@ pub(super) const MOST_CLEARED: u64 = 64;
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
     // Whole cells are cleared here, if the pointer is aligned as the size is.
     let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
+    // What is looked at together. The processor waits where one load reads what two stores have just written, so of few
+    // cells each is looked at by itself.
+    let word = if size <= 8 { 4 } else { 8 };
+    let ty = format!("i{}", 8 * word);
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
 {}  %end = add i64 %flipped, {}
-  %end.word = and i64 %end, -8
+  %end.word = and i64 %end, -{word}
   %end.cells = inttoptr i64 %end.word to ptr
-  %known.0 = load atomic i64, ptr %end.cells unordered, align 8{tag}
-  %word = and i64 %flipped, -8
+  %known.0 = load atomic {ty}, ptr %end.cells unordered, align {word}{tag}
+  %word = and i64 %flipped, -{word}
   %cells = inttoptr i64 %word to ptr
 ",
         flipped(),
         size - 1,
     );
     // The last word may be one more than there are in the size.
-    let words = size.div_ceil(8);
+    let words = size.div_ceil(word);
     for at in 0..words {
         let _ = write!(
             out,
-            "  %cells.{at} = getelementptr i64, ptr %cells, i64 {at}
-  %both.{at} = load atomic i64, ptr %cells.{at} unordered, align 8{tag}
-  %known.{} = or i64 %known.{at}, %both.{at}
+            "  %cells.{at} = getelementptr {ty}, ptr %cells, i64 {at}
+  %both.{at} = load atomic {ty}, ptr %cells.{at} unordered, align {word}{tag}
+  %known.{} = or {ty} %known.{at}, %both.{at}
 ",
             at + 1,
         );
     }
     let _ = writeln!(
         out,
-        "  %nothing = icmp eq i64 %known.{words}, 0
+        "  %nothing = icmp eq {ty} %known.{words}, 0
   br i1 %nothing, label %done, label %some
 some:"
     );

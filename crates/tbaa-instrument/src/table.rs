@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use super::Form;
 use super::access::Direction;
-use super::assembly;
 use super::inline::{self, Check};
 use super::layout::VERSION;
 use tbaa::parts::table::IndexMap;
@@ -118,12 +117,7 @@ impl Table {
             out.push_str("\"\n");
         }
         inline::write(n, form, &self.checks, tag, &mut out);
-        for &size in &self.clears {
-            inline::clear(size, tag, &mut out);
-            if form == Form::Assembly && inline::SIZES.contains(&size) {
-                assembly::enter(&format!("clear{size}"), &mut out);
-            }
-        }
+        self.clears.iter().for_each(|&size| inline::clear(size, tag, &mut out));
         self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
         for (name, parameters) in RUNTIME {
             let _ = writeln!(
