@@ -2,7 +2,8 @@
 //! optimised and compiled nearly as fast as one without.
 //!
 //! The assembly looks at the beginning of a site's row, as [`inline`](super::inline) says, and
-//! calls what looks at the rest, with the pointer in `%r10` and the row in `%r11`. Only these two change. `alignstack`
+//! calls what looks at the rest, with the pointer in `%r10` and the row in `%r11`. Only these two change: LLVM does not
+//! know of the call, so what is called keeps all vector registers as well. `alignstack`
 //! says that it needs an aligned stack, so that LLVM leaves no red zone below it, which the call would
 //! overwrite: also in functions of other modules that it is inlined into.
 //!

@@ -25,7 +25,7 @@ void tbaa_witness_fresh(const void *address, size_t size);
  * and any read of them is fine. */
 void tbaa_witness_wrote(const void *address, size_t size);
 
-/* How many contradictions have been reported so far. */
+/* How many contradictions have been reported so far: each pair of accesses counts once. */
 uint32_t tbaa_witness_reports(void);
 
 #ifdef __cplusplus

@@ -203,7 +203,7 @@ pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Returns how many contradictions were reported so far.
+/// Returns how many contradictions were reported so far: each pair of accesses counts once.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_reports() -> u32 {
     report::count()
