@@ -136,7 +136,9 @@ impl<'t> Current<'_, 't> {
             }
         }
         self.own = self.own(statements);
-        statements.iter().for_each(|it| self.align(it));
+        if self.pass.form == Form::Assembly {
+            statements.iter().for_each(|it| self.align(it));
+        }
         for slot in by_value {
             self.fresh(first, Some(first.offset), &slot);
         }
@@ -367,7 +369,7 @@ impl<'t> Current<'_, 't> {
         let (Some(at), false) = (at, self.own.contains(slot.name)) else { return };
         let name = String::from_utf8_lossy(slot.name);
         let most = assembly::MOST_CLEARED;
-        if slot.whole && (1..=most).contains(&slot.size) && self.pass.form == Form::Assembly {
+        if slot.whole && (1..=most).contains(&slot.size) {
             return self.assembly(statement, at, &assembly::clear_whole(slot.size, &name));
         }
         self.forget(statement, at, &name, &slot.size.to_string());
