@@ -5,6 +5,7 @@ for file in main put get; do "$TBAA" cc --record record -O2 -flto -c $file.c; do
 sha1sum program ./*.o > before
 # The search's own test kills it, once the program has been changed.
 printf 'echo >> runs\nif [ $(wc -l < runs) = 6 ]; then kill -9 $(cat pid); fi\n./program\n' > test.sh
+export TMPDIR=$PWD # What a killed search leaves goes with the test.
 sh -c 'echo $$ > pid; exec "$TBAA" bisect --build record -- sh test.sh' > out 2>&1 || true
 status=0; sha1sum -c before > out 2>&1 || status=$?
 test $status != 0
