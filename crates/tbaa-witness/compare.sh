@@ -123,7 +123,8 @@ program() {
       number=$((number + 1))
       measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$number.o"
     done
-    $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
+    $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log ||
+      echo "$name.$way is not linked; compare.log says why" >&2
   done
   for round in $(seq "$rounds"); do
     for way in $ways; do
@@ -157,12 +158,10 @@ zlib() {
 
 lua() {
   local sources=${LUA:-}
-  if [ -z "$sources" ]; then
-    source_of lua5.4; sources=lua5.4/src
-    # What the Debian package generates.
-    echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' > $sources/lua5.4-deb-multiarch.h
-  fi
-  program lua -DLUA_USE_LINUX \
+  [ -n "$sources" ] || { source_of lua5.4; sources=lua5.4/src; }
+  # Debian's sources of Lua include a header that the package generates.
+  echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' | tee "$sources"/lua5.{3,4}-deb-multiarch.h > /dev/null
+  program lua "-DLUA_USE_POSIX -DLUA_USE_DLOPEN" \
     "$(ls "$sources"/l*.c | grep -v -e ltests -e luac)" "$here/tests/compare/bench.lua"
 }
 
