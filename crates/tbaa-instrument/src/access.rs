@@ -1,27 +1,11 @@
 //! Loads, stores and atomic accesses.
 
-use super::inline::{self, Check};
+use super::check::{self, Check, Direction};
 use super::outcome::SkipReason;
 use super::pass::Current;
-use super::{Form, assembly};
+use super::{Form, assembly, inline};
 use tbaa::TagId;
 use tbaa_ir::{Instruction, Opcode, Statement};
-
-/// What an access does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Direction {
-    Read,
-    Write,
-}
-
-impl Direction {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
-        }
-    }
-}
 
 /// Memory that is accessed, as the text of operands.
 pub(super) struct Bytes<'a> {
@@ -96,7 +80,7 @@ impl<'t> Current<'_, 't> {
         for &kind in kinds {
             let site = self.site(statement, tag, known, kind, what.to_owned());
             let check = Check { direction: kind, size: known };
-            if !inline::SIZES.contains(&known) {
+            if !check::SIZES.contains(&known) {
                 let module = "ptr @__tbaa_witness.module";
                 let call = format!("access(ptr {pointer}, i64 {size}, i32 {site}, {module})");
                 self.before(statement, call);
@@ -105,7 +89,7 @@ impl<'t> Current<'_, 't> {
             self.pass.table.checks.insert(check);
             match self.pass.form {
                 Form::Calls => {
-                    let row = inline::row(site);
+                    let row = check::row(site);
                     let call = format!(".{check}.shared(ptr {pointer}, ptr {row})");
                     self.put(statement, statement.offset, call);
                 }

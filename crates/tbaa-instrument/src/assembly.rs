@@ -11,8 +11,7 @@
 
 use std::fmt::Write;
 
-use super::access::Direction;
-use super::inline::{Check, row};
+use super::check::{Check, Direction, row};
 use super::layout::*;
 
 /// A check of an access.

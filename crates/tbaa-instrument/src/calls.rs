@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::access::{Bytes, Direction, shortened};
+use super::access::{Bytes, shortened};
+use super::check::Direction;
 use super::known;
 use super::outcome::SkipReason;
 use super::pass::Current;

@@ -17,34 +17,12 @@
 //! in [`assembly`](super::assembly) calls them behind LLVM's back.
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Display, Formatter, Write};
+use std::fmt::Write;
 
 use super::Form;
-use super::access::Direction;
 use super::assembly;
+use super::check::{Check, Direction};
 use super::layout::*;
-
-/// The sizes of accesses that are checked so, in bytes.
-pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
-
-/// A check of an access by what it does and a size in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Check {
-    pub(super) direction: Direction,
-    pub(super) size: u64,
-}
-
-impl Display for Check {
-    /// `read4`.
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.direction.word(), self.size)
-    }
-}
-
-/// A site's row, as a constant.
-pub(super) fn row(site: u32) -> String {
-    format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
-}
 
 /// Writes the tables of some sites and the functions for some checks. `tag` is what is attached
 /// to accesses of the runtime's memory, for they do not alias the program's.

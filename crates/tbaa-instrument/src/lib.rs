@@ -20,6 +20,7 @@ mod access;
 mod assembly;
 mod attributes;
 mod calls;
+mod check;
 mod flow;
 mod function;
 mod inline;

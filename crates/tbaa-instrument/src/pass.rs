@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::fmt::{Display, Write};
 
 use super::Form;
-use super::access::Direction;
 use super::attributes::number;
+use super::check::Direction;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};

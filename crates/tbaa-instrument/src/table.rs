@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Form;
-use super::access::Direction;
-use super::inline::{self, Check};
+use super::check::{Check, Direction};
+use super::inline;
 use super::layout::VERSION;
 use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
