@@ -39,6 +39,9 @@ pub const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The lowest bit of the site in a change. Above the site is the cell that was there.
 pub const SITE_SHIFT: u32 = 6;
 
+/// The last number that a site can have.
+pub const MAX_SITES: u32 = (1 << (32 - SITE_SHIFT)) - 1;
+
 /// The lowest bit of the mask in a change: which bytes of the granule are accessed. The lowest
 /// bit of all is always set.
 pub const MASK_SHIFT: u32 = 2;

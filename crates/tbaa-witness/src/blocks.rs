@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
+use crate::cells::{self, BLOCK_ALIGN};
 use crate::lock::Lock;
-use crate::shadow::{self, BLOCK_ALIGN, GRANULE};
 use crate::symbols;
 
 /// Places that allocated, by their numbers; 0 is none.
@@ -25,16 +25,6 @@ pub(crate) fn usable(block: *mut u8) -> usize {
     unsafe { libc::malloc_usable_size(block.cast()) }
 }
 
-/// Notes a new block of which so many bytes were asked for: nothing is known of it.
-pub(crate) fn allocated(block: *mut u8, asked: usize, caller: usize) {
-    if !block.is_null() {
-        // Whole granules, for which no lock is taken: this library's own locks
-        // may be held.
-        shadow::clear(block.addr(), usable(block).next_multiple_of(GRANULE));
-        mark(block, asked, caller);
-    }
-}
-
 /// Set in the mark of a block's second part, which says how many of its bytes nobody
 /// asked for.
 const SPARE: u16 = 1 << 15;
@@ -42,10 +32,10 @@ const SPARE: u16 = 1 << 15;
 /// Notes who allocated a block, and how many bytes were asked for. A block has two marks,
 /// for it is never smaller than what two marks stand for.
 pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
-    if let Some(mark) = shadow::block(block.addr()) {
+    if let Some(mark) = cells::block(block.addr()) {
         mark.store(number_of(caller), Relaxed);
     }
-    if let Some(mark) = shadow::block(block.addr() + BLOCK_ALIGN) {
+    if let Some(mark) = cells::block(block.addr() + BLOCK_ALIGN) {
         let spare = usable(block).saturating_sub(asked);
         mark.store(SPARE | u16::try_from(spare).unwrap_or(0) & !SPARE, Relaxed);
     }
@@ -54,15 +44,15 @@ pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
 /// Notes that a block is no more.
 pub(crate) fn freed(block: *mut u8) {
     for at in [block.addr(), block.addr().wrapping_add(BLOCK_ALIGN)] {
-        if let Some(mark) = shadow::block(at) {
+        if let Some(mark) = cells::block(at) {
             mark.store(0, Relaxed);
         }
     }
 }
 
-/// Whether [`allocated`] has seen this block.
+/// Whether a block has marks.
 fn is_known(block: *mut u8) -> bool {
-    shadow::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
+    cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
 /// Blocks of an allocator that is not the C library's, and parts of the address space that
@@ -75,30 +65,29 @@ struct Other {
     mapped: bool,
 }
 
-/// Notes what an allocation function has returned to checked code: the C library's are
-/// known already.
-pub(crate) fn returned(block: *mut u8, size: usize) {
-    if !block.is_null() && !is_known(block) {
-        shadow::clear(block.addr(), size);
+/// Notes what an allocation function has returned to checked code, and returns whether it is new:
+/// the C library's are known already.
+pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
+    let is_new = !block.is_null() && !is_known(block);
+    if is_new {
         if let Some(mut others) = OTHERS.take() {
             others.insert(block.addr(), Other { size, mapped: false });
         }
     }
+    is_new
 }
 
-/// Notes that checked code is about to give a block back.
-pub(crate) fn released(block: *mut u8) {
-    if !block.is_null() && !is_known(block) {
-        let other = OTHERS.take().and_then(|mut others| others.remove(&block.addr()));
-        if let Some(other) = other {
-            shadow::clear(block.addr(), other.size);
-        }
+/// Notes that checked code is about to give a block back, and returns its bytes if it is not the C
+/// library's.
+pub(crate) fn released(block: *mut u8) -> Option<usize> {
+    if block.is_null() || is_known(block) {
+        return None;
     }
+    Some(OTHERS.take()?.remove(&block.addr())?.size)
 }
 
 /// Notes that a part of the address space was mapped, or, if not, unmapped.
 pub(crate) fn mapped(start: usize, size: usize, is: bool) {
-    shadow::clear(start, size);
     let Some(end) = start.checked_add(size).filter(|_| size > 0) else { return };
     let Some(mut others) = OTHERS.take() else { return };
     let met: Vec<_> = others
@@ -192,8 +181,8 @@ pub(crate) fn owner(address: usize) -> String {
 /// The C library's block that has an address, begins at most so far before it, and is not
 /// freed: its start, the bytes that were asked for, and the number of who asked.
 fn heap(address: usize, far: usize) -> Option<(usize, usize, u16)> {
-    let (start, number) = shadow::block_before(address, far, SPARE)?;
-    let mark = |at| shadow::block(at).map_or(0, |mark| mark.load(Relaxed));
+    let (start, number) = cells::block_before(address, far, SPARE)?;
+    let mark = |at| cells::block(at).map_or(0, |mark| mark.load(Relaxed));
     // A block that is marked has been allocated and not freed.
     let usable = usable(std::ptr::without_provenance_mut(start));
     let size = usable - usize::from(mark(start + BLOCK_ALIGN) & !SPARE).min(usable);

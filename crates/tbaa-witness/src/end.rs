@@ -6,9 +6,10 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::kinds::{self, Kind, place};
+use crate::log;
 use crate::options::options;
 use crate::outside;
-use crate::report::{self, Kind, place};
 use crate::sites::Described;
 use crate::states;
 use crate::symbols::Frame;
@@ -18,21 +19,21 @@ const FUNCTIONS: usize = 20;
 
 /// Says on standard error what there was.
 pub(crate) fn say() {
-    let (count, kinds) = (report::count(), report::kinds());
+    let (count, kinds) = (kinds::count(), kinds::kinds());
     if count > 0 {
         let which = match options().all || kinds.len() == count as usize {
             true => "",
             false => "; only the first of each kind was printed (all=1 prints all)",
         };
         let [all, of] = [(count as usize, "contradiction"), (kinds.len(), "kind")].map(counted);
-        report::say(&format!("{all} in all, of {of}{which}"));
+        log::say(&format!("{all} in all, of {of}{which}"));
         if count > 1 {
-            report::say(&by_kind(kinds));
+            log::say(&by_kind(kinds));
         }
     }
     let forgotten = states::forgotten();
     if forgotten > 0 {
-        report::say(&format!(
+        log::say(&format!(
             "a table was full, so the program was checked in part: of {forgotten} accesses it was not \
              remembered that they happened; check fewer of its files at once"
         ));
@@ -53,7 +54,7 @@ pub(crate) fn say() {
         if let more @ 1.. = calls.len().saturating_sub(FUNCTIONS) {
             let _ = write!(text, "\n  and {more} more; json=FILE lists all");
         }
-        report::say(&text);
+        log::say(&text);
     }
 }
 
@@ -81,6 +82,16 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
+/// Ends the program after a report, if the options say so.
+#[cold]
+pub(crate) fn halt() {
+    if options().halt {
+        write_files();
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(if options().exitcode == 0 { 1 } else { options().exitcode }) };
+    }
+}
+
 /// Writes the files that the options name.
 pub(crate) fn write_files() {
     for (file, document) in
@@ -88,10 +99,9 @@ pub(crate) fn write_files() {
     {
         let Some(file) = file else { continue };
         let file = file.replace("%p", &std::process::id().to_string());
-        let written =
-            report::open(&file, false).and_then(|mut it| writeln!(it, "{:#}", document()));
+        let written = log::open(&file, false).and_then(|mut it| writeln!(it, "{:#}", document()));
         if let Err(error) = written {
-            report::say(&format!("cannot write {file}: {error}"));
+            log::say(&format!("cannot write {file}: {error}"));
         }
     }
 }
@@ -109,7 +119,7 @@ fn json() -> Value {
             "place": it.place,
         })
     };
-    let kinds = report::kinds();
+    let kinds = kinds::kinds();
     let kind = |kind: &Kind| {
         let [first, second] =
             [0, 1].map(|at| access(kind.words()[at], &kind.best[at], &kind.says[at]));
@@ -127,7 +137,7 @@ fn json() -> Value {
     });
     json!({
         "process": std::process::id(),
-        "contradictions": report::count(),
+        "contradictions": kinds::count(),
         "pairs_compared": states::met(),
         "forgotten_for_want_of_room": states::forgotten(),
         "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
@@ -155,7 +165,7 @@ fn sarif() -> Value {
             "message": { "text": it.function },
         }})
     };
-    let kinds = report::kinds();
+    let kinds = kinds::kinds();
     let result = |kind: &Kind| {
         let [first, second] = kind.words();
         let text = format!(

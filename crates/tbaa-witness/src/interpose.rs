@@ -10,6 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
 
+use crate::cells::GRANULE;
 use crate::{Check, blocks, shadow};
 
 unsafe extern "C" {
@@ -48,24 +49,34 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
+/// Notes a new block of which so many bytes were asked for: nothing is known of it.
+fn allocated(block: *mut u8, asked: usize, caller: usize) {
+    if !block.is_null() {
+        // Whole granules, for which no lock is taken: this library's own locks
+        // may be held.
+        shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
+        blocks::mark(block, asked, caller);
+    }
+}
+
 unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `malloc`.
     let block = unsafe { __libc_malloc(size) };
-    blocks::allocated(block, size, caller);
+    allocated(block, size, caller);
     block
 }
 
 unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `calloc`.
     let block = unsafe { __libc_calloc(count, size) };
-    blocks::allocated(block, count.wrapping_mul(size), caller);
+    allocated(block, count.wrapping_mul(size), caller);
     block
 }
 
 unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `memalign`.
     let block = unsafe { __libc_memalign(align, size) };
-    blocks::allocated(block, size, caller);
+    allocated(block, size, caller);
     block
 }
 
@@ -84,7 +95,7 @@ unsafe extern "C" fn posix_memalign_from(
         if block.is_null() {
             return libc::ENOMEM;
         }
-        blocks::allocated(block, size, caller);
+        allocated(block, size, caller);
         *to = block;
     }
     shadow::clear(to.addr(), size_of::<usize>());
@@ -108,7 +119,7 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
         shadow::clear(new.addr() + old, blocks::usable(new).saturating_sub(old));
     } else {
         shadow::give_back(block.addr(), old);
-        blocks::allocated(new, size, caller);
+        allocated(new, size, caller);
     }
     new
 }
@@ -239,12 +250,14 @@ fn failed(it: *mut c_void) -> bool {
 /// Notes a new mapping, unless it failed.
 fn mapped(it: *mut c_void, size: usize) {
     if !failed(it) {
+        shadow::clear(it.addr(), size);
         blocks::mapped(it.addr(), size, true);
     }
 }
 
 fn unmapped(it: *mut c_void, size: usize, done: bool) {
     if done {
+        shadow::clear(it.addr(), size);
         blocks::mapped(it.addr(), size, false);
     }
 }

@@ -17,10 +17,14 @@
 compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64");
 
 mod blocks;
+mod cells;
 mod end;
 mod interpose;
+mod kinds;
 mod lock;
+mod log;
 mod memory;
+mod module;
 mod options;
 mod outside;
 mod report;
@@ -31,7 +35,7 @@ mod states;
 mod symbols;
 
 pub use interpose::*;
-pub use sites::Module;
+pub use module::Module;
 
 use std::arch::naked_asm;
 use std::ffi::{c_char, c_int};
@@ -59,6 +63,9 @@ fn access(address: usize, size: Option<usize>, number: u32, module: &'static Mod
     // Of a module that could not be registered, reads tell nothing.
     if event.site != 0 || !event.reads {
         shadow::note(address, size.unwrap_or(event.size as usize), event);
+        if kinds::count() > 0 {
+            end::halt();
+        }
     }
 }
 
@@ -206,7 +213,7 @@ pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
 /// Returns how many contradictions were reported so far: each pair of accesses counts once.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_reports() -> u32 {
-    report::count()
+    kinds::count()
 }
 
 /// Before a call of a function that may not be checked, with a pointer to memory of `size`
@@ -225,13 +232,17 @@ pub extern "C" fn __tbaa_witness_barrier() {
 /// After an allocation function has returned a block of `size` bytes, or null.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_allocated(block: *mut u8, size: usize) {
-    blocks::returned(block, size);
+    if blocks::returned(block, size) {
+        shadow::clear(block.addr(), size);
+    }
 }
 
 /// Before a block, or null, is given back.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
-    blocks::released(block);
+    if let Some(size) = blocks::released(block) {
+        shadow::clear(block.addr(), size);
+    }
 }
 
 /// Runs when the program ends, after what it has registered for that.
@@ -239,7 +250,7 @@ extern "C" fn at_exit() {
     end::say();
     end::write_files();
     let code = options::options().exitcode;
-    if report::count() > 0 && code != 0 {
+    if kinds::count() > 0 && code != 0 {
         // SAFETY: writes what the C library's streams hold, and ends the
         // process.
         unsafe {
@@ -277,7 +288,7 @@ extern "C" fn at_start(
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
-    shadow::reserve(|| start_again(arguments, environment));
+    cells::reserve(|| start_again(arguments, environment));
     XSAVE.store(std::is_x86_feature_detected!("xsave"), Relaxed);
     // SAFETY: the function takes nothing and stays.
     unsafe { libc::atexit(at_exit) };

@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 
 use tbaa::AliasRule;
 
-use crate::report;
-
 /// Options, as `name=value` with `:` between them.
 pub(crate) struct Options {
     /// `rules=llvm`, `union` or `union-strict`.
@@ -137,8 +135,20 @@ fn suppressions(file: &str) -> Option<Vec<Suppression>> {
 impl Suppression {
     pub(crate) fn matches(&self, function: &str, file: &str) -> bool {
         match self {
-            Suppression::Function(pattern) => report::glob(pattern, function),
-            Suppression::Source(pattern) => report::glob(pattern, file),
+            Suppression::Function(pattern) => glob(pattern, function),
+            Suppression::Source(pattern) => glob(pattern, file),
         }
     }
+}
+
+/// Whether a text is what a pattern says, `*` standing for any characters.
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
 }

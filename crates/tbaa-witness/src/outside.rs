@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use tbaa_instrument::{is_harmless, known_names, parts};
 
 use crate::lock::Lock;
-use crate::options::options;
-use crate::{blocks, shadow, symbols};
+use crate::memory::Words;
+use crate::options::{glob, options};
+use crate::{blocks, cells, interpose, shadow, symbols};
 
 /// What a call of an unknown function came to.
 #[derive(Clone, Default)]
@@ -79,8 +80,8 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         let name = known_at(callee).map(str::to_owned);
         let name = name.or_else(|| symbols::linked_name(callee)).unwrap_or_default();
         let harmless = is_harmless(name.as_bytes())
-            || options().harmless.iter().any(|it| crate::report::glob(it, &name))
-            || crate::interpose::is_own(callee);
+            || options().harmless.iter().any(|it| glob(it, &name))
+            || interpose::is_own(callee);
         let most =
             parts(name.as_bytes()).and_then(|parts| parts.iter().map(|(_, size)| *size).max());
         Calls { harmless, most, ..Calls::default() }
@@ -100,7 +101,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
 
 /// Where inline assembly may access any memory.
 pub(crate) fn barrier() {
-    shadow::forget_all();
+    cells::forget_all();
     if let Some(mut calls) = CALLS.take() {
         let call = calls.get_or_insert_with(HashMap::new).entry(0).or_default();
         call.times += 1;
@@ -117,19 +118,19 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     };
     let mut next = vec![reach(pointer, size, UNKNOWN)];
     let mut seen: HashSet<usize> = HashSet::new();
-    let mut words = crate::memory::Words::new();
+    let mut words = Words::new();
     let mut bytes = 0;
     while let Some((start, size)) = next.pop() {
         if !seen.insert(start) {
             continue;
         }
         if seen.len() > OBJECTS {
-            shadow::forget_all();
+            cells::forget_all();
             return None;
         }
         bytes += shadow::forget(start, size, |word| {
             let Some(value) = words.at(word) else { return };
-            if shadow::is_tracked(value) {
+            if cells::is_tracked(value) {
                 next.push(reach(value, 0, UNKNOWN_INNER));
             }
         });

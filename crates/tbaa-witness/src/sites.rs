@@ -8,38 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
-use tbaa_instrument::layout::VERSION;
+use tbaa_instrument::layout::MAX_SITES;
 use tbaa_ir::demangled_function;
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
-use crate::report;
-use crate::states::{self, Event, Row};
+use crate::{log, memory};
 
 /// An access of the program by its number, which counts from 1 through all
 /// modules and has 26 bits.
 pub(crate) type Site = u32;
-
-pub(crate) const MAX_SITES: u32 = (1 << 26) - 1;
-/// The base of a module that could not be registered.
-const FAILED: u64 = 2;
-
-/// What a module says of itself: `@__tbaa_witness.module`.
-#[repr(C)]
-pub struct Module {
-    /// Its first site as a change has it ([`states::change`]); 0 until it is registered.
-    base: AtomicU64,
-    version: u32,
-    count: u32,
-    strings_len: u32,
-    sites: *const [u32; 2],
-    places: *const [u32; 6],
-    strings: *const u8,
-    tags: *const u8,
-    tags_len: u64,
-    /// One for each site.
-    rows: *const Row,
-}
 
 /// One access in words.
 #[derive(Clone)]
@@ -105,87 +83,17 @@ pub(crate) struct Registry {
 
 /// A module's own tables. The program's stay, and all others are copied: a library may be unloaded, and a
 /// JIT may free what it has run.
+pub(crate) struct Tables {
+    pub(crate) sites: Cow<'static, [[u32; 2]]>,
+    pub(crate) places: Cow<'static, [[u32; 6]]>,
+    pub(crate) strings: Cow<'static, [u8]>,
+}
+
 struct Known {
     first: Site,
-    sites: Cow<'static, [[u32; 2]]>,
-    places: Cow<'static, [[u32; 6]]>,
-    strings: Cow<'static, [u8]>,
+    tables: Tables,
     /// In the order in which the sites count them.
     tags: Vec<TagId>,
-}
-
-// SAFETY: a module's pointers are to its constants.
-unsafe impl Sync for Module {}
-
-impl Module {
-    /// An access by the site with this number in the module. Where the module cannot be
-    /// registered nothing is known after a write.
-    #[inline]
-    pub(crate) fn event(&'static self, number: u32) -> Event {
-        let mut base = self.base.load(Acquire);
-        if base == 0 {
-            self.register();
-            base = self.base.load(Acquire);
-        }
-        let at = number as usize;
-        // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
-        let (row, size) = unsafe { (&*self.rows.add(at), (*self.sites.add(at))[1]) };
-        let (size, reads) = (size >> 1, size & 1 == 0);
-        let site = states::site(base).map_or(0, |first| first + number);
-        Event::new(site, reads, size, row)
-    }
-
-    #[cold]
-    fn register(&'static self) {
-        let stays = loaded(self.sites.addr());
-        let Some(mut registry) = lock() else { return };
-        let registry = registry.get_or_insert_with(Registry::new);
-        // Another thread may have been first.
-        if self.base.load(Acquire) == 0 {
-            let base =
-                registry.add(self, stays).map_or(FAILED, |first| states::change(0, 0, first));
-            self.base.store(base, Release);
-        }
-    }
-}
-
-/// Returns whether an address is among the constants of the program's own file. Forgets all memory if a library has been
-/// unloaded since this was asked last: where it was, another may be loaded, whose variables nobody has
-/// written.
-fn loaded(address: usize) -> bool {
-    static UNLOADED: AtomicU64 = AtomicU64::new(0);
-    struct Found {
-        address: usize,
-        is_constant: bool,
-        unloaded: u64,
-    }
-    /// Of the first, which is the program.
-    unsafe extern "C" fn first(
-        info: *mut libc::dl_phdr_info,
-        _: libc::size_t,
-        found: *mut libc::c_void,
-    ) -> libc::c_int {
-        // SAFETY: the C library hands over what it knows of a file, and what it was given.
-        let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
-        // SAFETY: the file has as many parts as it says.
-        let parts = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-        let within = found.address.wrapping_sub(info.dlpi_addr as usize);
-        found.is_constant = parts.iter().any(|part| {
-            let start = part.p_vaddr as usize;
-            // A JIT may have put a module into a variable of the program.
-            let stays = part.p_type == libc::PT_LOAD && part.p_flags & libc::PF_W == 0;
-            stays && (start..start + part.p_memsz as usize).contains(&within)
-        });
-        found.unloaded = info.dlpi_subs;
-        1
-    }
-    let mut found = Found { address, is_constant: false, unloaded: 0 };
-    // SAFETY: the function gets what is its own.
-    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
-    if UNLOADED.swap(found.unloaded, Relaxed) != found.unloaded {
-        crate::shadow::forget_all();
-    }
-    found.is_constant
 }
 
 /// Takes the registry.
@@ -194,7 +102,7 @@ pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
 }
 
 impl Registry {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         STORES.store(options().report_stores, Relaxed);
         READERS.store(options().reuse, Relaxed);
         Registry {
@@ -206,27 +114,20 @@ impl Registry {
         }
     }
 
-    /// Adds a module whose tables may stay where they are, and returns its first site.
-    fn add(&mut self, module: &'static Module, stays: bool) -> Option<Site> {
+    /// Adds a module with the text of its tags, and returns its first site.
+    pub(crate) fn add(&mut self, tables: Tables, tags: &[u8]) -> Option<Site> {
         let first = self.next;
-        let next = first.checked_add(module.count).filter(|next| *next <= MAX_SITES);
-        let (Some(next), VERSION) = (next, module.version) else {
-            report::say("a module was instrumented by another version of tbaa: it is not checked");
+        let count = u32::try_from(tables.sites.len()).ok()?;
+        let Some(next) = first.checked_add(count).filter(|next| *next <= MAX_SITES) else {
+            log::say(
+                "the program has more accesses than can be told apart: a module is not checked",
+            );
             return None;
         };
         if KINDS.load(Acquire).is_null() {
-            let kinds = crate::memory::map(MAX_SITES as usize * size_of::<u32>())?;
+            let kinds = memory::map(MAX_SITES as usize * size_of::<u32>())?;
             KINDS.store(kinds.cast(), Release);
         }
-        // SAFETY: the module's constants are as long as it says.
-        let (tags, sites, places, strings) = unsafe {
-            (
-                std::slice::from_raw_parts(module.tags, module.tags_len as usize),
-                std::slice::from_raw_parts(module.sites, module.count as usize),
-                std::slice::from_raw_parts(module.places, module.count as usize),
-                std::slice::from_raw_parts(module.strings, module.strings_len as usize),
-            )
-        };
         let own = tbaa_ir::read(tags).ok()?.into_graph();
         let tags = if self.modules.is_empty() {
             self.oracle = Oracle::new(own, options().rules);
@@ -234,7 +135,7 @@ impl Registry {
         } else {
             self.oracle.update(|graph| merge(graph, &own))?
         };
-        for (number, site) in sites.iter().enumerate() {
+        for (number, site) in tables.sites.iter().enumerate() {
             let key = (*tags.get(site[0] as usize)?, u64::from(site[1] >> 1));
             let graph = self.oracle.graph();
             let kind = *self.kinds.entry(key).or_insert_with(|| {
@@ -244,11 +145,7 @@ impl Registry {
             kind_cell(first + number as u32).store(kind, Relaxed);
         }
         self.next = next;
-        let (sites, places, strings) = match stays {
-            true => (sites.into(), places.into(), strings.into()),
-            false => (sites.to_vec().into(), places.to_vec().into(), strings.to_vec().into()),
-        };
-        self.modules.push(Known { first, sites, places, strings, tags });
+        self.modules.push(Known { first, tables, tags });
         Some(first)
     }
 
@@ -256,13 +153,13 @@ impl Registry {
         let at = self.modules.partition_point(|known| known.first <= site).checked_sub(1)?;
         let known = &self.modules[at];
         let string = |at: u32| {
-            let bytes = known.strings.get(at as usize..).unwrap_or_default();
+            let bytes = known.tables.strings.get(at as usize..).unwrap_or_default();
             let string = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
             string.to_string_lossy().into_owned()
         };
         let number = (site - known.first) as usize;
-        let [tag, size] = *known.sites.get(number)?;
-        let [function, file, line, column, what, base] = *known.places.get(number)?;
+        let [tag, size] = *known.tables.sites.get(number)?;
+        let [function, file, line, column, what, base] = *known.tables.places.get(number)?;
         Some(Described {
             tag: *known.tags.get(tag as usize)?,
             size: u64::from(size >> 1),
@@ -284,9 +181,9 @@ impl Registry {
             let [function, file] =
                 [&it.function, &it.file].map(|it| [it.as_bytes(), b"\0"].concat());
             let is = |at: u32, text: &[u8]| {
-                known.strings.get(at as usize..).is_some_and(|it| it.starts_with(text))
+                known.tables.strings.get(at as usize..).is_some_and(|it| it.starts_with(text))
             };
-            let mut places = known.places.iter();
+            let mut places = known.tables.places.iter();
             !it.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
         };
         let is_one = a.module == b.module || has(a.module, b) || has(b.module, a);
@@ -362,24 +259,6 @@ pub(crate) fn judges_stores() -> bool {
 /// Whether a read and a later write are reported.
 pub(crate) fn remembers_readers() -> bool {
     READERS.load(Relaxed)
-}
-
-/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether
-/// it says that they can, or it does not matter; `None` where nobody can be asked.
-#[inline]
-pub(crate) fn check(
-    order: Order,
-    first: Site,
-    second: Site,
-    address: usize,
-    bytes: impl FnOnce() -> usize,
-) -> Option<bool> {
-    let (a, b) = (kind(first), kind(second));
-    let agrees = order == Order::WriteWrite && !judges_stores() || may_alias(a, b)?;
-    if !agrees {
-        report::report(order, first, second, address, bytes());
-    }
-    Some(agrees)
 }
 
 /// Whether the rule says that two kinds may share bytes; `None` where it cannot be asked.

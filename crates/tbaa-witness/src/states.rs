@@ -21,9 +21,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use tbaa_instrument::layout::*;
 
+use crate::cells::{self, Entries, GRANULE, WHOLE};
 use crate::lock::Lock;
 use crate::options::options;
-use crate::shadow::{GRANULE, WHOLE};
+use crate::report::report;
 use crate::sites::{self, Order, Site};
 
 /// What happens to bytes: a read or write by a site, or, by none, anything
@@ -131,10 +132,6 @@ pub(crate) struct Row {
     entries: AtomicU32,
 }
 
-/// Of a site, classes that a read neither changes nor contradicts, or numbers that a write of less than a
-/// granule leads to over the number that was there.
-pub(crate) type Entries = [AtomicU64; ENTRIES];
-
 /// Which entry is for a value, in accesses that begin at a byte of a granule.
 fn place(value: u32, part: u32) -> usize {
     value.wrapping_add(part << 1) as usize % ENTRIES
@@ -146,7 +143,7 @@ impl Row {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let mut number = self.entries.load(Acquire);
         if number == 0 {
-            let next = |last: u32| (last < sites::MAX_SITES).then_some(last + 1);
+            let next = |last: u32| (last < MAX_SITES).then_some(last + 1);
             let own = LAST.fetch_update(Relaxed, Relaxed, next).ok()? + 1;
             // Those that another thread was quicker to get stay.
             number = self
@@ -154,7 +151,7 @@ impl Row {
                 .compare_exchange(0, own, AcqRel, Acquire)
                 .map_or_else(|it| it, |_| own);
         }
-        Some(crate::shadow::entries(number))
+        Some(cells::entries(number))
     }
 }
 
@@ -211,7 +208,7 @@ impl Event {
             let kinds = (sites::kind(first), sites::kind(self.site));
             with(|states| states.met.insert(kinds));
             let all = || bytes + self.overlap(order, first, address + bytes);
-            sites::check(order, first, self.site, address, all)
+            judge(order, first, self.site, address, all)
         };
         match (self.reads, self.site) {
             (true, _) => check(Order::WriteRead, state.writer),
@@ -290,7 +287,7 @@ impl Event {
         let most = if from.is_multiple_of(GRANULE) { usize::from(self.more) } else { 0 };
         let mut bytes = 0;
         while bytes < most {
-            let known = crate::shadow::known(from + bytes);
+            let known = cells::known(from + bytes);
             let granule = known.and_then(|number| with(|states| states.granule(number)));
             let here = granule.map_or(0, |granule| granule.iter().take_while(|it| is(it)).count());
             bytes += here;
@@ -300,6 +297,24 @@ impl Event {
         }
         bytes.min(most)
     }
+}
+
+/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether
+/// it says that they can, or it does not matter; `None` where nobody can be asked.
+#[inline]
+fn judge(
+    order: Order,
+    first: Site,
+    second: Site,
+    address: usize,
+    bytes: impl FnOnce() -> usize,
+) -> Option<bool> {
+    let (a, b) = (sites::kind(first), sites::kind(second));
+    let agrees = order == Order::WriteWrite && !sites::judges_stores() || sites::may_alias(a, b)?;
+    if !agrees {
+        report(order, first, second, address, bytes());
+    }
+    Some(agrees)
 }
 
 /// A change: the number that was there, a site, the bytes of the granule, and a bit that is

@@ -1,0 +1,167 @@
+//! Where it lies what is known of memory: a cell for each granule of 4 bytes, and marks of blocks.
+//!
+//! The program lies below 1 TiB and from 81 TiB on, where Linux puts programs, libraries, heaps
+//! and stacks. The cell of a granule lies a page behind the granule's address with bit 46 flipped: these
+//! places, and those of marks of blocks, are reserved when the program starts, and take no
+//! memory until they are touched. What is left between is reserved too, so that no memory
+//! without cells is given out:
+//!
+//! | from, TiB | to | |
+//! |---|---|---|
+//! | 0 | 1 | the program |
+//! | 1 | 17 | marks |
+//! | 17 | 65 | cells |
+//! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
+//! | then | 81 | nothing |
+//! | 81 | 128 | the program |
+
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
+
+use tbaa_instrument::layout;
+
+use crate::{log, memory};
+
+/// In bytes. Few sites share so little, which keeps the combinations few.
+pub(crate) const GRANULE: usize = 4;
+pub(crate) const PAIR: usize = 2 * GRANULE;
+/// All bytes of a granule.
+pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
+/// A block of the heap begins at a multiple of this.
+pub(crate) const BLOCK_ALIGN: usize = 16;
+
+/// Of a site, classes that a read neither changes nor contradicts, or numbers that a write of less than a
+/// granule leads to over the number that was there.
+pub(crate) type Entries = [AtomicU64; layout::ENTRIES];
+
+const TIB: usize = 1 << 40;
+/// By which the address of a cell differs from its granule's.
+const FLIP: usize = 1 << layout::FLIP;
+/// The program's addresses.
+const LOW: Range<usize> = 0..TIB;
+const HIGH: Range<usize> = 81 * TIB..128 * TIB;
+/// The mark of address 0.
+const MARKS: usize = TIB;
+const CELLS: Range<usize> = place(HIGH.start)..place(0) + LOW.end;
+const ENTRIES: Range<usize> =
+    CELLS.end..CELLS.end + (layout::MAX_SITES as usize + 1) * size_of::<Entries>();
+const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
+
+/// Whether [`reserve`] has run.
+static RESERVED: AtomicBool = AtomicBool::new(false);
+
+/// Reserves the addresses of cells and marks. If that cannot be done, runs `again`, which may start
+/// the program anew, and ends it.
+#[cold]
+pub(crate) fn reserve(again: impl FnOnce()) {
+    if RESERVED.swap(true, AcqRel) {
+        return;
+    }
+    let (own, none) = (MARKS..ENTRIES.end, ENTRIES.end..HIGH.start);
+    if !memory::reserve(own, true) || !memory::reserve(none, false) {
+        again();
+        log::say(
+            "cannot reserve 80 TiB of addresses, from 1 TiB on: a limit of virtual memory \
+             or data (`ulimit -v`, `ulimit -d`) or vm.overcommit_memory=2 forbids it, or something \
+             else has them, such as a second copy of this library",
+        );
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(1) };
+    }
+}
+
+/// Of so many bytes those that have cells, from the first on; none if the first has none.
+#[inline(always)]
+pub(crate) fn covered(address: usize, size: usize) -> Range<usize> {
+    if !RESERVED.load(Relaxed) {
+        // An allocation before this library's own start.
+        reserve(|| {});
+    }
+    let end = match address {
+        _ if address < LOW.end => LOW.end,
+        _ if HIGH.contains(&address) => HIGH.end,
+        _ => return 0..0,
+    };
+    address..address.saturating_add(size).min(end)
+}
+
+fn is_covered(address: usize) -> bool {
+    !covered(address, 1).is_empty()
+}
+
+/// Where the cells of a granule's address are.
+#[inline(always)]
+pub(crate) const fn place(address: usize) -> usize {
+    (address ^ FLIP) + layout::CELL_OFFSET as usize
+}
+
+#[inline(always)]
+pub(crate) fn cell(address: usize) -> &'static AtomicU32 {
+    // SAFETY: the address is covered, so its cell is reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(GRANULE - 1)) }
+}
+
+/// The cells of the word of 8 bytes that has an address.
+#[inline(always)]
+pub(crate) fn cells(address: usize) -> &'static AtomicU64 {
+    // SAFETY: as `cell`; two cells lie at a multiple of 8.
+    unsafe { &*ptr::with_exposed_provenance(place(address) & !(PAIR - 1)) }
+}
+
+/// What a site keeps under a number, at most [`layout::MAX_SITES`].
+pub(crate) fn entries(number: u32) -> &'static Entries {
+    // SAFETY: they are reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
+}
+
+/// The number of the states of a granule, if something is known of it.
+pub(crate) fn known(address: usize) -> Option<u32> {
+    let number = is_covered(address).then(|| cell(address).load(Relaxed))?;
+    (number != 0).then_some(number)
+}
+
+/// Whether something is known of an address, or a block begins there.
+pub(crate) fn is_tracked(address: usize) -> bool {
+    known(address).is_some() || block(address).is_some_and(|mark| mark.load(Relaxed) != 0)
+}
+
+/// Forgets all about all memory.
+pub(crate) fn forget_all() {
+    memory::forget(CELLS);
+}
+
+/// The mark of a block that begins at an address: a number of who allocated
+/// it, or 0; `None` where no block can be.
+#[inline]
+pub(crate) fn block(address: usize) -> Option<&'static AtomicU16> {
+    is_covered(address).then(|| mark(address))
+}
+
+fn mark(address: usize) -> &'static AtomicU16 {
+    let place = MARKS + address / BLOCK_ALIGN * size_of::<u16>();
+    // SAFETY: the address is covered, so its mark is reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance(place) }
+}
+
+/// The last address, at most `address` and at most `far` before it, that has a mark which is
+/// not 0 and of whose bits `none` are set; and the mark.
+pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
+    /// Marks that are looked at together.
+    const MANY: usize = size_of::<u64>() / size_of::<u16>();
+    let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
+    while at >= least && is_covered(at) {
+        let place = at / BLOCK_ALIGN;
+        let found = mark(at).load(Relaxed);
+        if found != 0 && found & none == 0 {
+            return Some((at, found));
+        }
+        // SAFETY: as many marks as fill a word lie at a multiple of its size.
+        let word: &AtomicU64 = unsafe {
+            &*ptr::with_exposed_provenance(MARKS + (place & !(MANY - 1)) * size_of::<u16>())
+        };
+        let back = if word.load(Relaxed) == 0 { place % MANY + 1 } else { 1 };
+        at = at.checked_sub(back * BLOCK_ALIGN)?;
+    }
+    None
+}

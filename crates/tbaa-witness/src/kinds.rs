@@ -1,0 +1,225 @@
+//! What was reported, by its kinds.
+//!
+//! Reports are of a *kind* if their accesses have the same two tags, in the same order. What is
+//! written at the end says how many there were, and which two accesses show the kind best.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU32, Ordering::*};
+
+use tbaa::{AliasRule, Oracle, TagId};
+use tbaa_ir::{Names, name_in_source};
+
+use crate::lock::{Guard, Lock};
+use crate::options::options;
+use crate::sites::{self, Described, Order, Registry, Site};
+use crate::symbols::{self, Frame};
+
+/// What was reported or suppressed.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pairs: HashSet<(Site, Site)>,
+    kinds: Vec<Kind>,
+    numbers: HashMap<(Order, TagId, TagId), usize>,
+}
+
+/// Reports of one kind.
+#[derive(Clone)]
+pub(crate) struct Kind {
+    pub(crate) order: Order,
+    /// The two accesses that LLVM sees at once most easily.
+    pub(crate) best: [Described; 2],
+    /// Whether they are in one module, and in one function.
+    together: [bool; 2],
+    /// What their tags say.
+    pub(crate) says: [String; 2],
+    /// The rules that contradict, and why.
+    pub(crate) rules: Vec<AliasRule>,
+    pub(crate) reason: String,
+    /// Of the first report.
+    pub(crate) stack: Vec<Frame>,
+    /// Reports, one for each two places in the program.
+    pub(crate) pairs: u32,
+}
+
+static SEEN: Lock<Option<Seen>> = Lock::new(None);
+static REPORTS: AtomicU32 = AtomicU32::new(0);
+
+/// Frames that a report shows.
+const FRAMES: usize = 16;
+
+/// Returns how many pairs were reported.
+pub(crate) fn count() -> u32 {
+    REPORTS.load(Relaxed)
+}
+
+/// Takes what was reported.
+pub(crate) fn lock() -> Option<Guard<'static, Option<Seen>>> {
+    SEEN.take()
+}
+
+/// The kinds of reports so far, those first that LLVM can use most easily.
+pub(crate) fn kinds() -> Vec<Kind> {
+    let kinds = SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
+    let mut kinds = kinds.unwrap_or_default();
+    kinds.sort_by_key(|kind| {
+        let together = std::cmp::Reverse((kind.together, kind.pairs));
+        (!kind.rules.contains(&AliasRule::Llvm), kind.order, together)
+    });
+    kinds
+}
+
+impl Seen {
+    /// Whether two accesses come together for the first time.
+    pub(crate) fn is_new(&mut self, first: Site, second: Site) -> bool {
+        self.pairs.insert((first, second))
+    }
+
+    /// Counts a report. Returns its kind's number, and whether it is the first of its kind.
+    pub(crate) fn add(
+        &mut self,
+        order: Order,
+        [a, b]: [&Described; 2],
+        registry: &Registry,
+    ) -> (usize, bool) {
+        REPORTS.fetch_add(1, Relaxed);
+        let next = self.kinds.len();
+        let number = *self.numbers.entry((order, a.tag, b.tag)).or_insert(next);
+        if number == next {
+            self.kinds.push(Kind::new(order, [a, b], registry));
+        } else {
+            let kind = &mut self.kinds[number];
+            kind.pairs += 1;
+            let together = registry.are_together(a, b);
+            if together > kind.together {
+                (kind.together, kind.best) = (together, [a.clone(), b.clone()]);
+            }
+        }
+        (number, number == next)
+    }
+
+    pub(crate) fn kind(&self, number: usize) -> &Kind {
+        &self.kinds[number]
+    }
+}
+
+impl Kind {
+    pub(crate) fn new(order: Order, [a, b]: [&Described; 2], registry: &Registry) -> Kind {
+        let rules = sites::rules_against(registry, a, b);
+        let (one, other) = (sites::access((a.tag, a.size)), sites::access((b.tag, b.size)));
+        let own = options().rules;
+        // Where the chosen rule says nothing, the first that does.
+        let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
+        let mut reason = Oracle::new(registry.oracle.graph(), by).explain(one, other);
+        reason.rename(|name| name_in_source(name.as_bytes()));
+        Kind {
+            order,
+            best: [a.clone(), b.clone()],
+            together: registry.are_together(a, b),
+            says: [a, b].map(|it| access(registry, it)),
+            rules,
+            reason: reason.to_string(),
+            stack: stack(),
+            pairs: 1,
+        }
+    }
+
+    /// What LLVM needs to see both accesses at once.
+    pub(crate) fn needs(&self) -> &'static str {
+        match self.together {
+            [false, _] => "in two modules, which are compiled apart: with -flto",
+            [_, false] => "in one module: once one function is inlined into the other",
+            _ => "in one function",
+        }
+    }
+
+    /// What the two accesses do, by their order.
+    pub(crate) fn words(&self) -> [&'static str; 2] {
+        match self.order {
+            Order::WriteRead => ["write", "read"],
+            Order::ReadWrite => ["read", "write"],
+            Order::WriteWrite => ["write", "write"],
+        }
+    }
+
+    pub(crate) fn happens(&self) -> &'static str {
+        match self.order {
+            Order::WriteRead => "a write, and a later read of what it wrote",
+            Order::ReadWrite => "a read, and a later write over what it read (shown by reuse=1)",
+            Order::WriteWrite => "a write over another (C allows it; shown by report_stores=1)",
+        }
+    }
+
+    /// What may come of it.
+    pub(crate) fn so(&self) -> String {
+        let who = match self.rules.contains(&AliasRule::Llvm) {
+            true => "LLVM",
+            false => "a compiler by such a rule",
+        };
+        let may = match self.order {
+            Order::WriteRead => {
+                "may let the read go first, and give it what was there before the write"
+            }
+            Order::ReadWrite => {
+                "may let the write go first, and give the read what the write wrote"
+            }
+            Order::WriteWrite => "may swap the writes, and leave what the first wrote",
+        };
+        format!("{who} {may}")
+    }
+}
+
+/// What a tag says, with its number of bytes.
+fn access(registry: &Registry, it: &Described) -> String {
+    let graph = registry.oracle.graph();
+    let Ok(tag) = graph.tag(it.tag) else { return "a malformed tag".to_owned() };
+    let names = Names::of_graph(graph);
+    let name = |ty| match graph.ty(ty).name() {
+        Some(b"") | None if ty == tag.base && !it.base.is_empty() => format!("\"{}\"", it.base),
+        Some(b"") | None => "a type without a name".to_owned(),
+        Some(_) => format!("\"{}\"", names.ty(ty)),
+    };
+    let mut text = match it.size {
+        0 => String::new(),
+        1 => "1 byte as ".to_owned(),
+        size => format!("{size} bytes as "),
+    };
+    text.push_str(&name(tag.access));
+    if tag.base != tag.access {
+        let _ = write!(text, " at {} of {}", tag.offset, name(tag.base));
+    }
+    text
+}
+
+pub(crate) fn place(it: &Described) -> String {
+    match (&it.file[..], it.line) {
+        ("", 0) => String::new(),
+        (file, line) => format!(", {file}:{line}:{}", it.column),
+    }
+}
+
+unsafe extern "C" {
+    /// Of the library that unwinds: the start of the function that has an
+    /// address of code.
+    fn _Unwind_FindEnclosingFunction(address: *const libc::c_void) -> *const libc::c_void;
+}
+
+/// The frames of the second access.
+fn stack() -> Vec<Frame> {
+    let mut frames = [std::ptr::null_mut(); FRAMES + 16];
+    // SAFETY: the array has room for as many frames.
+    let found = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
+    let found = &frames[..usize::try_from(found).unwrap_or(0)];
+    let own = |frame: &*mut libc::c_void| {
+        // SAFETY: an address of code, just before where a call returns.
+        let function = unsafe { _Unwind_FindEnclosingFunction(frame.wrapping_byte_sub(1)) };
+        crate::CHECKS.iter().any(|check| check.0.addr() == function.addr())
+    };
+    // What this library did comes first, up to the check that was called.
+    let first = found.iter().position(own).unwrap_or(0);
+    let frames = found[first..].iter().skip_while(|frame| own(frame));
+    let of = |frame: &*mut libc::c_void| symbols::frames(frame.addr().wrapping_sub(1));
+    // The check itself is inlined into the program.
+    let is_check = |frame: &Frame| frame.function.starts_with("__tbaa_witness");
+    frames.flat_map(of).filter(|frame| !is_check(frame)).take(FRAMES).collect()
+}

@@ -1,0 +1,127 @@
+//! Modules as the program has them, and how they make themselves known.
+
+use std::ptr;
+use std::slice::from_raw_parts;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+use tbaa_instrument::layout::VERSION;
+
+use crate::sites::{self, Registry, Site, Tables};
+use crate::states::{self, Event, Row};
+use crate::{cells, log};
+
+/// The base of a module that could not be registered.
+const FAILED: u64 = 2;
+
+/// What a module says of itself: `@__tbaa_witness.module`.
+#[repr(C)]
+pub struct Module {
+    /// Its first site as a change has it ([`states::change`]); 0 until it is registered.
+    base: AtomicU64,
+    version: u32,
+    count: u32,
+    strings_len: u32,
+    sites: *const [u32; 2],
+    places: *const [u32; 6],
+    strings: *const u8,
+    tags: *const u8,
+    tags_len: u64,
+    /// One for each site.
+    rows: *const Row,
+}
+
+// SAFETY: a module's pointers are to its constants.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// An access by the site with this number in the module. Where the module cannot be
+    /// registered nothing is known after a write.
+    #[inline]
+    pub(crate) fn event(&'static self, number: u32) -> Event {
+        let mut base = self.base.load(Acquire);
+        if base == 0 {
+            self.register();
+            base = self.base.load(Acquire);
+        }
+        let at = number as usize;
+        // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
+        let (row, size) = unsafe { (&*self.rows.add(at), (*self.sites.add(at))[1]) };
+        let (size, reads) = (size >> 1, size & 1 == 0);
+        let site = states::site(base).map_or(0, |first| first + number);
+        Event::new(site, reads, size, row)
+    }
+
+    #[cold]
+    fn register(&'static self) {
+        let stays = loaded(self.sites.addr());
+        let Some(mut registry) = sites::lock() else { return };
+        let registry = registry.get_or_insert_with(Registry::new);
+        // Another thread may have been first.
+        if self.base.load(Acquire) == 0 {
+            let first = self.add(registry, stays);
+            self.base.store(first.map_or(FAILED, |it| states::change(0, 0, it)), Release);
+        }
+    }
+
+    /// Adds the module, whose tables may stay where they are, and returns its first site.
+    fn add(&'static self, registry: &mut Registry, stays: bool) -> Option<Site> {
+        if self.version != VERSION {
+            log::say("a module was instrumented by another version of tbaa: it is not checked");
+            return None;
+        }
+        let count = self.count as usize;
+        // SAFETY: the module's constants are as long as it says.
+        let (tags, sites, places, strings) = unsafe {
+            (
+                from_raw_parts(self.tags, self.tags_len as usize),
+                from_raw_parts(self.sites, count),
+                from_raw_parts(self.places, count),
+                from_raw_parts(self.strings, self.strings_len as usize),
+            )
+        };
+        let (sites, places, strings) = match stays {
+            true => (sites.into(), places.into(), strings.into()),
+            false => (sites.to_vec().into(), places.to_vec().into(), strings.to_vec().into()),
+        };
+        registry.add(Tables { sites, places, strings }, tags)
+    }
+}
+
+/// Returns whether an address is among the constants of the program's own file. Forgets all memory if a library has been
+/// unloaded since this was asked last: where it was, another may be loaded, whose variables nobody has
+/// written.
+fn loaded(address: usize) -> bool {
+    static UNLOADED: AtomicU64 = AtomicU64::new(0);
+    struct Found {
+        address: usize,
+        is_constant: bool,
+        unloaded: u64,
+    }
+    /// Of the first, which is the program.
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the C library hands over what it knows of a file, and what it was given.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
+        // SAFETY: the file has as many parts as it says.
+        let parts = unsafe { from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let within = found.address.wrapping_sub(info.dlpi_addr as usize);
+        found.is_constant = parts.iter().any(|part| {
+            let start = part.p_vaddr as usize;
+            // A JIT may have put a module into a variable of the program.
+            let stays = part.p_type == libc::PT_LOAD && part.p_flags & libc::PF_W == 0;
+            stays && (start..start + part.p_memsz as usize).contains(&within)
+        });
+        found.unloaded = info.dlpi_subs;
+        1
+    }
+    let mut found = Found { address, is_constant: false, unloaded: 0 };
+    // SAFETY: the function gets what is its own.
+    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
+    if UNLOADED.swap(found.unloaded, Relaxed) != found.unloaded {
+        cells::forget_all();
+    }
+    found.is_constant
+}
