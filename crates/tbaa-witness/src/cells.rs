@@ -1,4 +1,4 @@
-//! Where it lies what is known of memory: a cell for each granule of 4 bytes, and marks of blocks.
+//! Where the runtime keeps what it knows of memory: a cell for each granule of 4 bytes, and marks of blocks.
 //!
 //! The program lies below 1 TiB and from 81 TiB on, where Linux puts programs, libraries, heaps
 //! and stacks. The cell of a granule lies a page behind the granule's address with bit 46 flipped: these
@@ -23,7 +23,7 @@ use tbaa_instrument::layout;
 
 use crate::{log, memory};
 
-/// In bytes. Few sites share so little, which keeps the combinations few.
+/// The bytes of a granule. Few sites share so few, which keeps the combinations few.
 pub(crate) const GRANULE: usize = 4;
 pub(crate) const PAIR: usize = 2 * GRANULE;
 /// All bytes of a granule.
