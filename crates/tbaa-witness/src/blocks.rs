@@ -69,10 +69,8 @@ struct Other {
 /// the C library's are known already.
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
-    if is_new {
-        if let Some(mut others) = OTHERS.take() {
-            others.insert(block.addr(), Other { size, mapped: false });
-        }
+    if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
+        others.insert(block.addr(), Other { size, mapped: false });
     }
     is_new
 }
