@@ -225,7 +225,7 @@ fn options_change_what_is_reported() {
         (output.status.code(), found.len())
     };
     assert_eq!(count("exitcode=0"), (Some(0), 1));
-    assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
+    assert_eq!(count("exitcode=3:halt=1:report_stores=1"), (Some(3), 1));
     assert_eq!(count("rules=union-strict"), (Some(66), 1));
     // A write over a write, and what is read back.
     assert_eq!(count("report_stores=1"), (Some(66), 2));

@@ -8,3 +8,11 @@ for name in ints floats fault; do quiet $cc -O1 -fPIC -shared $name.c -o $name.s
 quiet ./host ./ints.so ./floats.so
 ends 66 ./host ./fault.so ./fault.so
 says '^tbaa-witness: 6 contradictions in all'
+# A plug-in that another version has made is not checked.
+"$TBAA" cc -O1 -fPIC -S -emit-llvm fault.c -o fault.ll
+sed 's/^\(@__tbaa_witness.module = .* { i64 0, i32\) [0-9]*,/\1 0,/' fault.ll > other.ll
+if cmp -s fault.ll other.ll; then exit 1; fi
+clang-22 -w -fPIC -c other.ll
+quiet $cc -shared other.o -o other.so
+ends 0 ./host ./other.so ./other.so
+says 'a module was instrumented by another version of tbaa: it is not checked'
