@@ -10,6 +10,6 @@ int main(void) {
   void *p = mmap(NULL, 4096, access, flags, -1, 0);
   set(p);
   if (munmap(p, 4096)) return 1;
-  if (syscall(SYS_mmap, p, 4096, access, flags | MAP_FIXED, -1, 0) != (long)p) return 2;
+  if (syscall(SYS_mmap, (long)p, 4096, access, flags | MAP_FIXED, -1, 0) != (long)p) return 2;
   return get(p) != 0;
 }
