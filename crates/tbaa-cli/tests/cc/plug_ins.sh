@@ -16,3 +16,21 @@ clang-22 -w -fPIC -c other.ll
 quiet $cc -shared other.o -o other.so
 ends 0 ./host ./other.so ./other.so
 says 'a module was instrumented by another version of tbaa: it is not checked'
+# What a plug-in has written is reported when it is gone.
+cat > reads.c <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(void) {
+  int *volatile p = malloc(4);
+  *p = 1;
+  void *library = dlopen("./put.so", RTLD_NOW);
+  ((void (*)(void *))dlsym(library, "put"))(p);
+  if (dlclose(library) || dlopen("./put.so", RTLD_NOW | RTLD_NOLOAD)) return 1;
+  return *p == 0;
+}
+C
+echo 'void put(float *p) { *p = 1; }' > put.c
+quiet $cc -O1 -fPIC -shared put.c -o put.so
+quiet $cc -O1 reads.c -ldl -o reads
+ends 66 ./reads
+says 'store float, ptr .* in put'
