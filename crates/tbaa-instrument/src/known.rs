@@ -177,50 +177,6 @@ const ALLOCATE: &[(&str, &[usize])] = &[
     ("_ZnamSt11align_val_t", &[0]),
 ];
 
-/// The C library's functions that `libtbaa_witness` takes the place of, where it is linked
-/// dynamically.
-pub const INTERPOSED: &[&str] = &[
-    "aligned_alloc",
-    "calloc",
-    "clock_gettime",
-    "fgets",
-    "fread",
-    "free",
-    "fstat",
-    "getcwd",
-    "gettimeofday",
-    "gmtime_r",
-    "localtime_r",
-    "lstat",
-    "madvise",
-    "malloc",
-    "memalign",
-    "mlockall",
-    "mmap",
-    "mmap64",
-    "mremap",
-    "munmap",
-    "posix_memalign",
-    "pread",
-    "pread64",
-    "preadv",
-    "pthread_create",
-    "pvalloc",
-    "qsort",
-    "read",
-    "readlink",
-    "readv",
-    "realloc",
-    "reallocarray",
-    "recv",
-    "recvfrom",
-    "recvmsg",
-    "stat",
-    "thrd_create",
-    "time",
-    "valloc",
-];
-
 /// Returns whether a function, by the name that it is linked by, is known to write nothing
 /// that checked code accesses by another type.
 #[must_use]
@@ -272,4 +228,10 @@ pub(crate) fn releases(name: &[u8]) -> bool {
 pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
     let known = ALLOCATE.iter().find(|(known, _)| known.as_bytes() == name);
     known.map(|(_, size)| *size)
+}
+
+/// Returns the C library's functions that `libtbaa_witness` takes the place of, where it is linked
+/// dynamically.
+pub fn interposed() -> impl Iterator<Item = &'static str> {
+    include_str!("interposed.txt").split_ascii_whitespace()
 }

@@ -33,7 +33,7 @@ mod slots;
 mod table;
 
 pub use function::is_supported;
-pub use known::{INTERPOSED, is_harmless, known_names, parts};
+pub use known::{interposed, is_harmless, known_names, parts};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};

@@ -59,10 +59,22 @@ fn is_known(block: *mut u8) -> bool {
 /// were mapped: their starts, and their bytes.
 static OTHERS: Lock<BTreeMap<usize, Other>> = Lock::new(BTreeMap::new());
 
+/// Twice the bytes, and 1 more for a mapping: there may be many.
 #[derive(Clone, Copy)]
-struct Other {
-    size: usize,
-    mapped: bool,
+struct Other(usize);
+
+impl Other {
+    fn new(size: usize, mapped: bool) -> Self {
+        Other(size << 1 | usize::from(mapped))
+    }
+
+    fn size(self) -> usize {
+        self.0 >> 1
+    }
+
+    fn mapped(self) -> bool {
+        self.0 & 1 != 0
+    }
 }
 
 /// Notes what an allocation function has returned to checked code, and returns whether it is new:
@@ -70,7 +82,7 @@ struct Other {
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
-        others.insert(block.addr(), Other { size, mapped: false });
+        others.insert(block.addr(), Other::new(size, false));
     }
     is_new
 }
@@ -81,7 +93,7 @@ pub(crate) fn released(block: *mut u8) -> Option<usize> {
     if block.is_null() || is_known(block) {
         return None;
     }
-    Some(OTHERS.take()?.remove(&block.addr())?.size)
+    Some(OTHERS.take()?.remove(&block.addr())?.size())
 }
 
 /// Notes that a part of the address space was mapped, or, if not, unmapped.
@@ -91,26 +103,26 @@ pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     let met: Vec<_> = others
         .range(..end)
         .rev()
-        .take_while(|(at, other)| *at + other.size > start || !other.mapped)
-        .filter(|(at, other)| other.mapped && *at + other.size > start)
+        .take_while(|(at, other)| *at + other.size() > start || !other.mapped())
+        .filter(|(at, other)| other.mapped() && *at + other.size() > start)
         .map(|(at, other)| (*at, *other))
         .collect();
     for (at, other) in met {
         others.remove(&at);
-        let rest = [(at, start.saturating_sub(at)), (end, (at + other.size).saturating_sub(end))];
+        let rest = [(at, start.saturating_sub(at)), (end, (at + other.size()).saturating_sub(end))];
         for (at, size) in rest.into_iter().filter(|(_, size)| *size > 0) {
-            others.insert(at, Other { size, mapped: true });
+            others.insert(at, Other::new(size, true));
         }
     }
     if is {
-        others.insert(start, Other { size, mapped: true });
+        others.insert(start, Other::new(size, true));
     }
 }
 
 /// The block or mapping that has an address: its start, and its bytes.
 fn other(address: usize) -> Option<(usize, Other)> {
     let others = OTHERS.take()?;
-    let has = |(at, other): &(&usize, &Other)| address - **at < other.size;
+    let has = |(at, other): &(&usize, &Other)| address - **at < other.size();
     // A mapping may hold blocks, but not the other way.
     let (at, other) = others.range(..=address).rev().take(64).find(has)?;
     Some((*at, *other))
@@ -145,9 +157,9 @@ pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),
         // Of a mapping what lies before may be anything.
-        None => other(address).map(|(start, other)| match other.mapped {
-            true => (address, other.size - (address - start)),
-            false => (start, other.size),
+        None => other(address).map(|(start, other)| match other.mapped() {
+            true => (address, other.size() - (address - start)),
+            false => (start, other.size()),
         }),
     }
 }
@@ -160,9 +172,9 @@ pub(crate) fn owner(address: usize) -> String {
         let offset = address - start;
         return format!("at {offset} of a block of {size} bytes, allocated by {caller}");
     }
-    if let Some((start, Other { size, mapped })) = other(address) {
-        let what = if mapped { "mapping" } else { "block" };
-        return format!("at {} of a {what} of {size} bytes", address - start);
+    if let Some((start, other)) = other(address) {
+        let what = if other.mapped() { "mapping" } else { "block" };
+        return format!("at {} of a {what} of {} bytes", address - start, other.size());
     }
     if let Some(name) = symbols::variable(address) {
         return format!("in {name}, a variable of the program");

@@ -283,6 +283,10 @@ fn start_again(arguments: *const *const c_char, environment: *const *const c_cha
     }
 }
 
+extern "C" fn forks() {
+    report::FORKED.store(true, Relaxed);
+}
+
 extern "C" fn at_start(
     _: c_int,
     arguments: *const *const c_char,
@@ -290,8 +294,11 @@ extern "C" fn at_start(
 ) {
     cells::reserve(|| start_again(arguments, environment));
     XSAVE.store(std::is_x86_feature_detected!("xsave"), Relaxed);
-    // SAFETY: the function takes nothing and stays.
-    unsafe { libc::atexit(at_exit) };
+    // SAFETY: the functions take nothing and stay.
+    unsafe {
+        libc::pthread_atfork(Some(forks), None, None);
+        libc::atexit(at_exit);
+    }
 }
 
 /// Before the program's own constructors, so that what they register for the

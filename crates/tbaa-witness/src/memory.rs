@@ -73,6 +73,18 @@ pub(crate) fn forget(pages: Range<usize>) {
     unsafe { advise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
+/// Whether an address is in memory that other processes may write, too. Source: proc_pid_maps(5).
+pub(crate) fn is_shared(address: usize) -> bool {
+    let has = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let [start, end] = [start, end].map(|it| usize::from_str_radix(it, 16));
+        Some((start.ok()?..end.ok()?).contains(&address) && rest.as_bytes().get(3) == Some(&b's'))
+    };
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines().any(|line| has(line) == Some(true))
+}
+
 /// Reads the program's memory, also where it has none any more: a page that the program has
 /// protected, or unmapped by means of its own, has no words.
 pub(crate) struct Words {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use tbaa::{AliasRule, Graph, TagId, TypeKind};
 
@@ -12,14 +12,21 @@ use crate::kinds::{self, Kind, place};
 use crate::options::{Suppression, options};
 use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Order, Registry, Site};
-use crate::{blocks, log};
+use crate::{blocks, log, memory};
 
 /// The last pairs by their hash, to be found without a lock.
 static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
+/// Whether this process has forked, or was forked.
+pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
+
 /// Reports two accesses, once for each two sites.
 #[cold]
 pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
+    // Another process may have written these bytes since.
+    if FORKED.load(Relaxed) && memory::is_shared(address) {
+        return;
+    }
     let key = u64::from(first) << 32 | u64::from(second);
     let recent = &RECENT[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize];
     if recent.swap(key, Relaxed) == key {

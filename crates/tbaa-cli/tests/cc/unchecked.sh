@@ -11,6 +11,8 @@ for flags in -fno-strict-aliasing "-fstrict-aliasing -Wno-strict-aliasing -fno-s
   [ "$(cat said)" = "note: main.c is compiled without checks: -fno-strict-aliasing leaves out all tags
 note: put.c is compiled without checks: -fno-strict-aliasing leaves out all tags" ]
 done
+printf 'int main(void) { return 0; }\n' > tries.c
+quiet $cc -fno-strict-aliasing tries.c -o program
 CLANG="clang-22 -fno-strict-aliasing" ends 0 $cc -c main.c
 says 'main.c is compiled without checks'
 quiet $cc -fno-strict-aliasing -fstrict-aliasing -Wno-strict-aliasing main.c put.c -o program

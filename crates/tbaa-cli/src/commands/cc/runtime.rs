@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tbaa_instrument::INTERPOSED;
+use tbaa_instrument::interposed;
 
 use super::line::Line;
 use crate::convert::is_on_path;
@@ -40,7 +40,7 @@ pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failu
         ));
     };
     let mut command = Command::new(tool);
-    command.args(INTERPOSED.iter().map(|name| format!("--localize-symbol={name}")));
+    command.args(interposed().map(|name| format!("--localize-symbol={name}")));
     let done = command.arg(find("libtbaa_witness.a")?).arg(&own).status();
     if !done.is_ok_and(|status| status.success()) {
         return Err(Failure::unusable(format!("{tool} cannot make an archive for -static")));
