@@ -141,22 +141,9 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
 ];
 
 /// Functions that give a block of the heap back, by their first argument.
-const RELEASE: &[&str] = &[
-    "free",
-    "cfree",
-    "realloc",
-    "reallocarray",
-    "_ZdlPv",
-    "_ZdaPv",
-    "_ZdlPvm",
-    "_ZdaPvm",
-    "_ZdlPvSt11align_val_t",
-    "_ZdaPvSt11align_val_t",
-    "_ZdlPvmSt11align_val_t",
-    "_ZdaPvmSt11align_val_t",
-    "_ZdlPvRKSt9nothrow_t",
-    "_ZdaPvRKSt9nothrow_t",
-];
+const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm \
+    _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t \
+    _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t";
 
 /// Functions that allocate, and the arguments whose product is the size, where LLVM's
 /// attribute `allocsize` does not say it.
@@ -222,7 +209,7 @@ pub fn known_names() -> impl Iterator<Item = &'static str> {
 }
 
 pub(crate) fn releases(name: &[u8]) -> bool {
-    RELEASE.iter().any(|known| known.as_bytes() == name)
+    RELEASE.split_ascii_whitespace().any(|known| known.as_bytes() == name)
 }
 
 pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {

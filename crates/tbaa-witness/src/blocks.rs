@@ -55,26 +55,21 @@ fn is_known(block: *mut u8) -> bool {
     cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Blocks of an allocator that is not the C library's, and parts of the address space that
-/// were mapped: their starts, and their bytes.
-static OTHERS: Lock<BTreeMap<usize, Other>> = Lock::new(BTreeMap::new());
+/// Blocks of allocators that are not the C library's, by the page that they begin in: where in the
+/// page, the uppermost bits, and the bytes below. There may be many.
+static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
-/// Twice the bytes, and 1 more for a mapping: there may be many.
-#[derive(Clone, Copy)]
-struct Other(usize);
+/// In bytes.
+const PAGE: usize = 1 << 12;
+/// The bits of a block's size.
+const SIZE_BITS: u32 = 52;
 
-impl Other {
-    fn new(size: usize, mapped: bool) -> Self {
-        Other(size << 1 | usize::from(mapped))
-    }
+/// Parts of the address space that were mapped: their starts, and their bytes.
+static MAPPINGS: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
 
-    fn size(self) -> usize {
-        self.0 >> 1
-    }
-
-    fn mapped(self) -> bool {
-        self.0 & 1 != 0
-    }
+/// Where in a page's list the block with a start is, or would be.
+fn search(list: &[u64], start: usize) -> Result<usize, usize> {
+    list.binary_search_by_key(&(start % PAGE), |it| (it >> SIZE_BITS) as usize)
 }
 
 /// Notes what an allocation function has returned to checked code, and returns whether it is new:
@@ -82,7 +77,13 @@ impl Other {
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
-        others.insert(block.addr(), Other::new(size, false));
+        let start = block.addr();
+        let list = others.entry(start / PAGE).or_default();
+        let entry = ((start % PAGE) as u64) << SIZE_BITS | size as u64 & ((1 << SIZE_BITS) - 1);
+        match search(list, start) {
+            Ok(at) => list[at] = entry,
+            Err(at) => list.insert(at, entry),
+        }
     }
     is_new
 }
@@ -93,39 +94,50 @@ pub(crate) fn released(block: *mut u8) -> Option<usize> {
     if block.is_null() || is_known(block) {
         return None;
     }
-    Some(OTHERS.take()?.remove(&block.addr())?.size())
+    let mut others = OTHERS.take()?;
+    let list = others.get_mut(&(block.addr() / PAGE))?;
+    let at = search(list, block.addr()).ok()?;
+    Some(bytes_of(list.remove(at)))
+}
+
+fn bytes_of(entry: u64) -> usize {
+    (entry & ((1 << SIZE_BITS) - 1)) as usize
 }
 
 /// Notes that a part of the address space was mapped, or, if not, unmapped.
 pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     let Some(end) = start.checked_add(size).filter(|_| size > 0) else { return };
-    let Some(mut others) = OTHERS.take() else { return };
-    let met: Vec<_> = others
-        .range(..end)
-        .rev()
-        .take_while(|(at, other)| *at + other.size() > start || !other.mapped())
-        .filter(|(at, other)| other.mapped() && *at + other.size() > start)
-        .map(|(at, other)| (*at, *other))
-        .collect();
-    for (at, other) in met {
-        others.remove(&at);
-        let rest = [(at, start.saturating_sub(at)), (end, (at + other.size()).saturating_sub(end))];
-        for (at, size) in rest.into_iter().filter(|(_, size)| *size > 0) {
-            others.insert(at, Other::new(size, true));
-        }
+    // Whose blocks lay there has them no more.
+    if let Some(mut others) = OTHERS.take() {
+        let pages = others.range(start / PAGE..end.div_ceil(PAGE)).map(|(page, _)| *page);
+        pages.collect::<Vec<_>>().iter().for_each(|page| drop(others.remove(page)));
+    }
+    let Some(mut mappings) = MAPPINGS.take() else { return };
+    let below = mappings.range(..end).rev().map(|(at, size)| (*at, *size));
+    let met: Vec<_> = below.take_while(|(at, size)| at + size > start).collect();
+    for (at, size) in met {
+        mappings.remove(&at);
+        let rest = [(at, start.saturating_sub(at)), (end, (at + size).saturating_sub(end))];
+        mappings.extend(rest.into_iter().filter(|(_, size)| *size > 0));
     }
     if is {
-        others.insert(start, Other::new(size, true));
+        mappings.insert(start, size);
     }
 }
 
-/// The block or mapping that has an address: its start, and its bytes.
-fn other(address: usize) -> Option<(usize, Other)> {
+/// The block that has an address, or else the mapping: its start, its bytes, and whether it is a mapping.
+fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
-    let has = |(at, other): &(&usize, &Other)| address - **at < other.size();
-    // A mapping may hold blocks, but not the other way.
-    let (at, other) = others.range(..=address).rev().take(64).find(has)?;
-    Some((*at, *other))
+    let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {
+        let start = page * PAGE;
+        let of = move |it: &u64| (start + (it >> SIZE_BITS) as usize, bytes_of(*it));
+        list.iter().rev().map(of)
+    });
+    let has = |(at, size): &(usize, usize)| address - at < *size;
+    let block = blocks.skip_while(|(at, _)| *at > address).take(64).find(has);
+    let mapping = || MAPPINGS.take()?.range(..=address).next_back().map(|(at, size)| (*at, *size));
+    let found = block.map(|(at, size)| (at, size, false));
+    found.or_else(|| mapping().filter(has).map(|(at, size)| (at, size, true)))
 }
 
 fn number_of(caller: usize) -> u16 {
@@ -157,9 +169,9 @@ pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),
         // Of a mapping what lies before may be anything.
-        None => other(address).map(|(start, other)| match other.mapped() {
-            true => (address, other.size() - (address - start)),
-            false => (start, other.size()),
+        None => other(address).map(|(start, size, is_mapping)| match is_mapping {
+            true => (address, size - (address - start)),
+            false => (start, size),
         }),
     }
 }
@@ -172,9 +184,9 @@ pub(crate) fn owner(address: usize) -> String {
         let offset = address - start;
         return format!("at {offset} of a block of {size} bytes, allocated by {caller}");
     }
-    if let Some((start, other)) = other(address) {
-        let what = if other.mapped() { "mapping" } else { "block" };
-        return format!("at {} of a {what} of {} bytes", address - start, other.size());
+    if let Some((start, size, is_mapping)) = other(address) {
+        let what = if is_mapping { "mapping" } else { "block" };
+        return format!("at {} of a {what} of {size} bytes", address - start);
     }
     if let Some(name) = symbols::variable(address) {
         return format!("in {name}, a variable of the program");

@@ -73,7 +73,7 @@ pub(crate) fn forget(pages: Range<usize>) {
     unsafe { advise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
-/// Whether an address is in memory that other processes may write, too. Source: proc_pid_maps(5).
+/// Whether an address is in memory that other processes may write, too. Source: `proc_pid_maps(5)`.
 pub(crate) fn is_shared(address: usize) -> bool {
     let has = |line: &str| {
         let (range, rest) = line.split_once(' ')?;
