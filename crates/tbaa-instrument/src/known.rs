@@ -201,11 +201,12 @@ pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     known.map(|(_, parts)| *parts)
 }
 
-/// Returns the names that [`is_harmless`] or [`parts`] knows, without those of which it knows only
-/// the start.
+/// Returns the names of functions whose effects are known, without those of which only the start is
+/// known.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
-    whole.chain(PARTS.iter().map(|(name, _)| *name))
+    let writers = WRITERS.iter().map(|(name, _)| *name);
+    whole.chain(PARTS.iter().map(|(name, _)| *name)).chain(writers)
 }
 
 pub(crate) fn releases(name: &[u8]) -> bool {

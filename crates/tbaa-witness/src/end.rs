@@ -12,7 +12,7 @@ use crate::options::options;
 use crate::outside;
 use crate::sites::Described;
 use crate::states;
-use crate::symbols::Frame;
+use crate::symbols::{Frame, source_name};
 
 /// Unknown functions that the summary lists; the JSON has all.
 const FUNCTIONS: usize = 20;
@@ -49,7 +49,7 @@ pub(crate) fn say() {
             if calls.all > 0 {
                 let _ = write!(text, ", all memory {} times", calls.all);
             }
-            let _ = write!(text, ": {name}");
+            let _ = write!(text, ": {}", source_name(name));
         }
         if let more @ 1.. = calls.len().saturating_sub(FUNCTIONS) {
             let _ = write!(text, "\n  and {more} more; json=FILE lists all");

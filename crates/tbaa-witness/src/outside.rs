@@ -16,6 +16,7 @@ use tbaa_instrument::{is_harmless, known_names, parts};
 use crate::lock::Lock;
 use crate::memory::Words;
 use crate::options::{glob, options};
+use crate::symbols::source_name;
 use crate::{blocks, cells, interpose, shadow, symbols};
 
 /// What a call of an unknown function came to.
@@ -80,7 +81,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         let name = known_at(callee).map(str::to_owned);
         let name = name.or_else(|| symbols::linked_name(callee)).unwrap_or_default();
         let harmless = is_harmless(name.as_bytes())
-            || options().harmless.iter().any(|it| glob(it, &name))
+            || options().harmless.iter().any(|it| glob(it, &name) || glob(it, &source_name(&name)))
             || interpose::is_own(callee);
         let most =
             parts(name.as_bytes()).and_then(|parts| parts.iter().map(|(_, size)| *size).max());

@@ -9,10 +9,10 @@ use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
 use tbaa_instrument::layout::MAX_SITES;
-use tbaa_ir::demangled_function;
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
+use crate::symbols::source_name;
 use crate::{log, memory};
 
 /// An access of the program by its number, which counts from 1 through all
@@ -40,7 +40,7 @@ pub(crate) struct Described {
 impl Described {
     /// The function, by its name in the source if it is a C++ function.
     pub(crate) fn function_name(&self) -> String {
-        demangled_function(self.function.as_bytes()).unwrap_or_else(|| self.function.clone())
+        source_name(&self.function)
     }
 }
 

@@ -6,6 +6,11 @@ use std::ffi::CStr;
 
 use crate::lock::Lock;
 
+/// A function's name as it is in the source, if it is a C++ function.
+pub(crate) fn source_name(symbol: &str) -> String {
+    tbaa_ir::demangled_function(symbol.as_bytes()).unwrap_or_else(|| symbol.to_owned())
+}
+
 /// A function that an address is in; the first is the innermost of those that are inlined
 /// there.
 #[derive(Clone)]
@@ -41,7 +46,8 @@ fn resolve(address: usize) -> Vec<Frame> {
         return vec![plain];
     }
     let mut found = Vec::new();
-    let at = std::ptr::without_provenance_mut(address);
+    // The crate takes it for where a call returns, and looks a byte before.
+    let at = std::ptr::without_provenance_mut(address.wrapping_add(1));
     // SAFETY: the lock of what is known is held, and nobody else asks.
     unsafe {
         backtrace::resolve_unsynchronized(at, |symbol| {
