@@ -146,17 +146,10 @@ impl<'t> DebugNode<'t> {
         self.is_record() && (is(b"name") || is(b"identifier"))
     }
 
-    /// Whether clang gives a type that is no record this name in TBAA. It leaves
-    /// signs out, and calls pointers by what they lead to or not at all.
-    fn is_called(self, name: &[u8]) -> bool {
-        let pointers: [&[u8]; 3] =
+    fn is_pointer(self) -> bool {
+        let tags: [&[u8]; 3] =
             [b"DW_TAG_pointer_type", b"DW_TAG_reference_type", b"DW_TAG_rvalue_reference_type"];
-        if pointers.contains(&self.tag()) {
-            let numbered = name.strip_prefix(b"p").and_then(<[u8]>::first);
-            return name == b"any pointer" || numbered.is_some_and(u8::is_ascii_digit);
-        }
-        let Some(own) = self.string(b"name") else { return false };
-        !self.is_record() && own.strip_prefix(b"unsigned ").unwrap_or(&own) == name
+        tags.contains(&self.tag())
     }
 }
 
@@ -256,11 +249,31 @@ impl<'t> DebugInfo<'t> {
             let is_of_type = match *name {
                 b"" | b"omnipotent char" => true,
                 name if ty.is_record() => ty.has_name(name),
-                name => ty.is_called(name) || ty.tag() == b"DW_TAG_enumeration_type",
+                name => self.is_called(ty, name) || ty.tag() == b"DW_TAG_enumeration_type",
             };
             (at.checked_mul(8)? == member.start() && is_of_type).then_some(())?;
         }
         (has_bit_fields || rest.next().is_none()).then_some(())
+    }
+
+    /// Whether clang gives a type that is no record this name in TBAA. It leaves signs out, and calls pointers by
+    /// their levels and what they lead to, or not at all.
+    fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
+        let (mut levels, mut to) = (0, Some(ty));
+        while let Some(pointer) = to.filter(|it| it.is_pointer() && levels < DEPTH) {
+            levels += 1;
+            to = pointer.link(b"baseType").and_then(|it| self.strip(it, &mut 0));
+        }
+        if levels == 0 {
+            let own = ty.string(b"name").filter(|_| !ty.is_record());
+            return own.is_some_and(|own| own.strip_prefix(b"unsigned ").unwrap_or(&own) == name);
+        }
+        let any = name.strip_prefix(b"any ");
+        let rest = any.unwrap_or(name).strip_prefix(format!("p{levels} ").as_bytes());
+        let Some(own) = rest else { return name == b"any pointer" };
+        // C's `struct s` is `_ZTS1s` in a tag.
+        let ends = |it: DebugNode<'t>| it.string(b"name").is_some_and(|it| own.ends_with(&it));
+        any.is_some() || to.is_some_and(|it| !it.is_record() || it.has_name(own) || ends(it))
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
@@ -417,7 +430,7 @@ impl<'t> DebugInfo<'t> {
             let mut bits = bits.saturating_sub(member.start());
             let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
             // One level of a record's fields says enough.
-            ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && ty.is_called(access))
+            ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && self.is_called(ty, access))
         };
         let mut matching = members.iter().filter(has_type);
         if let (Some(&one), None) = (matching.next(), matching.next()) {
