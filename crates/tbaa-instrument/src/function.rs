@@ -85,11 +85,11 @@ pub(super) fn instrument(
         return Err(expected(skipped.offset, wanted));
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);
-    let sites = pass.table.sites();
+    let (sites, calls) = (pass.table.sites(), pass.table.calls);
     let mut end = pass.table.write(module, form, &pass.own_tag);
     end.push_str(&pass.nodes);
     pass.edits.insert(text.len(), end);
-    Ok(Instrumented { text: pass.edits.apply(text), sites, skipped: pass.skipped })
+    Ok(Instrumented { text: pass.edits.apply(text), sites, calls, skipped: pass.skipped })
 }
 
 /// Returns, for each tag, whether it may alias all memory under its root by

@@ -11,34 +11,17 @@ const HARMLESS: &str = include_str!("harmless.txt");
 /// Functions that write through some of their arguments and read through the others: bit n
 /// stands for the argument with the index n.
 const WRITERS: &[(&str, u32)] = &[
-    ("asprintf", 0b1),
-    ("confstr", 0b10),
-    ("fgetws", 0b1),
-    ("getdelim", 0b11),
-    ("getgroups", 0b10),
-    ("gethostname", 0b1),
-    ("getline", 0b11),
-    ("__isoc23_fscanf", !0b11),
-    ("__isoc23_scanf", !0b1),
-    ("__isoc23_sscanf", !0b11),
-    ("__isoc99_fscanf", !0b11),
-    ("__isoc99_scanf", !0b1),
-    ("__isoc99_sscanf", !0b11),
-    ("fscanf", !0b11),
-    ("scanf", !0b1),
-    ("sscanf", !0b11),
+    (
+        "asprintf fgetws gethostname mbstowcs strftime strxfrm vasprintf wcscat wcscpy \
+         wcsncat wcsncpy wcstombs",
+        0b1,
+    ),
+    ("confstr getgroups", 0b10),
+    ("getdelim getline", 0b11),
+    ("__isoc23_fscanf __isoc23_sscanf __isoc99_fscanf __isoc99_sscanf fscanf sscanf", !0b11),
+    ("__isoc23_scanf __isoc99_scanf scanf", !0b1),
     ("inet_ntop", 0b100),
-    ("mbsrtowcs", 0b1011),
-    ("mbstowcs", 0b1),
-    ("strftime", 0b1),
-    ("strxfrm", 0b1),
-    ("vasprintf", 0b1),
-    ("wcscat", 0b1),
-    ("wcscpy", 0b1),
-    ("wcsncat", 0b1),
-    ("wcsncpy", 0b1),
-    ("wcsrtombs", 0b1011),
-    ("wcstombs", 0b1),
+    ("mbsrtowcs wcsrtombs", 0b1011),
 ];
 
 /// Functions that write only to the objects that some of their arguments point to, by the
@@ -148,20 +131,11 @@ const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _Zd
 /// Functions that allocate, and the arguments whose product is the size, where LLVM's
 /// attribute `allocsize` does not say it.
 const ALLOCATE: &[(&str, &[usize])] = &[
-    ("malloc", &[0]),
-    ("valloc", &[0]),
-    ("pvalloc", &[0]),
+    ("malloc valloc pvalloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", &[0]),
+    ("_ZnwmSt11align_val_t _ZnamSt11align_val_t", &[0]),
+    ("realloc aligned_alloc memalign", &[1]),
     ("calloc", &[0, 1]),
-    ("realloc", &[1]),
     ("reallocarray", &[1, 2]),
-    ("aligned_alloc", &[1]),
-    ("memalign", &[1]),
-    ("_Znwm", &[0]),
-    ("_Znam", &[0]),
-    ("_ZnwmRKSt9nothrow_t", &[0]),
-    ("_ZnamRKSt9nothrow_t", &[0]),
-    ("_ZnwmSt11align_val_t", &[0]),
-    ("_ZnamSt11align_val_t", &[0]),
 ];
 
 /// Returns whether a function, by the name that it is linked by, is known to write nothing
@@ -180,13 +154,18 @@ fn is_listed(name: &[u8]) -> bool {
 
 /// Whether a name is that of a C++ constructor: it may write an object where another was.
 fn is_constructor(name: &[u8]) -> bool {
-    let has = |end| memchr::memmem::find(name, end).is_some();
-    name.starts_with(b"_ZN") && (has(b"C1E") || has(b"C2E"))
+    let holds = |end| memchr::memmem::find(name, end).is_some();
+    name.starts_with(b"_ZN") && (holds(b"C1E") || holds(b"C2E"))
+}
+
+/// Whether a name is one of some names with spaces between them.
+fn has(names: &str, name: &[u8]) -> bool {
+    names.split_ascii_whitespace().any(|known| known.as_bytes() == name)
 }
 
 /// The arguments that a function may write through, a bit for each.
 pub(crate) fn written(name: &[u8]) -> u32 {
-    match WRITERS.iter().find(|(known, _)| known.as_bytes() == name) {
+    match WRITERS.iter().find(|(known, _)| has(known, name)) {
         Some((_, mask)) => *mask,
         None if !is_listed(name) => !0,
         None => u32::from(is_constructor(name)),
@@ -205,16 +184,16 @@ pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
 /// known.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
-    let writers = WRITERS.iter().map(|(name, _)| *name);
+    let writers = WRITERS.iter().flat_map(|(names, _)| names.split_ascii_whitespace());
     whole.chain(PARTS.iter().map(|(name, _)| *name)).chain(writers)
 }
 
 pub(crate) fn releases(name: &[u8]) -> bool {
-    RELEASE.split_ascii_whitespace().any(|known| known.as_bytes() == name)
+    has(RELEASE, name)
 }
 
 pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
-    let known = ALLOCATE.iter().find(|(known, _)| known.as_bytes() == name);
+    let known = ALLOCATE.iter().find(|(known, _)| has(known, name));
     known.map(|(_, size)| *size)
 }
 

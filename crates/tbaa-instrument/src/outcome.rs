@@ -10,6 +10,8 @@ pub struct Instrumented {
     pub text: Vec<u8>,
     /// How many tagged accesses are checked.
     pub sites: u32,
+    /// How many checks and calls of the runtime the text has gained.
+    pub calls: u32,
     /// What is not checked, in file order.
     pub skipped: Vec<Skipped>,
 }

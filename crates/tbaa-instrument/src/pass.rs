@@ -159,6 +159,7 @@ impl Current<'_, '_> {
             let _ = write!(text, ", !dbg !{location}");
         }
         text.push_str("\n  ");
+        self.pass.table.calls += 1;
         self.pass.edits.insert(at, text);
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Table {
     strings: IndexMap<Vec<u8>, u32>,
     /// Of all strings, in bytes.
     strings_len: u32,
+    /// How many checks and calls of the runtime functions have.
+    pub(super) calls: u32,
     /// The checks that the module has functions for.
     pub(super) checks: BTreeSet<Check>,
     /// The sizes in bytes of writes of which nothing is known.

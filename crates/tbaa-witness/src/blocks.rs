@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use crate::cells::{self, BLOCK_ALIGN};
 use crate::lock::Lock;
+use crate::memory::PAGE;
 use crate::symbols;
 
 /// Places that allocated, by their numbers; 0 is none.
@@ -55,14 +56,13 @@ fn is_known(block: *mut u8) -> bool {
     cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Blocks of allocators that are not the C library's, by the page that they begin in: where in the
-/// page, the uppermost bits, and the bytes below. There may be many.
+/// Blocks of allocators that are not the C library's, by the page that they begin in. The uppermost bits
+/// of an entry say where in the page, and the others how many bytes. There may be many.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
-/// In bytes.
-const PAGE: usize = 1 << 12;
 /// The bits of a block's size.
 const SIZE_BITS: u32 = 52;
+const MAX_SIZE: u64 = (1 << SIZE_BITS) - 1;
 
 /// Parts of the address space that were mapped: their starts, and their bytes.
 static MAPPINGS: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
@@ -79,7 +79,7 @@ pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
         let start = block.addr();
         let list = others.entry(start / PAGE).or_default();
-        let entry = ((start % PAGE) as u64) << SIZE_BITS | size as u64 & ((1 << SIZE_BITS) - 1);
+        let entry = ((start % PAGE) as u64) << SIZE_BITS | (size as u64).min(MAX_SIZE);
         match search(list, start) {
             Ok(at) => list[at] = entry,
             Err(at) => list.insert(at, entry),
@@ -95,13 +95,18 @@ pub(crate) fn released(block: *mut u8) -> Option<usize> {
         return None;
     }
     let mut others = OTHERS.take()?;
-    let list = others.get_mut(&(block.addr() / PAGE))?;
+    let page = block.addr() / PAGE;
+    let list = others.get_mut(&page)?;
     let at = search(list, block.addr()).ok()?;
-    Some(bytes_of(list.remove(at)))
+    let size = bytes_of(list.remove(at));
+    if list.is_empty() {
+        others.remove(&page);
+    }
+    Some(size)
 }
 
 fn bytes_of(entry: u64) -> usize {
-    (entry & ((1 << SIZE_BITS) - 1)) as usize
+    (entry & MAX_SIZE) as usize
 }
 
 /// Notes that a part of the address space was mapped, or, if not, unmapped.

@@ -17,7 +17,7 @@ use crate::symbols::{self, Frame};
 
 /// What was reported or suppressed.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
     kinds: Vec<Kind>,
     numbers: HashMap<(Order, TagId, TagId), usize>,
@@ -42,7 +42,7 @@ pub(crate) struct Kind {
     pub(crate) pairs: u32,
 }
 
-static SEEN: Lock<Option<Seen>> = Lock::new(None);
+static REPORTED: Lock<Option<Reported>> = Lock::new(None);
 static REPORTS: AtomicU32 = AtomicU32::new(0);
 
 /// Frames that a report shows.
@@ -54,13 +54,13 @@ pub(crate) fn count() -> u32 {
 }
 
 /// Takes what was reported.
-pub(crate) fn lock() -> Option<Guard<'static, Option<Seen>>> {
-    SEEN.take()
+pub(crate) fn lock() -> Option<Guard<'static, Option<Reported>>> {
+    REPORTED.take()
 }
 
 /// The kinds of reports so far, those first that LLVM can use most easily.
 pub(crate) fn kinds() -> Vec<Kind> {
-    let kinds = SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
+    let kinds = REPORTED.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
     kinds.sort_by_key(|kind| {
         let together = std::cmp::Reverse((kind.together, kind.pairs));
@@ -69,7 +69,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-impl Seen {
+impl Reported {
     /// Whether two accesses come together for the first time.
     pub(crate) fn is_new(&mut self, first: Site, second: Site) -> bool {
         self.pairs.insert((first, second))

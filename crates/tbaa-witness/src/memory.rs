@@ -139,7 +139,8 @@ const SMALLEST: usize = 16;
 const CLASSES: usize = 11;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
 const CHUNK: usize = 1 << 20;
-const PAGE: usize = 4096;
+/// Of the system, in bytes.
+pub(crate) const PAGE: usize = 4096;
 
 #[global_allocator]
 static OWN: Own = Own {

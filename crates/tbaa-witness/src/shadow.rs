@@ -89,7 +89,7 @@ fn forget_word(word: usize, range: &Range<usize>, visit: &mut impl FnMut(usize))
 /// Whole pages of cells are given back from this many bytes of the program on.
 const GIVE_BACK: usize = 1 << 17;
 /// The bytes of the program whose cells fill a page of the system.
-const PAGE: usize = 4096 / size_of::<u32>() * GRANULE;
+const SPAN: usize = memory::PAGE / size_of::<u32>() * GRANULE;
 
 /// Forgets all about many bytes that the program has no more: their cells take no memory then.
 #[inline]
@@ -114,7 +114,7 @@ pub(crate) fn clear(address: usize, size: usize) {
     clear_part(last, end);
     let mut at = first;
     if last - first >= GIVE_BACK {
-        let (from, to) = (first.next_multiple_of(PAGE), last & !(PAGE - 1));
+        let (from, to) = (first.next_multiple_of(SPAN), last & !(SPAN - 1));
         clear_whole(first, from);
         let cells = place(from);
         memory::forget(cells..cells + (to - from));
