@@ -1,7 +1,7 @@
 //! What a query is about.
 
 use crate::extent::Size;
-use crate::graph::{Graph, TagId};
+use crate::graph::{Format, Graph, Tag, TagId, TypeKind};
 
 /// What an access does to the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -68,6 +68,12 @@ pub struct Access {
 
 impl Access {
     /// Returns the access with a size in bytes that overrides the tag's.
+    ///
+    /// A size means bytes, from any element of an array on: 8 bytes from `arr[k]` of
+    /// `struct { int arr[4]; float tail; }` touch `tail`, for `k` may be 3. Nodes of the old
+    /// format do not say how large an element is. An access of `n` bytes by such a tag may
+    /// therefore begin at any byte of its field, and reaches `n - 1` bytes past the field. Use
+    /// [`Access::of_width`] for the width of an instruction, which stays in the field.
     #[must_use]
     pub fn with_size(self, size: u64) -> Self {
         Access { size: Some(size), ..self }
@@ -78,8 +84,9 @@ impl Access {
     ///
     /// The width is the access's size. It is not, where the instruction touches several whole
     /// elements: a vector of elements of an array, or from a bare pointer on, makes an access to
-    /// each, and has the element's tag and size. In the old format, which knows no elements,
-    /// the width is always the size.
+    /// each, and has the element's tag and size. The old format knows no elements. There, a width
+    /// that fits into the field of the tag's path is taken for an access to the field, and
+    /// gives no size.
     ///
     /// ```
     /// use tbaa::{Access, Graph, SizedField};
@@ -99,10 +106,15 @@ impl Access {
     #[must_use]
     pub fn of_width(graph: &Graph, tag: TagId, width: u64) -> Self {
         let access = Access::from(tag);
-        let Some(said) = graph.tag(tag).ok().and_then(|tag| tag.size) else {
-            return access.with_size(width);
+        let Ok(parts) = graph.tag(tag) else { return access.with_size(width) };
+        let room = room(graph, &parts);
+        let Some(said) = parts.size else {
+            let fits = room.is_some_and(|room| width <= room);
+            return if fits { access } else { access.with_size(width) };
         };
-        match (Size::new(said), element_of_run(graph, tag, width)) {
+        let element = graph.ty(parts.access).size().filter(|&size| size != 0);
+        let is_run = |size| width.is_multiple_of(size) && room.is_some_and(|room| width <= room);
+        match (Size::new(said), element.filter(|&size| is_run(size))) {
             (Size::Bytes(said), _) if width <= said => access,
             (own, Some(element)) if own == Size::Bytes(element) => access,
             (_, Some(element)) => access.with_size(element),
@@ -141,16 +153,25 @@ impl From<Option<TagId>> for Access {
     }
 }
 
-/// The size of the elements that a size-aware tag accesses, if so many bytes are whole ones: of
-/// an array that has so many, or from a bare pointer on.
-fn element_of_run(graph: &Graph, tag: TagId, width: u64) -> Option<u64> {
-    let tag = graph.tag(tag).ok()?;
-    let element = graph.ty(tag.access).size().filter(|&size| size != 0)?;
-    let (mut ty, mut rest, mut extent) = (tag.base, tag.offset, u64::MAX);
+/// The bytes that a run of elements from a tag's place on may have, by the walk of LLVM: those
+/// of its field. In the old format, those up to where the next field begins, of any
+/// aggregate on the way. `None` if the walk does not come to the access type.
+fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
+    let old = tag.format == Format::Old;
+    let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);
     while ty != tag.access {
-        let field = graph.ty(ty).fields().take_while(|field| field.offset <= rest).last()?;
-        rest -= field.offset;
-        (ty, extent) = (field.ty, field.extent.filter(|&extent| extent != 0).unwrap_or(u64::MAX));
+        let node = graph.ty(ty);
+        let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
+            // A scalar is what its ancestors are.
+            return (old && node.kind() == TypeKind::Scalar && rest == 0).then_some(room);
+        };
+        let next = || node.fields().map(|field| field.offset).find(|&offset| offset > rest);
+        room = match field.extent {
+            Some(0) => u64::MAX,
+            Some(extent) => extent,
+            None => next().map_or(room, |next| room.min(next - rest)),
+        };
+        (ty, rest) = (field.ty, rest - field.offset);
     }
-    (width.is_multiple_of(element) && width <= extent).then_some(element)
+    Some(room)
 }

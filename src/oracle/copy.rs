@@ -10,8 +10,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// Returns the accesses that one side of a struct copy makes: reads of the
     /// source or writes to the destination. `None` when the copy is malformed.
     ///
-    /// Each access has its entry's size; it covers the bytes of the copy at
-    /// the entry's offset. What lies between the entries is padding, which the
+    /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole
+    /// elements is an access to each. What lies between the entries is padding, which the
     /// copy may leave out.
     ///
     /// # Panics
@@ -23,7 +23,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
         let entries = self.graph().copy(copy)?;
         let access = |entry: crate::graph::CopyEntry| {
-            Access::from(entry.tag).with_size(entry.size).with_kind(kind)
+            Access::of_width(self.graph(), entry.tag, entry.size).with_kind(kind)
         };
         // An entry of no bytes touches nothing, where size 0 means unknown.
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())

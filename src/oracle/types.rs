@@ -67,7 +67,8 @@ pub(super) struct Type {
     /// In the old format, which has no sizes, the last offset at which an object
     /// inside the type may start.
     pub(super) far: u128,
-    /// Whether elements of an array in the type reach into one another.
+    /// Whether what lies in a field or in an element of an array, of this type or inside it,
+    /// reaches out of the bytes that it is declared to have.
     pub(super) crooked: bool,
     /// Whether an array lies in the type.
     pub(super) arrays: bool,
@@ -394,7 +395,9 @@ impl Types {
                 far = far.max(slot.end).min(UNBOUNDED);
                 let array = if old { None } else { elements(self, field, UNBOUNDED) };
                 let inside = self.get(field.ty);
-                crooked |= inside.crooked || array.is_some_and(|array| inside.far > array.step);
+                crooked |= inside.crooked
+                    || array.is_some_and(|array| inside.far > array.step)
+                    || !old && slot.end > self.declared_slot(field).end;
                 arrays |= array.is_some() || !old && inside.arrays;
             }
             self.clear(ty, &slots);
@@ -425,6 +428,14 @@ impl Types {
             }
         };
         start..end
+    }
+
+    /// Returns the bytes that a size-aware field is declared to have. Fields that share some
+    /// are members of a union.
+    pub(super) fn declared_slot(&self, field: &Field) -> Range<u128> {
+        let start = u128::from(field.offset);
+        let flexible = field.extent == 0 && self.get(field.ty).size != 0;
+        start..if flexible { UNBOUNDED } else { start + u128::from(field.extent) }
     }
 
     /// Finds out which fields of an aggregate are clear.

@@ -162,6 +162,13 @@ impl<'u> Naive<'u> {
         (offset, extent.max(inside).saturating_add(offset))
     }
 
+    /// The bytes that a field is declared to have.
+    fn declared(&self, ty: usize, field: usize) -> (u64, u64) {
+        let Field { ty, offset, extent } = self.fields(ty)[field];
+        let flexible = extent == 0 && self.u.types[ty].size != 0;
+        (offset, if flexible { NO_END } else { offset + extent })
+    }
+
     /// Whether a known size leaves the base on every path.
     fn leaves(&self, access: &Access) -> bool {
         let (end, Size::Bytes(size)) = (self.end(access.tag.base), access.size) else {
@@ -248,14 +255,17 @@ impl<'u> Naive<'u> {
     }
 
     /// Whether two paths from a type choose two fields that share a byte where they first
-    /// choose different ones.
+    /// choose different ones. Two elements of an array share none.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
-        for (&(ours, _), &(theirs, _)) in p.steps.iter().zip(&q.steps) {
-            if ours == theirs {
+        for (&(ours, i), &(theirs, j)) in p.steps.iter().zip(&q.steps) {
+            if (ours, i) == (theirs, j) {
                 ty = self.fields(ty)[ours].ty;
                 continue;
             }
-            let (x, y) = (self.slot(ty, ours), self.slot(ty, theirs));
+            if ours == theirs {
+                return false;
+            }
+            let (x, y) = (self.declared(ty, ours), self.declared(ty, theirs));
             return match self.u.sized {
                 true => x.0.max(y.0) < x.1.min(y.1),
                 false => self.is_overlapping(ty),
@@ -309,9 +319,11 @@ impl<'u> Naive<'u> {
             start += field.offset;
             at = field.ty;
         }
+        // Nothing says how large the elements of an array are: it may begin at any byte.
+        let last = next.map_or(start, |next| start.max(next.saturating_sub(1)));
         let reached = match access.size {
             Size::Slot => 0,
-            Size::Bytes(size) => start + size,
+            Size::Bytes(size) => last + size,
             Size::Unknown => NO_END,
         };
         (from, end.max(reached))

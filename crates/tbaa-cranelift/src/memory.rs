@@ -85,7 +85,7 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
             Access::default()
         }
         Some(size) if own.is_none_or(|own| own < size) && oracle.rule() != AliasRule::Llvm => {
-            Access::from(tag).with_size(size)
+            Access::of_width(oracle.graph(), tag, size)
         }
         _ => tag.into(),
     }

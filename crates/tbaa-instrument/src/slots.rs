@@ -66,12 +66,14 @@ impl Use {
             (Some(a_offset), Some(b_offset)) => a_offset.saturating_add(a.size) <= b_offset,
             _ => false,
         };
-        let access = |it: &Use| Access::from(it.tag).with_size(it.size);
         let is_same = self.tag == other.tag && self.size == other.size;
         let matters = self.writes || other.writes;
         matters && !is_same && !apart(self, other) && !apart(other, self) && {
-            let parted = |it: &Oracle<_>| it.alias(access(self), access(other));
-            oracles.iter().any(|it| parted(it) == AliasResult::NoAlias)
+            let parted = |oracle: &Oracle<&tbaa::Graph>| {
+                let access = |it: &Use| Access::of_width(oracle.graph(), it.tag, it.size);
+                oracle.alias(access(self), access(other)) == AliasResult::NoAlias
+            };
+            oracles.iter().any(parted)
         }
     }
 }

@@ -106,11 +106,12 @@ impl Reported {
 impl Kind {
     pub(crate) fn new(order: Order, [a, b]: [&Described; 2], registry: &Registry) -> Kind {
         let rules = sites::rules_against(registry, a, b);
-        let (one, other) = (sites::access((a.tag, a.size)), sites::access((b.tag, b.size)));
+        let graph = registry.oracle.graph();
+        let [one, other] = [a, b].map(|it| sites::access(graph, (it.tag, it.size)));
         let own = options().rules;
         // Where the chosen rule says nothing, the first that does.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
-        let mut reason = Oracle::new(registry.oracle.graph(), by).explain(one, other);
+        let mut reason = Oracle::new(graph, by).explain(one, other);
         reason.rename(|name| name_in_source(name.as_bytes()));
         Kind {
             order,

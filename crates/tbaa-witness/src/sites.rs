@@ -191,10 +191,9 @@ impl Registry {
     }
 }
 
-/// An access by a tag, of a size where that is known.
-pub(crate) fn access((tag, size): (TagId, u64)) -> Access {
-    let access = Access::from(tag);
-    if size == 0 { access } else { access.with_size(size) }
+/// An access by a tag, of a width where that is known.
+pub(crate) fn access(graph: &Graph, (tag, width): (TagId, u64)) -> Access {
+    if width == 0 { tag.into() } else { Access::of_width(graph, tag, width) }
 }
 
 /// Whether an access is of one byte, by a type that all others but a few are below: C++'s `char`,
@@ -278,7 +277,9 @@ pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
 fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
     let registry = lock()?;
     let registry = registry.as_ref()?;
-    let of = |kind: u32| access(registry.list[(kind & !CHARACTER) as usize - 1]);
+    let of = |kind: u32| {
+        access(registry.oracle.graph(), registry.list[(kind & !CHARACTER) as usize - 1])
+    };
     let may = registry.oracle.alias(of(a), of(b)) == AliasResult::MayAlias;
     slot.store(key | u64::from(may), Relaxed);
     Some(may)
@@ -286,8 +287,8 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
 
 /// The rules by which two accesses do not alias.
 pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
-    let (a, b) = (access((a.tag, a.size)), access((b.tag, b.size)));
     let graph = registry.oracle.graph();
+    let [a, b] = [a, b].map(|it| access(graph, (it.tag, it.size)));
     let all = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
     let against =
         |rules: &AliasRule| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;

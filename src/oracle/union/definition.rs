@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::bytes::{inside, uncut};
-use super::denoted::{Denoted, Left, Object, denoted, on_clear_walk, others};
+use super::denoted::{Denoted, Leaving, Left, Object, denoted, on_clear_walk, others};
 use super::inferred::{Containing, Denoted as Inferred, Found, Paths, Search};
 use super::objects::{Objects, Witness};
 use super::stride::{Pattern, add_stride};
@@ -203,13 +203,17 @@ impl UnionDefinition<'_> {
         let b = objects.b;
         for path in denoted(types, a, Some(&b), arena, budget)? {
             let Some(tracked) = &path.tracked else { continue };
-            let ours = uncut(types, a, std::slice::from_ref(&path));
+            let mut ours = uncut(types, a, std::slice::from_ref(&path));
             let found = match &tracked.left {
                 None => objects.search(&ours, tracked.end.clone(), path.link, arena, budget)?,
-                Some((Left { object, parted: None }, link)) => {
+                Some((Left { object, by: Leaving::End }, link)) => {
                     objects.compare(&ours, (object.at, &object.strides), *link, budget)?
                 }
-                Some((Left { object, parted: Some(taken) }, link)) => {
+                Some((Left { object, by: Leaving::Element { shift } }, link)) => {
+                    ours.iter_mut().for_each(|bytes| bytes.start += u128::from(*shift));
+                    objects.search(&ours, object.clone(), *link, arena, budget)?
+                }
+                Some((Left { object, by: Leaving::Field(taken) }, link)) => {
                     let mut found = None;
                     for (number, field) in others(types, object.ty, *taken) {
                         let array = elements(types, field, object.slot);

@@ -24,13 +24,23 @@ pub(super) struct Object {
     pub(super) strides: Vec<Stride>,
 }
 
-/// Where q leaves the way of p: at an object on it, at which q ends or whose other
-/// fields it takes.
+/// Where q leaves the way of p.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Left {
     pub(super) object: Object,
-    /// The number of the field that p takes there, if q takes another.
-    pub(super) parted: Option<usize>,
+    pub(super) by: Leaving,
+}
+
+/// How q leaves the way of p at an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Leaving {
+    /// q ends there.
+    End,
+    /// q takes another field than p, whose field has this number.
+    Field(usize),
+    /// q takes the object, an element of an array, and p another element. The bytes of p lie so
+    /// many bytes behind those that its tag says.
+    Element { shift: u64 },
 }
 
 /// What rule `union-strict` asks of a path.
@@ -125,7 +135,7 @@ impl Search<'_> {
                     && let Some(b) = self.tracked.filter(|b| b.has_object(types, ty))
                 {
                     // Where q ends it is seen as an object of b.
-                    let left = self.leave(b.base, &place, &way, None);
+                    let left = self.leave(b.base, &place, &way, Leaving::End);
                     let way = Way { left: way.link, ..way.clone() };
                     self.step(ty, &left, &way, &mut pending, budget)?;
                 }
@@ -136,10 +146,10 @@ impl Search<'_> {
     }
 
     /// The place of a p whose way q leaves there.
-    fn leave(&self, ty: TypeIndex, at: &PathPlace, way: &Way, parted: Option<usize>) -> PathPlace {
+    fn leave(&self, ty: TypeIndex, at: &PathPlace, way: &Way, by: Leaving) -> PathPlace {
         let strides = way.strides.clone();
         let object = Object { ty, slot: at.slot, at: at.at, strides };
-        PathPlace { left: Some(Left { object, parted }), ..at.clone() }
+        PathPlace { left: Some(Left { object, by }), ..at.clone() }
     }
 
     /// Goes on into each field that may lead to the end.
@@ -162,8 +172,9 @@ impl Search<'_> {
             if !types.may_hold(field.ty, self.access.access) {
                 continue;
             }
-            if place.left.is_none() && self.may_part(ty, number, budget)? {
-                let left = self.leave(ty, place, way, Some(number));
+            let parts = place.left.is_none() && self.may_part();
+            if parts && self.others_hold(ty, number, budget)? {
+                let left = self.leave(ty, place, way, Leaving::Field(number));
                 let way = Way { left: way.link, ..way.clone() };
                 self.enter((ty, number), &left, &way, pending, budget)?;
             }
@@ -172,21 +183,24 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether q may go on by another field than p, where no bytes are shared, and
-    /// come to bytes of p that leave their field.
-    fn may_part(
+    /// Whether q may leave the way of p where no bytes are shared, and come to bytes of p: those
+    /// that leave their field or element, or to which an object of b reaches from its own.
+    fn may_part(&self) -> bool {
+        let (types, access) = (self.types, self.access);
+        let keeps = |size| {
+            u128::from(size) <= types.get(access.access).far && !types.get(access.base).crooked
+        };
+        self.tracked.is_some() && !access.size.bytes().is_some_and(keeps)
+    }
+
+    /// Whether an object of b may lie in another field that shares no byte with one.
+    fn others_hold(
         &self,
         ty: TypeIndex,
         taken: usize,
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        let (types, access) = (self.types, self.access);
-        let keeps = |size| {
-            u128::from(size) <= types.get(access.access).far && !types.get(access.base).crooked
-        };
-        let Some(b) = self.tracked.filter(|_| !access.size.bytes().is_some_and(keeps)) else {
-            return Ok(false);
-        };
+        let (types, Some(b)) = (self.types, self.tracked) else { return Ok(false) };
         budget.look(types.fields(ty).len())?;
         Ok(others(types, ty, taken).any(|(_, other)| types.may_hold(other.ty, b.base)))
     }
@@ -229,12 +243,57 @@ impl Search<'_> {
             let fixed = begin + element as u64 * step;
             let at = if self.tracked.is_some() { collapsed } else { fixed };
             let next = PathPlace { slot, at, fixed, left: place.left.clone() };
-            let way = Way { strides: strides.clone(), link, left: way.left };
-            for _ in 0..pending.add(types, field.ty, next, way) {
+            let next_way = Way { strides: strides.clone(), link, left: way.left };
+            for _ in 0..pending.add(types, field.ty, next, next_way) {
                 budget.spend()?;
+            }
+            let parts = place.left.is_none() && self.may_part();
+            for (left, strides) in array
+                .into_iter()
+                .filter(|_| parts)
+                .flat_map(|array| self.leave_by_element((field.ty, begin), array, element))
+            {
+                let next = PathPlace { slot, at, fixed, left: Some(left) };
+                let way = Way { strides, link, left: link };
+                for _ in 0..pending.add(types, field.ty, next, way) {
+                    budget.spend()?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// The elements of an array, which starts at `begin`, that q may take where p takes
+    /// another; and the strides of p.
+    ///
+    /// Only the distance of the two counts. If the tag leaves the index open, the element that
+    /// comes first is the first of the array. Arrays outside this one are not among the strides:
+    /// where the two take different elements there, q has left the way of p before.
+    fn leave_by_element(
+        &self,
+        (ty, begin): (TypeIndex, u64),
+        Stride { step, last }: Stride,
+        element: u128,
+    ) -> impl Iterator<Item = (Left, Vec<Stride>)> + use<> {
+        let types = self.types;
+        let holds = self.tracked.is_some_and(|b| types.may_hold(ty, b.base));
+        let (before, after) = if self.folded { (last, last) } else { (element, last - element) };
+        let some = |count: u128| (count > 0).then(|| vec![Stride { step, last: count - 1 }]);
+        // An element before p's matters if what is in it reaches so far.
+        let before = some(before).filter(|_| holds && types.get(ty).far > step);
+        let after = some(after).filter(|_| holds);
+        let folded = self.folded;
+        let left = move |at: Option<u64>, strides, shift| {
+            let object = Object { ty, slot: step, at: at?, strides };
+            Some(Left { object, by: Leaving::Element { shift } })
+        };
+        let behind = begin.checked_add(((element + 1) * step) as u64);
+        let after = after.and_then(|strides| Some((left(behind, strides, 0)?, Vec::new())));
+        let before = before.and_then(|strides| match folded {
+            true => Some((left(Some(begin), Vec::new(), step as u64)?, strides)),
+            false => Some((left(Some(begin), strides, 0)?, Vec::new())),
+        });
+        before.into_iter().chain(after)
     }
 
     /// A path that ends at a place.
@@ -250,15 +309,15 @@ impl Search<'_> {
     }
 }
 
-/// The fields of a type that share no byte with the one of a number.
+/// The fields of a type whose declared slots share no byte with that of the one of a number.
 pub(super) fn others(
     types: &Types,
     ty: TypeIndex,
     number: usize,
 ) -> impl Iterator<Item = (usize, &Field)> {
-    let taken = types.slot(ty, number);
-    types.fields(ty).iter().enumerate().filter(move |&(other, _)| {
-        let slot = types.slot(ty, other);
+    let taken = types.declared_slot(&types.fields(ty)[number]);
+    types.fields(ty).iter().enumerate().filter(move |&(other, field)| {
+        let slot = types.declared_slot(field);
         other != number && taken.start.max(slot.start) >= taken.end.min(slot.end)
     })
 }

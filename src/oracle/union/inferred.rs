@@ -469,13 +469,17 @@ impl<'s> Search<'s> {
         if self.types.get(ty).overlapping {
             return true;
         }
-        // An access larger than its slot runs into the next.
+        // An access of a size of its own runs into the next.
         let (a, b) = ((ours, self.a.0.size), (theirs, self.b.0.size));
-        let (((_, start), size), ((after, _), _)) =
+        let (((field, start), size), ((after, _), _)) =
             if ours.0.offset < theirs.0.offset { (a, b) } else { (b, a) };
+        let fields = self.types.fields(ty);
+        let next = fields.partition_point(|other| other.offset <= field.offset);
+        // It may be to any element of an array, of any size, and so begin at any byte of the slot.
+        let last = fields.get(next).map_or(0, |next| u128::from(next.offset) - 1).max(start);
         match size {
             Size::Slot => false,
-            Size::Bytes(size) => start + u128::from(size) > u128::from(after.offset),
+            Size::Bytes(size) => last + u128::from(size) > u128::from(after.offset),
             Size::Unknown => true,
         }
     }

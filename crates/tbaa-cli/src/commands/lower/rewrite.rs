@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::{Access, Format, Graph, NodeId, Oracle, TagId};
+use tbaa::{Access, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Classes, LowerError, Lowering, Source};
 
@@ -19,7 +19,7 @@ pub(super) fn sources(module: &Module, sizes: &Sizes) -> Vec<Source> {
         sources.extend(instruction.tag.map(|tag| source(module, sizes, tag, instruction)));
         let copy = instruction.copy.and_then(|copy| module.graph().copy(copy));
         for entry in copy.into_iter().flatten() {
-            sources.push(entry_source(module.graph(), entry.tag, entry.size));
+            sources.push(of_width(module.graph(), entry.tag, entry.size));
         }
     }
     sources.extend(module.errno_tags().iter().map(Source::from));
@@ -34,24 +34,20 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
     }
     let ty = module.access_type(instruction);
     let scalar = ty.ends_with(b"*") || !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
-    let old = module.graph().tag(tag).is_ok_and(|tag| tag.format == Format::Old);
     match sizes.of(ty).map(|size| size.store) {
-        // What a scalar of the old format is, its slot is.
-        _ if scalar && old => tag.into(),
-        Some(bytes) => match Access::of_width(module.graph(), tag, bytes).size {
-            Some(size) => Source::sized(tag, size),
-            None => tag.into(),
-        },
+        Some(bytes) => of_width(module.graph(), tag, bytes),
         None if scalar => tag.into(),
         // 0 is an unknown number.
         None => Source::sized(tag, 0),
     }
 }
 
-/// One tag of a struct copy, which accesses so many bytes.
-fn entry_source(graph: &Graph, tag: TagId, bytes: u64) -> Source {
-    let said = graph.tag(tag).ok().and_then(|tag| tag.size);
-    if said == Some(bytes) { tag.into() } else { Source::sized(tag, bytes) }
+/// A tag as the source of an access of so many bytes.
+fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
+    match Access::of_width(graph, tag, bytes).size {
+        Some(size) => Source::sized(tag, size),
+        None => tag.into(),
+    }
 }
 
 /// Metadata on its way into a module, each node once.
@@ -251,7 +247,7 @@ fn write_copy(
     let Some(entries) = module.graph().copy(copy) else { return Ok(None) };
     let mut operands = Vec::new();
     for entry in entries {
-        let of = access(entry_source(module.graph(), entry.tag, entry.size));
+        let of = access(of_width(module.graph(), entry.tag, entry.size));
         let Some(tag) = lowering.tag(of) else { return Ok(None) };
         let tag = definitions.nodes[&lowering.graph().tag_node(tag)];
         operands.push(format!("i64 {}, i64 {}, !{tag}", entry.offset, entry.size));
