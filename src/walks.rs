@@ -13,6 +13,9 @@ use hashbrown::HashTable;
 use crate::forest::Forest;
 use crate::table::{DefaultHashBuilder, HashMap};
 
+/// Cursors at most, so that their numbers have 31 bits. Walks that need more are given up.
+pub(crate) const MOST_CURSORS: usize = (1 << 31) - 1;
+
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;
 
@@ -59,6 +62,7 @@ impl Walks {
         longest: usize,
         mut next: impl FnMut(u32, u64) -> Option<Option<(u32, u64)>>,
     ) -> Option<u32> {
+        let room = MOST_CURSORS.saturating_sub(self.forest.len() + 2);
         let mut path = Vec::new();
         let mut at = start;
         let mut cursor = loop {
@@ -67,7 +71,7 @@ impl Walks {
             }
             path.push(at);
             match next(at.0, at.1)? {
-                Some(next) if path.len() <= longest => at = next,
+                Some(next) if path.len() <= longest.min(room) => at = next,
                 Some(_) => return None,
                 None => break None,
             }

@@ -227,6 +227,11 @@ impl TagParts {
         graph.operand(tag, TAG_TYPES[1]).and_then(Operand::node)
     }
 
+    /// Reads the size of a size-aware tag.
+    pub(crate) fn size(graph: &Graph, tag: NodeId) -> Option<u64> {
+        Some(graph.operand(tag, TAG_SIZE).and_then(Operand::int)?.value)
+    }
+
     /// Reads whether a tag says that it is immutable.
     pub(crate) fn is_immutable(graph: &Graph, tag: NodeId) -> bool {
         let len = graph.operand_count(tag);

@@ -195,6 +195,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             rule.add(graph, &mut self.index, tag);
         }
         self.index.catch_up();
+        self.memo.fit(self.index.len(), || self.index.open());
     }
 
     /// Returns the graph whose tags the oracle knows.

@@ -39,8 +39,20 @@ struct Record {
     link: u32,
 }
 
+/// A tag's interval, and whether more than that must be looked at where it meets another.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    start: u32,
+    /// Past the last number, and [`OPEN`].
+    end: u32,
+}
+
+/// The bit of [`Interval::end`] that is set unless a regular tag's cursor has a number of its own.
+/// No number reaches so far: there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
+const OPEN: u32 = 1 << 31;
+
 /// The interval of a tag that is not regular.
-const ALL: Span = Span { start: 0, end: u32::MAX };
+const ALL: Interval = Interval { start: 0, end: u32::MAX };
 
 /// The bits of [`Record::root`] that number the root; all are set for a rejected
 /// tag.
@@ -52,13 +64,15 @@ const OTHER: u32 = 1 << 31;
 /// No cursor.
 const NONE: u32 = u32::MAX;
 
-/// Whether each begins before the other's end. Of random pairs nearly all are apart,
-/// and which of the two lies first is anybody's guess: one comparison for both, of the
-/// sign that two differences share, leaves no branch between.
-#[inline]
-fn meet(x: &Span, y: &Span) -> bool {
-    let before = |start: u32, end: u32| i64::from(start) - i64::from(end);
-    before(x.start, y.end) & before(y.start, x.end) < 0
+impl Interval {
+    /// Whether each begins before the other's end. Of random pairs nearly all are apart,
+    /// and which of the two lies first is anybody's guess: one comparison for both, of the
+    /// sign that two differences share, leaves no branch between.
+    #[inline]
+    fn meets(&self, other: &Interval) -> bool {
+        let before = |start: u32, end: u32| start as i32 - (end & !OPEN) as i32;
+        before(self.start, other.end) & before(other.start, self.end) < 0
+    }
 }
 
 /// The base type of each tag, if that alone may tell the tag from others: none of a
@@ -79,7 +93,7 @@ pub(super) struct Index {
     pub(super) walks: Walks,
     /// What lies in what; rule `llvm` reads the types when a tag is not regular.
     pub(super) types: Types,
-    spans: Vec<Span>,
+    intervals: Vec<Interval>,
     records: Vec<Record>,
     bases: Bases,
     /// Numbers of the roots of tags.
@@ -111,29 +125,26 @@ impl Index {
         }
     }
 
-    /// Whether two tags of one root are apart, for their intervals part.
+    /// Returns whether two tags may alias, if their intervals say so. There is one branch, which
+    /// is rarely taken: random pairs take any other at random, which costs as much as all else.
     #[inline]
-    pub(super) fn part(&self, a: u32, b: u32) -> bool {
-        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
-            return false;
+    pub(super) fn by_interval(&self, a: u32, b: u32) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.intervals.get(a as usize), self.intervals.get(b as usize))
+        else {
+            return Some(true);
         };
-        !meet(x, y) & !self.mixed
+        let meet = x.meets(y);
+        let open = (x.end | y.end) & OPEN != 0;
+        if open & meet | self.mixed { None } else { Some(meet) }
     }
 
     /// Returns whether two tags may alias; `None` leaves it to the rule.
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
-        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
-            return Some(true);
-        };
-        let meet = meet(x, y);
-        if !meet && !self.mixed {
-            return Some(false);
-        }
-        self.look_up(a as usize, b as usize, meet)
+        let by_base = || self.are_apart(a, b).then_some(false);
+        self.by_interval(a, b).or_else(by_base).or_else(|| self.by_record(a as usize, b as usize))
     }
 
-    #[inline]
-    fn look_up(&self, a: usize, b: usize, meet: bool) -> Option<bool> {
+    fn by_record(&self, a: usize, b: usize) -> Option<bool> {
         let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
             return Some(true);
         };
@@ -143,6 +154,7 @@ impl Index {
         if (x.root | y.root) & OTHER != 0 {
             return None;
         }
+        let meet = self.intervals[a].meets(&self.intervals[b]);
         if meet && x.root & y.root & UNNUMBERED != 0 {
             return Some(self.walks.forest.related(x.link, y.link));
         }
@@ -188,7 +200,7 @@ impl Index {
     }
 
     fn push(&mut self, record: Record, base: u32) {
-        self.spans.push(ALL);
+        self.intervals.push(ALL);
         self.records.push(record);
         self.bases.0.push(base.into());
     }
@@ -213,17 +225,26 @@ impl Index {
         if self.walks.forest.catch_up() {
             self.indexed = 0;
         }
-        for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.indexed) {
+        let added = self.intervals.iter_mut().zip(&mut self.records).skip(self.indexed);
+        for (interval, record) in added {
             if record.root & OTHER != 0 || record.link == NONE {
                 continue;
             }
-            *span = self.walks.forest.span(record.link);
+            let Span { start, end } = self.walks.forest.span(record.link);
+            *interval = Interval { start, end };
             record.root &= !UNNUMBERED;
             if self.walks.forest.is_unnumbered(record.link) {
                 record.root |= UNNUMBERED;
+                interval.end |= OPEN;
             }
         }
         self.indexed = self.records.len();
+    }
+
+    /// Returns how many tags have intervals that do not decide by themselves.
+    pub(super) fn open(&self) -> usize {
+        let open = |interval: &&Interval| interval.end & OPEN != 0;
+        if self.mixed { self.len() } else { self.intervals.iter().filter(open).count() }
     }
 
     /// Numbers all cursors, and gives back memory that the tables hold to grow
@@ -235,7 +256,7 @@ impl Index {
             self.catch_up();
         }
         self.walks.shrink_to_fit();
-        self.spans.shrink_to_fit();
+        self.intervals.shrink_to_fit();
         self.records.shrink_to_fit();
         self.bases.0.shrink_to_fit();
     }

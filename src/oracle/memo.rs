@@ -1,8 +1,13 @@
-//! Answers that the definition gave before. They never change as a graph grows.
+//! Answers that were given before. They never change as a graph grows.
 //!
-//! Each is kept in one of eight places that the pair's hash names, until another answer takes
-//! its place. Two threads that write one word at once may lose an answer, which is then found
-//! again.
+//! - A *table* of an oracle with few tags has two bits for each pair of tags. It is asked first,
+//!   where intervals leave many pairs open: a query then takes no branch that is taken at random.
+//! - The *last answers* of the definition are kept for all other pairs and for accesses with sizes
+//!   of their own. Each is kept in one of eight places that the pair's hash names, until another
+//!   answer takes its place.
+//!
+//! Two threads that write one word of the last answers at once may lose an answer, which is then
+//! found again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,26 +20,87 @@ const PAIRS: usize = 1 << 14;
 /// Places of one pair: a line of the cache.
 const PLACES: usize = 8;
 
+/// Tags that a table is made for at most. It then takes 1 MiB, of which half is written.
+const MOST_TAGS: usize = 1 << 11;
+
+/// A table is made if at least one of so many tags is not decided on by its interval.
+const OPEN_SHARE: usize = 64;
+
 #[derive(Default, Debug)]
 pub(super) struct Memo {
+    /// Tags up to this number have a row and a column in the table; a power of two, or 0 if
+    /// there is no table.
+    stride: u32,
+    /// By the lower tag and the higher, 32 pairs to a word: whether the answer is known, and
+    /// in the bit above whether it is `MayAlias`.
+    table: Box<[AtomicU64]>,
+    /// Tags beyond which it is seen anew whether a table is worth its while.
+    fits: usize,
     /// The key of a pair, and in the lowest bit the answer; 0 where there is none.
     words: OnceLock<Box<[AtomicU64]>>,
 }
 
+fn empty(len: usize) -> Box<[AtomicU64]> {
+    (0..len).map(|_| AtomicU64::new(0)).collect()
+}
+
 impl Memo {
+    /// Makes room for as many tags as there are, so many of which have open intervals.
+    pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
+        if tags <= self.fits {
+            return;
+        }
+        let room = tags.next_power_of_two().max(32);
+        self.fits = room;
+        let worth = room <= MOST_TAGS && open() * OPEN_SHARE >= tags;
+        self.stride = if worth { room as u32 } else { 0 };
+        self.table = empty(if worth { room * room / 32 } else { 0 });
+    }
+
+    /// The word of the table that a pair is in, and the place of its bits there.
+    #[inline]
+    fn place(&self, a: u32, b: u32) -> Option<(&AtomicU64, u32)> {
+        let (low, high) = (a.min(b), a.max(b));
+        let at = low.wrapping_mul(self.stride).wrapping_add(high);
+        let word = self.table.get(at as usize / 32)?;
+        (high < self.stride).then_some((word, at % 32 * 2))
+    }
+
+    /// Whether a table has both tags.
+    #[inline]
+    pub(super) fn has_pair(&self, a: u32, b: u32) -> bool {
+        a.max(b) < self.stride
+    }
+
+    /// Returns the table's answer on two tags.
+    #[inline]
+    pub(super) fn pair(&self, a: u32, b: u32) -> Option<bool> {
+        let (word, shift) = self.place(a, b)?;
+        let bits = word.load(Ordering::Relaxed) >> shift;
+        (bits & 1 != 0).then_some(bits & 2 != 0)
+    }
+
+    /// Notes an answer in the table.
+    pub(super) fn set_pair(&self, a: u32, b: u32, may: bool) {
+        if let Some((word, shift)) = self.place(a, b) {
+            word.fetch_or((1 | u64::from(may) << 1) << shift, Ordering::Relaxed);
+        }
+    }
+
     /// Returns the answer on two accesses, which `find` finds if it is not kept.
     #[inline]
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
         let Some(key) = key(a, b) else { return find() };
-        let empty = || (0..PAIRS).map(|_| AtomicU64::new(0)).collect();
-        let words = self.words.get_or_init(empty);
+        let words = self.words.get_or_init(|| empty(PAIRS));
         // The upper bits of the product depend on all of the key.
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PAIRS.ilog2());
         let start = hash as usize & !(PLACES - 1);
         let places = &words[start..start + PLACES];
         let kept = || places.iter().map(|word| word.load(Ordering::Relaxed));
-        if let Some(kept) = kept().find(|kept| kept & !1 == key) {
-            return kept & 1 != 0;
+        // All are looked at, for it is anybody's guess in which of them the pair is.
+        let found = kept().fold(0, |found, kept| if kept & !1 == key { kept } else { found });
+        if found != 0 {
+            return found & 1 != 0;
         }
         let may = find();
         let place = kept().position(|kept| kept == 0).unwrap_or(hash as usize % PLACES);

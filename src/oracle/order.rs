@@ -143,7 +143,7 @@ impl Order {
         Order::asking(oracle, list, left, |a, b| {
             let mut steps = left.get();
             let decided = oracle.index.decide(a.index, b.index);
-            let may = decided.or_else(|| oracle.define_within(a.into(), b.into(), &mut steps));
+            let may = decided.or_else(|| oracle.by_definition(a.into(), b.into(), &mut steps));
             left.set(steps);
             may.unwrap_or(true)
         })

@@ -1,9 +1,15 @@
 //! One query at a time.
 //!
-//! There is one way to an answer. The index compares the intervals of the two tags. If
-//! one is not regular, the rule looks whether one base type may hold the other, and else the
-//! memo whether the pair was asked about before. What is left, the rule's definition
-//! decides.
+//! Every query asks the same stages in the same order, and the first that decides answers:
+//!
+//! 1. a missing tag, or one of another graph, may alias everything;
+//! 2. the table of a small oracle has the answers on tags that were given before ([`Memo`](super::memo::Memo));
+//! 3. the intervals of two regular tags, or else the base types ([`Index`](super::index::Index)), decide
+//!    on most pairs; if an access has a size of its own, the cursors do ([`Rule::by_cursor`]);
+//! 4. the base types of accesses with sizes of their own, or of which it must be found out first what
+//!    they denote ([`Rule::by_base`]), tell them apart;
+//! 5. the memo has the definition's last answers;
+//! 6. the rule's definition ([`Rule::define`]) decides on what is left.
 
 use std::borrow::Borrow;
 
@@ -39,54 +45,17 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
+        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
+            return true;
+        }
         let may = match (a.size, b.size) {
             (None, None) => self.tags_may_alias(tag_a, tag_b),
-            _ => self.sized_may_alias(a, b),
+            _ => self.ask(a, b, &mut { u64::MAX }).unwrap_or(true),
         };
         if cfg!(feature = "self-check") {
             assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
         }
         may
-    }
-
-    #[inline]
-    fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
-        if a.stamp != self.stamp || b.stamp != self.stamp {
-            return true;
-        }
-        !self.index.part(a.index, b.index) && self.look_up(a, b)
-    }
-
-    /// Answers on two tags whose intervals meet, or that are not of one root.
-    #[inline(never)]
-    fn look_up(&self, a: TagId, b: TagId) -> bool {
-        if self.index.are_apart(a.index, b.index) {
-            return false;
-        }
-        let decided = self.index.decide(a.index, b.index);
-        decided.unwrap_or_else(|| self.ask_rule(a.into(), b.into()))
-    }
-
-    /// Answers on accesses of which at least one has a size of its own.
-    #[inline(never)]
-    fn sized_may_alias(&self, a: Access, b: Access) -> bool {
-        let foreign = |access: Access| access.tag.is_none_or(|tag| tag.stamp != self.stamp);
-        if foreign(a) || foreign(b) {
-            return true;
-        }
-        let decided = self.engine().look_up(&self.index, (a, b));
-        decided.unwrap_or_else(|| self.ask_rule(a, b))
-    }
-
-    /// Answers on two accesses that the index leaves open.
-    #[inline(never)]
-    fn ask_rule(&self, a: Access, b: Access) -> bool {
-        self.memo.get_or((a, b), || {
-            let rule = self.engine();
-            let decided = rule.decide(self.graph(), &self.index, (a, b));
-            let define = || rule.define(self.graph(), &self.index, (a, b), false).is_may();
-            decided.unwrap_or_else(define)
-        })
     }
 
     /// As [`Oracle::may_alias`], with the steps of the rule's definition taken from
@@ -99,28 +68,44 @@ impl<G: Borrow<Graph>> Oracle<G> {
         left: &mut u64,
     ) -> Option<bool> {
         let (a, b) = (a.into(), b.into());
-        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return Some(true) };
-        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
-            return Some(true);
-        }
-        if a.size.or(b.size).is_none()
-            && let Some(may) = self.index.decide(tag_a.index, tag_b.index)
-        {
-            return Some(may);
-        }
-        let rule = self.engine();
-        for tag in [tag_a, tag_b] {
-            if self.reach(tag, left) == Reach::Everything && *left == 0 {
-                return None;
-            }
-        }
-        let decided = rule.decide(self.graph(), &self.index, (a, b));
-        decided.or_else(|| self.define_within(a, b, left))
+        let foreign = |access: Access| access.tag.is_none_or(|tag| tag.stamp != self.stamp);
+        if foreign(a) || foreign(b) { Some(true) } else { self.ask(a, b, left) }
+    }
+
+    #[inline(always)]
+    fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
+        let decided = match self.memo.has_pair(a.index, b.index) {
+            true => self.memo.pair(a.index, b.index),
+            false => self.index.by_interval(a.index, b.index),
+        };
+        decided.unwrap_or_else(|| self.ask_of_tags(a, b))
+    }
+
+    /// [`Oracle::ask`] of tags, with the answer noted in the table.
+    // Two tags are passed in registers, two accesses in memory.
+    #[inline(never)]
+    fn ask_of_tags(&self, a: TagId, b: TagId) -> bool {
+        let may = !self.index.are_apart(a.index, b.index)
+            && self.ask(a.into(), b.into(), &mut { u64::MAX }).unwrap_or(true);
+        self.memo.set_pair(a.index, b.index, may);
+        may
+    }
+
+    /// The stages from the index on, for two tags of the oracle's graph.
+    fn ask(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
+        let (x, y) = (a.tag?.index, b.tag?.index);
+        let by_index = match (a.size, b.size) {
+            (None, None) => self.index.decide(x, y),
+            _ => self.engine().by_cursor(&self.index, (a, b)),
+        };
+        by_index
+            .or_else(|| self.engine().by_base(&self.index, (a, b), left))
+            .or_else(|| self.by_definition(a, b, left))
     }
 
     /// Answers by the memo, or by the definition with its steps taken from those left; `None`
     /// if there are none.
-    pub(super) fn define_within(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
+    pub(super) fn by_definition(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let define = |left: &mut u64| {
             let decision = self.engine().define(self.graph(), &self.index, (a, b), false);
             *left = left.saturating_sub(u64::from(decision.steps).max(1));
@@ -140,7 +125,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if tag.stamp != self.stamp {
             return Reach::Everything;
         }
-        self.engine().reach(self.graph(), &self.index, tag, left)
+        self.engine().reach(&self.index, tag, left)
     }
 
     /// Whether an answer is the definition's, or the index's where the definition gave up.

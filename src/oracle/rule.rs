@@ -15,15 +15,15 @@ pub(super) trait Rule {
 
     /// Says what a tag may alias by its types. What takes a search is found once; the search
     /// takes its steps from those `left`, and without any the tag may alias everything.
-    fn reach(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Reach;
+    fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach;
 
-    /// Decides on two accesses with sizes of their own by what the index says of their tags;
-    /// `None` if they may touch more or less than the tags say.
-    fn look_up(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
+    /// Decides on two accesses of which one has a size of its own by the cursors of their tags;
+    /// `None` if one may touch more or less than the scalar at the end of its tag's walk.
+    fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
-    /// Decides on two accesses that the index leaves open, without following paths;
-    /// `None` leaves them to the definition.
-    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool>;
+    /// Decides on two accesses that the index leaves open, by their base types; `None` leaves them
+    /// to the definition. A search for what a tag denotes takes its steps from those `left`.
+    fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
     /// Decides by the definition; shows the paths, if somebody asks `why`.
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;

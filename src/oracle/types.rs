@@ -205,10 +205,12 @@ impl Types {
     /// Whether neither of two types may hold an object of the other.
     #[inline]
     pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
-        // Only the one of the higher rank may.
-        let higher = self.held[x as usize].rank >= self.held[y as usize].rank;
-        let (outer, inner) = if higher { (x, y) } else { (y, x) };
-        !self.may_hold(outer, inner)
+        // Only the one of the higher rank may. Which that is, is anybody's guess, so no branch.
+        let lower = self.held[x as usize].rank < self.held[y as usize].rank;
+        let pair = [x, y];
+        let (outer, inner) = (pair[usize::from(lower)], pair[usize::from(!lower)]);
+        let holder = &self.held[outer as usize];
+        !holder.inside.may_have(inner) || holder.scalar && !self.is_ancestor(inner, outer)
     }
 
     /// The types inside a type and above these; it itself.

@@ -5,6 +5,7 @@
 //! types accessed. And no walk from one base type to the other comes back, so that
 //! at most one tag meets the other's base.
 
+use super::steps::least_common_type;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
@@ -50,6 +51,12 @@ pub(super) fn of_apart(
         met.min(access_a).min(access_b)
     };
     whole(graph, graph.node_at(common))
+}
+
+/// The same for any two tags that do not alias.
+pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
+    let [a, b] = tags.map(|tag| TagParts::access(graph, graph.tag_node(tag)));
+    whole(graph, least_common_type(graph, a?, b?).ok()??)
 }
 
 /// The index of the type that a tag accesses.

@@ -26,7 +26,7 @@ impl Rule for Llvm {
         self.0.add(graph, index, tag);
     }
 
-    fn reach(&self, _: &Graph, index: &Index, tag: TagId, _: &mut u64) -> Reach {
+    fn reach(&self, index: &Index, tag: TagId, _: &mut u64) -> Reach {
         match index.role(tag.index) {
             Role::Rejected => Reach::Everything,
             _ => index.base(tag.index).map_or(Reach::Unknown, Reach::Base),
@@ -34,13 +34,13 @@ impl Rule for Llvm {
     }
 
     /// LLVM reads the tags alone.
-    fn look_up(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+    fn by_cursor(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         index.decide(a.tag?.index, b.tag?.index)
     }
 
-    fn decide(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
-        let (a, b) = (a.tag?.index, b.tag?.index);
-        index.decide(a, b).or_else(|| index.are_apart(a, b).then_some(false))
+    /// The index knows the base type of every tag that has one.
+    fn by_base(&self, _: &Index, _: (Access, Access), _: &mut u64) -> Option<bool> {
+        None
     }
 
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
@@ -57,14 +57,16 @@ impl Rule for Llvm {
 
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
         let by_definition = || LlvmDefinition { graph, index }.most_generic(a, b);
-        let found = match (index.role(a.index), index.role(b.index)) {
-            (Role::Regular(root, x), Role::Regular(other, y)) if self.0.is_ordered() && a != b => {
-                let tags = [(a, x), (b, y)];
-                match index.decide(a.index, b.index) {
-                    Some(false) => generic::of_apart(graph, index, tags),
-                    _ if root == other => generic::most_generic(graph, index, tags),
-                    _ => None,
-                }
+        let roles = (index.role(a.index), index.role(b.index));
+        let found = match (index.decide(a.index, b.index), roles) {
+            _ if a == b || !self.0.is_ordered() => by_definition(),
+            (Some(false), (Role::Regular(_, x), Role::Regular(_, y))) => {
+                generic::of_apart(graph, index, [(a, x), (b, y)])
+            }
+            (Some(false), _) => generic::above(graph, [a, b]),
+            (_, (Role::Regular(root, x), Role::Regular(other, y))) => {
+                let same = root == other;
+                same.then(|| generic::most_generic(graph, index, [(a, x), (b, y)])).flatten()
             }
             _ => by_definition(),
         };

@@ -52,27 +52,31 @@ pub(super) fn least_common_type(
     a: NodeId,
     b: NodeId,
 ) -> Result<Option<NodeId>, Crash> {
+    let parent = |ty| Shape::of(graph, ty).parent(graph, ty);
+    let height = |ty| {
+        // A chain longer than the graph has come round.
+        let above = std::iter::successors(Some(ty), |&ty| parent(ty));
+        let height = above.take(graph.node_count() + 1).count();
+        if height > graph.node_count() { Err(Crash) } else { Ok(height) }
+    };
+    let (mut a, mut b) = (a, b);
     if a == b {
         return Ok(Some(a));
     }
-    let (up_a, up_b) = (ancestors(graph, a)?, ancestors(graph, b)?);
-    let shared = up_a.iter().rev().zip(up_b.iter().rev()).take_while(|(a, b)| a == b);
-    Ok(shared.last().map(|(&common, _)| common))
-}
-
-/// A type and all above it, up to the root.
-fn ancestors(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
-    let mut chain = vec![ty];
-    let mut next = ty;
-    while let Some(parent) = Shape::of(graph, next).parent(graph, next) {
-        chain.push(parent);
-        next = parent;
-        // A chain longer than the graph has come round.
-        if chain.len() > graph.node_count() {
-            return Err(Crash);
+    let (of_a, of_b) = (height(a)?, height(b)?);
+    for _ in of_b..of_a {
+        a = parent(a).ok_or(Crash)?;
+    }
+    for _ in of_a..of_b {
+        b = parent(b).ok_or(Crash)?;
+    }
+    while a != b {
+        match (parent(a), parent(b)) {
+            (Some(up_a), Some(up_b)) => (a, b) = (up_a, up_b),
+            _ => return Ok(None),
         }
     }
-    Ok(chain)
+    Ok(Some(a))
 }
 
 /// Returns whether `wanted` is the type of a field of `ty`, or of a field of a

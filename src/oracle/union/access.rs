@@ -2,8 +2,9 @@
 
 use crate::access::Access;
 use crate::extent::Size;
-use crate::graph::{Format, Graph};
+use crate::graph::{Format, Graph, TagId, TagParts};
 use crate::oracle::clause::Clause;
+use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
 /// An access whose tag has been read and found sound.
@@ -36,6 +37,22 @@ impl Resolved {
         }
         let size = access.size.or(tag.size).map_or(Size::Slot, Size::new);
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
+    }
+
+    /// Reads the tag of a cursor.
+    pub(super) fn regular(
+        graph: &Graph,
+        index: &Index,
+        (tag, cursor): (TagId, u32),
+    ) -> Option<Resolved> {
+        let (node, types) = (graph.tag_node(tag), &index.types);
+        let access = types.at_node(TagParts::access(graph, node)?.index)?;
+        let size = match types.get(access).format {
+            Some(Format::New) => Size::new(TagParts::size(graph, node)?),
+            _ => Size::Slot,
+        };
+        let (base, offset) = (index.walks.ty(cursor), index.walks.offset(cursor));
+        Some(Resolved { base, access, offset, size })
     }
 
     /// The format of an access's types; a root has none of its own.

@@ -269,6 +269,9 @@ pub(super) enum Found {
     Nothing,
 }
 
+/// The place of p, and that of r if q has ended.
+type Pair = (Point, Option<Point>);
+
 /// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
 pub(super) struct Search<'s> {
     types: &'s Types,
@@ -276,19 +279,20 @@ pub(super) struct Search<'s> {
     b: Side<'s>,
     strict: bool,
     objects: Containing,
-    /// Where p, and q or r, have come to without having parted: p's place, and r's if q
-    /// has ended.
-    open: Vec<(Point, Option<Point>, Paths)>,
-    seen: Vec<(Point, Option<Point>)>,
-    /// The same, where they are many.
-    many: HashSet<(Point, Option<Point>)>,
+    /// Where p, and q or r, have come to without having parted, the last apart from those
+    /// before: most searches have one place at a time, and allocate nothing.
+    last: Option<(Pair, Paths)>,
+    open: Vec<(Pair, Paths)>,
+    /// The first places seen, and all others.
+    few: [Option<Pair>; 4],
+    many: HashSet<Pair>,
     apart: Option<Paths>,
 }
 
 impl<'s> Search<'s> {
     pub(super) fn new(types: &'s Types, (a, b): (Side<'s>, Side<'s>), strict: bool) -> Self {
-        let (objects, open, seen, many) = Default::default();
-        Search { types, a, b, strict, objects, open, seen, many, apart: None }
+        let (objects, last, open, few, many) = Default::default();
+        Search { types, a, b, strict, objects, last, open, few, many, apart: None }
     }
 
     pub(super) fn run(
@@ -302,7 +306,7 @@ impl<'s> Search<'s> {
         }
         let paths = Paths { p: Link::START, q: Link::START, r: Link::START };
         self.push(start(self.a), None, paths);
-        while let Some((p, r, paths)) = self.open.pop() {
+        while let Some(((p, r), paths)) = self.last.take().or_else(|| self.open.pop()) {
             budget.spend()?;
             let met = match r {
                 None => self.together(p, paths, arena, budget)?,
@@ -316,16 +320,13 @@ impl<'s> Search<'s> {
     }
 
     fn push(&mut self, p: Point, r: Option<Point>, paths: Paths) {
-        const FEW: usize = 16;
-        let new = match self.seen.len() {
-            FEW => self.many.insert((p, r)) && !self.seen.contains(&(p, r)),
-            _ => !self.seen.contains(&(p, r)),
+        let pair = (p, r);
+        let new = match self.few.iter_mut().find(|seen| seen.is_none_or(|seen| seen == pair)) {
+            Some(seen) => seen.replace(pair).is_none(),
+            None => self.many.insert(pair),
         };
         if new {
-            if self.seen.len() < FEW {
-                self.seen.push((p, r));
-            }
-            self.open.push((p, r, paths));
+            self.open.extend(self.last.replace((pair, paths)));
         }
     }
 

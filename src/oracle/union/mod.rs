@@ -87,9 +87,7 @@ pub(super) struct Union {
 /// What is known of a tag that is neither regular nor rejected.
 #[derive(Clone, Debug)]
 struct Other {
-    base: TypeIndex,
-    offset: u64,
-    size: Size,
+    own: Resolved,
     /// Whether the tag's own size leaves the base type.
     leaves: bool,
     /// The cursor of a tag that only its size keeps from being regular.
@@ -104,24 +102,38 @@ impl Union {
         Union { strict, others: Vec::new(), rooms: Vec::new() }
     }
 
+    /// Reads an access, or says why nothing is known about it. What is known of its tag is not
+    /// read again.
+    fn resolve(&self, graph: &Graph, index: &Index, access: Access) -> Result<Resolved, Clause> {
+        let tag = access.tag.filter(|&tag| graph.owns_tag(tag));
+        let of_index = tag.and_then(|tag| match index.role(tag.index) {
+            Role::Rejected => None,
+            Role::Other(_, number) => Some(self.others[number as usize].own),
+            Role::Regular(_, cursor) => Resolved::regular(graph, index, (tag, cursor)),
+        });
+        match of_index {
+            None => Resolved::new(&index.types, graph, access),
+            Some(own) => Ok(Resolved { size: access.size.map_or(own.size, Size::new), ..own }),
+        }
+    }
+
     /// What a tag denotes that is neither regular nor rejected.
     fn denotation(
         &self,
-        (graph, index): (&Graph, &Index),
+        index: &Index,
         (tag, number): (TagId, u32),
         left: &mut u64,
     ) -> Option<&Denotation> {
-        let Other { base, leaves, denotation: known, .. } = &self.others[number as usize];
+        let Other { own, leaves, denotation: known, .. } = &self.others[number as usize];
         if known.get().is_none() && *left == 0 {
             return None;
         }
         let find = || {
-            let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
-            let (found, steps) = Denotation::new(&index.types, &access);
+            let (found, steps) = Denotation::new(&index.types, own);
             *left = left.saturating_sub(steps.into());
             let found = found.ok()?.map(Denotation::kept);
             if found.is_some() && !leaves {
-                index.set_base(tag.index, *base);
+                index.set_base(tag.index, own.base);
             }
             found
         };
@@ -131,7 +143,6 @@ impl Union {
     /// What an access denotes that is not of a regular tag; or why nothing is known.
     fn paths(
         &self,
-        graph: &Graph,
         index: &Index,
         (tag, access): (Option<TagId>, &Resolved),
     ) -> Result<Option<Cow<'_, Denotation>>, Clause> {
@@ -140,7 +151,7 @@ impl Union {
             Role::Rejected => Err(Clause::Malformed),
             Role::Regular(..) => Ok(None),
             Role::Other(_, number) => {
-                match self.denotation((graph, index), (tag, number), &mut { u64::MAX }) {
+                match self.denotation(index, (tag, number), &mut { u64::MAX }) {
                     None | Some(Denotation::Large) => {
                         match Denotation::new(&index.types, access).0 {
                             Ok(Some(found)) => Ok(Some(Cow::Owned(found))),
@@ -177,7 +188,7 @@ impl Union {
                 (root, index.walks.ty(cursor), index.walks.offset(cursor), Size::Slot)
             }
             Role::Other(root, number) => {
-                let Other { base, offset, size, .. } = self.others[number as usize];
+                let Resolved { base, offset, size, .. } = self.others[number as usize].own;
                 (root, base, offset, size)
             }
         };
@@ -203,7 +214,7 @@ impl Rule for Union {
             self.rooms.push(0);
             return index.push_rejected();
         };
-        let Resolved { base, offset, size, .. } = access;
+        let base = access.base;
         let cursor = clear::cursor(index, &access);
         let types = &index.types;
         let of_access = types.get(access.access);
@@ -223,17 +234,17 @@ impl Rule for Union {
             None => {
                 let denotation = OnceLock::new();
                 let leaves = access.leaves(types);
-                self.others.push(Other { base, offset, size, leaves, cursor, denotation });
+                self.others.push(Other { own: access, leaves, cursor, denotation });
                 index.push_other(root);
             }
         }
     }
 
-    fn reach(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Reach {
+    fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach {
         match (self.start(index, tag.into()), index.role(tag.index)) {
             (None | Some(Start { leaves: true, .. }), _) => Reach::Everything,
             (Some(_), Role::Other(_, number))
-                if self.denotation((graph, index), (tag, number), left).is_none() =>
+                if self.denotation(index, (tag, number), left).is_none() =>
             {
                 Reach::Everything
             }
@@ -241,12 +252,12 @@ impl Rule for Union {
         }
     }
 
-    fn look_up(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+    fn by_cursor(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         let (x, y) = (self.cursor(index, a)?, self.cursor(index, b)?);
         Some(x.0 != y.0 || index.walks.forest.related(x.1, y.1))
     }
 
-    fn decide(&self, graph: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+    fn by_base(&self, index: &Index, (a, b): (Access, Access), left: &mut u64) -> Option<bool> {
         let (Some(x), Some(y)) = (self.start(index, a), self.start(index, b)) else {
             return Some(true);
         };
@@ -256,12 +267,15 @@ impl Rule for Union {
         if !index.types.are_apart(x.base, y.base) {
             return None;
         }
-        let denotes = |access: Access| {
-            let tag = access.tag?;
-            let Role::Other(_, number) = index.role(tag.index) else { return Some(()) };
-            self.denotation((graph, index), (tag, number), &mut { u64::MAX }).map(|_| ())
+        let mut denotes = |access: Access| match index.role(access.tag?.index) {
+            Role::Other(_, number) => {
+                self.denotation(index, (access.tag?, number), left).map(|_| ())
+            }
+            _ => Some(()),
         };
-        Some(denotes(a).is_none() || denotes(b).is_none())
+        let may = denotes(a).and_then(|()| denotes(b)).is_none();
+        // Without steps nothing was looked for.
+        (!may || *left > 0).then_some(may)
     }
 
     fn define(
@@ -271,7 +285,7 @@ impl Rule for Union {
         (a, b): (Access, Access),
         why: bool,
     ) -> Decision {
-        let resolve = |access| Resolved::new(&index.types, graph, access);
+        let resolve = |access| self.resolve(graph, index, access);
         let (of_a, of_b) = match (resolve(a), resolve(b)) {
             (Ok(of_a), Ok(of_b)) => (of_a, of_b),
             // No tag is a plainer reason than a malformed one.
@@ -285,7 +299,7 @@ impl Rule for Union {
         if let Some(clause) = definition.look_up(&of_a, &of_b) {
             return clause.into();
         }
-        let paths = |access: Access, of_access| self.paths(graph, index, (access.tag, of_access));
+        let paths = |access: Access, of_access| self.paths(index, (access.tag, of_access));
         match (paths(a, &of_a), paths(b, &of_b)) {
             (Ok(in_a), Ok(in_b)) => {
                 let sides = ((of_a, in_a.as_deref()), (of_b, in_b.as_deref()));
@@ -299,7 +313,7 @@ impl Rule for Union {
         // A malformed tag aliases everything, and so must its replacement.
         let access = |tag: TagId| {
             let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
-            self.paths(graph, index, (Some(tag), &access)).ok()?;
+            self.paths(index, (Some(tag), &access)).ok()?;
             Some(access)
         };
         generic::most_generic(&index.types, graph, [(a, access(a)?), (b, access(b)?)])
@@ -315,9 +329,7 @@ impl Rule for Union {
         let Ok(access) = Resolved::new(&index.types, graph, tag.into()) else { return Some(false) };
         match index.role(tag.index) {
             Role::Regular(..) => Some(true),
-            Role::Other(_, number)
-                if self.denotation((graph, index), (tag, number), left).is_some() =>
-            {
+            Role::Other(_, number) if self.denotation(index, (tag, number), left).is_some() => {
                 Some(true)
             }
             _ if *left == 0 => None,
