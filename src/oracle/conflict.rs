@@ -22,14 +22,20 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The dependences between kinds of accesses to one memory.
-    pub(super) fn between(first: AccessKind, second: AccessKind) -> Option<Conflict> {
+    /// The dependences between kinds of accesses to one memory; `None` if there are none. Nothing
+    /// writes memory after a read of it that promises so.
+    pub(super) fn between(
+        first: AccessKind,
+        second: AccessKind,
+        promised: bool,
+    ) -> Option<Conflict> {
         let conflict = Conflict {
             read_after_write: first.writes() && second.reads(),
-            write_after_read: first.reads() && second.writes(),
+            write_after_read: first.reads() && second.writes() && !promised,
             write_after_write: first.writes() && second.writes(),
         };
-        (first.writes() || second.writes()).then_some(conflict)
+        let Conflict { read_after_write, write_after_read, write_after_write } = conflict;
+        (read_after_write || write_after_read || write_after_write).then_some(conflict)
     }
 
     /// The dependences of either.
@@ -59,6 +65,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// `second`, which comes after it: `None` if they cannot overlap, or only
     /// read.
     ///
+    /// If the tag of `first` is immutable, no write after it depends on what it reads, for nothing
+    /// modifies such memory once it can be read. A write *before* a read by such a tag still
+    /// does: it may be the one that initialises the memory, and must not be deleted. LLVM answers
+    /// the first by `getModRefInfoMask`. For the second it has two answers: it moves the read over
+    /// the write, and keeps the write. Ask [`Oracle::is_constant`] to move such a read.
+    ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};
     ///
@@ -74,6 +86,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// assert_eq!(conflict.to_string(), "write after read");
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
+    ///
+    /// LLVM: `TypeBasedAAResult::alias`, `TypeBasedAAResult::getModRefInfoMask`.
     #[must_use]
     pub fn may_conflict(
         &self,
@@ -81,7 +95,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         second: impl Into<Access>,
     ) -> Option<Conflict> {
         let (first, second) = (first.into(), second.into());
-        let conflict = Conflict::between(first.kind, second.kind)?;
+        let conflict = Conflict::between(first.kind, second.kind, self.is_constant(first.tag))?;
         self.may_alias(first, second).then_some(conflict)
     }
 

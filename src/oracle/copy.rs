@@ -73,7 +73,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     #[must_use]
     pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
         let access = access.into();
-        let conflict = Conflict::between(AccessKind::Both, access.kind)?;
+        let conflict = Conflict::between(AccessKind::Both, access.kind, false)?;
         self.copy_may_alias(copy, access).then_some(conflict)
     }
 

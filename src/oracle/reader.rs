@@ -194,8 +194,9 @@ impl Reader {
         second: impl Into<Access>,
     ) -> Option<Conflict> {
         let (first, second) = (first.into(), second.into());
-        let conflict = Conflict::between(first.kind, second.kind)?;
-        self.may_alias(first, second).then_some(conflict)
+        // A reader of an older replica does not know the newest tags.
+        let may = self.may_alias(first, second);
+        may.then(|| self.known.may_conflict(first, second)).flatten()
     }
 
     /// Takes what is published last, and returns whether that is newer than what

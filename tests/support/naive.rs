@@ -137,13 +137,24 @@ impl<'u> Naive<'u> {
         paths.iter().filter(ends).filter(|path| path.displacement == tag.offset).collect()
     }
 
+    /// The displacement of each path that a tag denotes.
+    pub fn displacements(&self, tag: &Tag) -> Vec<u64> {
+        self.denoted(tag).iter().map(|path| path.displacement).collect()
+    }
+
+    /// The displacement of each path from one type to another.
+    pub fn places_of(&self, base: usize, access: usize) -> Vec<u64> {
+        let paths = self.paths[base].iter().filter(|path| path.end == access);
+        paths.map(|path| path.displacement).collect()
+    }
+
     pub fn denotes(&self, tag: &Tag) -> bool {
         !self.denoted(tag).is_empty()
     }
 
     /// Where a size-aware type ends: its size, the ends of its fields and of what is in
     /// them, and the end of its parent.
-    fn end(&self, ty: usize) -> u64 {
+    pub fn end(&self, ty: usize) -> u64 {
         let of_type = &self.u.types[ty];
         let of_fields = (0..of_type.fields.len()).map(|field| self.slot(ty, field).1);
         let parent = of_type.parent.map(|parent| self.end(parent));
@@ -162,11 +173,15 @@ impl<'u> Naive<'u> {
         (offset, extent.max(inside).saturating_add(offset))
     }
 
-    /// The bytes that a field is declared to have.
-    fn declared(&self, ty: usize, field: usize) -> (u64, u64) {
+    /// The bytes that a field, or an element of one that is an array, is declared to have.
+    fn declared(&self, ty: usize, (field, element): (usize, u64)) -> (u64, u64) {
         let Field { ty, offset, extent } = self.fields(ty)[field];
-        let flexible = extent == 0 && self.u.types[ty].size != 0;
-        (offset, if flexible { NO_END } else { offset + extent })
+        let size = self.u.types[ty].size;
+        let end = if extent == 0 && size != 0 { NO_END } else { offset + extent };
+        match size != 0 && (extent == 0 || extent > size) {
+            true => (offset + element * size, end.min(offset + (element + 1) * size)),
+            false => (offset, end),
+        }
     }
 
     /// Whether a known size leaves the base on every path.
@@ -254,21 +269,18 @@ impl<'u> Naive<'u> {
         answer
     }
 
-    /// Whether two paths from a type choose two fields that share a byte where they first
-    /// choose different ones. Two elements of an array share none.
+    /// Whether two paths from a type choose two fields, or elements of them, that share a byte
+    /// where they first choose different ones.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
-        for (&(ours, i), &(theirs, j)) in p.steps.iter().zip(&q.steps) {
-            if (ours, i) == (theirs, j) {
-                ty = self.fields(ty)[ours].ty;
-                continue;
-            }
+        for (&ours, &theirs) in p.steps.iter().zip(&q.steps) {
             if ours == theirs {
-                return false;
+                ty = self.fields(ty)[ours.0].ty;
+                continue;
             }
             let (x, y) = (self.declared(ty, ours), self.declared(ty, theirs));
             return match self.u.sized {
                 true => x.0.max(y.0) < x.1.min(y.1),
-                false => self.is_overlapping(ty),
+                false => ours.0 != theirs.0 && self.is_overlapping(ty),
             };
         }
         false

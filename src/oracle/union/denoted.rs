@@ -4,12 +4,14 @@
 //! cross: their strides. For rule `union-strict` the same search carries along where q
 //! may have left the way of p: [`Tracked`].
 
+use std::ops::Range;
+
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::stride::add_stride;
 use super::traversal::{Pending, Way};
 use crate::extent::UNBOUNDED;
-use crate::oracle::limits::{Budget, Exhausted};
+use crate::oracle::limits::{Budget, Exhausted, KEPT};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
 /// An object in a base type, or in all elements of the arrays around it.
@@ -234,7 +236,7 @@ impl Search<'_> {
         {
             add_stride(&mut strides, array);
         }
-        let link = self.arena.step(way.link, ty, number);
+        let taken = self.arena.step(way.link, ty, number);
         let collapsed = place.at.checked_add(field.offset).ok_or(Exhausted)?;
         let slot = slot_of(types, field, array);
         for element in least..=most {
@@ -243,57 +245,27 @@ impl Search<'_> {
             let fixed = begin + element as u64 * step;
             let at = if self.tracked.is_some() { collapsed } else { fixed };
             let next = PathPlace { slot, at, fixed, left: place.left.clone() };
-            let next_way = Way { strides: strides.clone(), link, left: way.left };
+            let next_way = Way { strides: strides.clone(), link: taken, left: way.left };
             for _ in 0..pending.add(types, field.ty, next, next_way) {
                 budget.spend()?;
             }
-            let parts = place.left.is_none() && self.may_part();
-            for (left, strides) in array
-                .into_iter()
-                .filter(|_| parts)
-                .flat_map(|array| self.leave_by_element((field.ty, begin), array, element))
-            {
-                let next = PathPlace { slot, at, fixed, left: Some(left) };
-                let way = Way { strides, link, left: link };
-                for _ in 0..pending.add(types, field.ty, next, way) {
-                    budget.spend()?;
-                }
+            if place.left.is_some() || !self.may_part() {
+                continue;
+            }
+            let arena = &mut *self.arena;
+            let mut leave =
+                |left: Left, strides: Vec<Stride>, other: usize, budget: &mut Budget| {
+                    let next = PathPlace { slot, at, fixed, left: Some(left) };
+                    let left = arena.step(way.link, ty, other);
+                    let way = Way { strides, link: taken, left };
+                    (0..pending.add(types, field.ty, next, way)).try_for_each(|_| budget.spend())
+                };
+            let p = Taken { ty, number, array, place, element, folded: self.folded };
+            if let Some(b) = self.tracked {
+                p.leave(types, b, budget, &mut leave)?;
             }
         }
         Ok(())
-    }
-
-    /// The elements of an array, which starts at `begin`, that q may take where p takes
-    /// another; and the strides of p.
-    ///
-    /// Only the distance of the two counts. If the tag leaves the index open, the element that
-    /// comes first is the first of the array. Arrays outside this one are not among the strides:
-    /// where the two take different elements there, q has left the way of p before.
-    fn leave_by_element(
-        &self,
-        (ty, begin): (TypeIndex, u64),
-        Stride { step, last }: Stride,
-        element: u128,
-    ) -> impl Iterator<Item = (Left, Vec<Stride>)> + use<> {
-        let types = self.types;
-        let holds = self.tracked.is_some_and(|b| types.may_hold(ty, b.base));
-        let (before, after) = if self.folded { (last, last) } else { (element, last - element) };
-        let some = |count: u128| (count > 0).then(|| vec![Stride { step, last: count - 1 }]);
-        // An element before p's matters if what is in it reaches so far.
-        let before = some(before).filter(|_| holds && types.get(ty).far > step);
-        let after = some(after).filter(|_| holds);
-        let folded = self.folded;
-        let left = move |at: Option<u64>, strides, shift| {
-            let object = Object { ty, slot: step, at: at?, strides };
-            Some(Left { object, by: Leaving::Element { shift } })
-        };
-        let behind = begin.checked_add(((element + 1) * step) as u64);
-        let after = after.and_then(|strides| Some((left(behind, strides, 0)?, Vec::new())));
-        let before = before.and_then(|strides| match folded {
-            true => Some((left(Some(begin), Vec::new(), step as u64)?, strides)),
-            false => Some((left(Some(begin), strides, 0)?, Vec::new())),
-        });
-        before.into_iter().chain(after)
     }
 
     /// A path that ends at a place.
@@ -309,6 +281,132 @@ impl Search<'_> {
     }
 }
 
+/// The field, and the element of it, that p takes at a type.
+struct Taken<'t> {
+    ty: TypeIndex,
+    number: usize,
+    array: Option<Stride>,
+    place: &'t PathPlace,
+    /// The first, if the tag leaves the index open.
+    element: u128,
+    folded: bool,
+}
+
+impl Taken<'_> {
+    /// Calls back with each run of elements that share no byte with that of p, of the same field or
+    /// of another that shares bytes with it; with the strides of p, and the number of q's field.
+    ///
+    /// Arrays around the type are not among the strides: where the two take different elements
+    /// there, q has left the way of p before.
+    fn leave(
+        &self,
+        types: &Types,
+        b: &Resolved,
+        budget: &mut Budget,
+        found: &mut impl FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>,
+    ) -> Result<(), Exhausted> {
+        let fields = types.fields(self.ty);
+        let own = types.declared_slot(&fields[self.number]);
+        budget.look(fields.len())?;
+        for (number, field) in fields.iter().enumerate() {
+            if !types.may_hold(field.ty, b.base) {
+                continue;
+            }
+            let array = elements(types, field, self.place.slot);
+            let shares = !are_apart(&own, &types.declared_slot(field));
+            if number == self.number && self.folded {
+                self.leave_for_neighbour(types, budget, found)?;
+            } else if shares && (array.is_some() || self.array.is_some()) {
+                let Stride { step, last } = self.array.unwrap_or(Stride { step: 0, last: 0 });
+                let elements = match self.folded {
+                    true => 0..last + 1,
+                    false => self.element..self.element + 1,
+                };
+                // p does not come back to what lies in the other field from behind it.
+                let near = types.slot(self.ty, number).end.saturating_sub(own.start);
+                let near = near.checked_div(step).map_or(1, |near| near + 1);
+                if elements.end.min(near).saturating_sub(elements.start) > KEPT as u128 {
+                    return Err(Exhausted);
+                }
+                for element in elements.start..elements.end.min(near) {
+                    budget.spend()?;
+                    let start = own.start + element * step;
+                    let end = if self.array.is_some() { start + step } else { own.end };
+                    let shift = if self.folded { element * step } else { 0 };
+                    for run in self.runs(types, field, array, start..end.min(own.end), shift)? {
+                        found(run, Vec::new(), number, budget)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for an array of which the tag leaves the index open: only the distance of the
+    /// two elements counts, and the one that comes first is the first of the array.
+    fn leave_for_neighbour(
+        &self,
+        types: &Types,
+        budget: &mut Budget,
+        found: &mut impl FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>,
+    ) -> Result<(), Exhausted> {
+        let Some(Stride { step, last: count @ 1.. }) = self.array else { return Ok(()) };
+        let field = &types.fields(self.ty)[self.number];
+        let strides = vec![Stride { step, last: count - 1 }];
+        let run = |from, strides: &[Stride], shift| self.run(types, field, (from, strides), shift);
+        found(run(step, &strides, 0)?, Vec::new(), self.number, budget)?;
+        // An element before p's matters if what is in it reaches so far.
+        match types.get(field.ty).far > step {
+            true => found(run(0, &[], step)?, strides, self.number, budget),
+            false => Ok(()),
+        }
+    }
+
+    /// The elements of a field before and after some bytes.
+    fn runs(
+        &self,
+        types: &Types,
+        field: &Field,
+        array: Option<Stride>,
+        bytes: Range<u128>,
+        shift: u128,
+    ) -> Result<impl Iterator<Item = Left> + use<>, Exhausted> {
+        let slot = types.declared_slot(field);
+        let step = array.map_or(slot.end - slot.start, |array| array.step).max(1);
+        let count = array.map_or(1, |array| array.last + 1);
+        let before = match bytes.start >= slot.end {
+            true => count,
+            false => (bytes.start.saturating_sub(slot.start) / step).min(count),
+        };
+        let after = bytes.end.saturating_sub(slot.start).div_ceil(step).min(count);
+        let run = |first: u128, count: u128| {
+            let strides: Vec<_> =
+                (count > 1).then_some(Stride { step, last: count - 1 }).into_iter().collect();
+            self.run(types, field, (first * step, &strides), shift)
+        };
+        let before = (before > 0).then(|| run(0, before)).transpose()?;
+        let after = (after < count).then(|| run(after, count - after)).transpose()?;
+        Ok(before.into_iter().chain(after))
+    }
+
+    /// Elements of a field from so many bytes behind its start on.
+    fn run(
+        &self,
+        types: &Types,
+        field: &Field,
+        (from, strides): (u128, &[Stride]),
+        shift: u128,
+    ) -> Result<Left, Exhausted> {
+        let array = elements(types, field, self.place.slot);
+        let at = u128::from(self.place.fixed) + u128::from(field.offset) + from;
+        let at = u64::try_from(at).map_err(|_| Exhausted)?;
+        let shift = u64::try_from(shift).map_err(|_| Exhausted)?;
+        let slot = slot_of(types, field, array);
+        let object = Object { ty: field.ty, slot, at, strides: strides.to_vec() };
+        Ok(Left { object, by: Leaving::Element { shift } })
+    }
+}
+
 /// The fields of a type whose declared slots share no byte with that of the one of a number.
 pub(super) fn others(
     types: &Types,
@@ -316,8 +414,13 @@ pub(super) fn others(
     number: usize,
 ) -> impl Iterator<Item = (usize, &Field)> {
     let taken = types.declared_slot(&types.fields(ty)[number]);
-    types.fields(ty).iter().enumerate().filter(move |&(other, field)| {
-        let slot = types.declared_slot(field);
-        other != number && taken.start.max(slot.start) >= taken.end.min(slot.end)
+    let fields = types.fields(ty).iter().enumerate();
+    fields.filter(move |&(other, field)| {
+        other != number && are_apart(&taken, &types.declared_slot(field))
     })
+}
+
+/// Whether two ranges share no byte.
+fn are_apart(a: &Range<u128>, b: &Range<u128>) -> bool {
+    a.start.max(b.start) >= a.end.min(b.end)
 }

@@ -141,8 +141,9 @@ fn a_read_of_one_member_and_a_write_of_another() {
     }
 }
 
-/// A vectorised access through the tag of its first element, whose own size
-/// says how wide it is; in the old format, too.
+/// A vectorised access through the tag of its first element, whose own size says how wide it
+/// is. The old format does not say how large an element is, so that the access may begin at any
+/// byte of the first field, which has 8.
 #[test]
 fn widened_accesses_reach_the_next_field() {
     for sized in [true, false] {
@@ -156,10 +157,15 @@ fn widened_accesses_reach_the_next_field() {
         let oracle = Oracle::new(&world.graph, AliasRule::Union);
         let [x, z, last] = [x, z, last].map(|tag| Access::from(world.tags[tag]));
         assert!(!oracle.may_alias(x, z));
-        assert!(!oracle.may_alias(x.with_size(8), z));
-        assert!(oracle.may_alias(x.with_size(9), z));
-        assert!(!oracle.may_alias(x.with_size(12), last));
-        assert!(oracle.may_alias(x.with_size(16), last));
+        let fits = |behind: Access, most: u64| {
+            assert!(!oracle.may_alias(x.with_size(most), behind), "{most} bytes, {sized}");
+            assert!(oracle.may_alias(x.with_size(most + 1), behind), "{most} bytes, {sized}");
+        };
+        fits(z, if sized { 8 } else { 1 });
+        fits(last, if sized { 12 } else { 5 });
+        // An instruction of that width stays in the field, if it fits there.
+        let of_width = |width| Access::of_width(&world.graph, x.tag.unwrap(), width);
+        assert!(!oracle.may_alias(of_width(4), z) && oracle.may_alias(of_width(9), z));
         assert!(oracle.may_alias(x.with_size(u64::MAX), last), "unknown ends with the base");
     }
 }
@@ -179,5 +185,55 @@ fn a_class_without_data() {
         };
         let grid: Vec<_> = tags.iter().map(|&tag| row(tag)).collect();
         assert_eq!(grid, ["MNMN", "NMNM", "MNMN", "NMNM"], "{rules:?}");
+    }
+}
+
+/// The struct of `docs/rfc.md`, "Where a size is more than the type has": in either format 8 bytes
+/// from any element on reach what is behind the array, and an instruction of 8 bytes is a run of
+/// two elements.
+#[test]
+fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
+    for sized in [true, false] {
+        let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
+        let s = u.aggregate("S", root, 20, &[(int, 0, 16), (float, 16, 4)]);
+        let (arr, tail) = (u.tag(s, int, 0, 4), u.tag(s, float, 16, 4));
+        let world = World::new(u);
+        let [arr, tail] = [arr, tail].map(|tag| world.tags[tag]);
+        for rule in [AliasRule::Union, AliasRule::UnionStrict] {
+            let oracle = Oracle::new(&world.graph, rule);
+            for size in [2, 4, 8, 16, 17, 20] {
+                let given = oracle.may_alias(Access::from(arr).with_size(size), tail);
+                assert_eq!(given, !sized || size > 4, "{size} bytes, {rule:?}");
+                let width = oracle.may_alias(Access::of_width(&world.graph, arr, size), tail);
+                assert_eq!(width, size > 16, "an instruction of {size} bytes, {rule:?}");
+            }
+            assert!(!oracle.may_alias(Access::from(arr).with_size(1), tail));
+        }
+    }
+}
+
+/// Nothing writes memory after a read that calls it immutable. A write before that read is what
+/// initialised it.
+#[test]
+fn a_promise_ends_dependences_on_what_was_read() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let constant = Access::from(b.struct_tag(int, int, 0, true).unwrap());
+    let plain = Access::from(b.struct_tag(int, int, 0, false).unwrap());
+    for rule in RULES {
+        let oracle = Oracle::new(&graph, rule);
+        let words = |first: Access, second: Access| {
+            oracle.may_conflict(first, second).map(|conflict| conflict.to_string())
+        };
+        let [read, write] = [Some("read after write".to_owned()), Some("write after read".into())];
+        assert_eq!(words(constant.reading(), plain.writing()), None);
+        assert_eq!(words(plain.reading(), plain.writing()), write);
+        assert_eq!(words(plain.writing(), constant.reading()), read);
+        // The read of `plain` promises nothing.
+        assert_eq!(words(plain.reading(), constant.writing()), write);
+        let both = words(constant, plain).unwrap();
+        assert_eq!(both, "read after write, write after write");
     }
 }

@@ -6,8 +6,8 @@ use tbaa::wellformed::Verifier;
 use tbaa::{Access, AliasRule, Graph, Oracle, Tag};
 use tbaa_tests::Rng;
 use tbaa_tests::engines::RULES;
-use tbaa_tests::setting;
 use tbaa_tests::universe::{self, Taste, Universe};
+use tbaa_tests::{naive, setting};
 
 /// Calls `check` with random universes until they have enough pairs of tags.
 fn each_universe(taste: Taste, share: u64, mut check: impl FnMut(u64, bool, &Universe, &mut Rng)) {
@@ -177,4 +177,109 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     println!("size-aware pairs that LLVM's verifier accepts: {accepted}");
     println!("of these NoAlias by rule llvm, though bytes are shared: {missed}");
     assert!(missed > accepted / 200, "{missed} of {accepted}");
+}
+
+/// A universe with each array spelled as members, one for each element. `None` if an array has no
+/// end, or too many elements.
+fn spelled(u: &Universe) -> Option<Universe> {
+    let mut spelled = u.clone();
+    for ty in &mut spelled.types {
+        let mut fields = Vec::new();
+        for field in &ty.fields {
+            let size = u.types[field.ty].size;
+            match field.extent {
+                0 if size != 0 => return None,
+                extent if size != 0 && extent > size => {
+                    let elements = (0..extent.div_ceil(size)).map(|element| universe::Field {
+                        offset: field.offset + element * size,
+                        extent: size.min(extent - element * size),
+                        ..field.clone()
+                    });
+                    fields.extend(elements);
+                }
+                _ => fields.push(field.clone()),
+            }
+        }
+        fields.sort_by_key(|field| field.offset);
+        ty.fields = fields;
+    }
+    Some(spelled)
+}
+
+/// Tags of a spelled universe that together are a tag of the other. `None` if one of them
+/// denotes more than an element that the tag denotes, such as another member at that place.
+fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>> {
+    let naive = naive::Naive::new(u);
+    let denoted = naive.displacements(tag);
+    let end = naive.end(tag.base);
+    let all = naive.places_of(tag.base, tag.access);
+    let alone = |place: &u64| {
+        all.iter().filter(|other| *other == place).count()
+            == denoted.iter().filter(|other| *other == place).count()
+    };
+    let mut tags = Vec::new();
+    for offset in denoted.iter().filter(|place| alone(place)) {
+        tags.push(universe::Tag { offset: *offset, ..*tag });
+    }
+    if tags.len() < denoted.len() || tags.is_empty() {
+        return None;
+    }
+    // What leaves the base type says nothing of the others.
+    let known = !matches!(tag.size, 0 | u64::MAX);
+    let leaves = |tag: &universe::Tag| known && tag.offset.saturating_add(tag.size) > end;
+    if tags.iter().any(|tag| !leaves(tag)) {
+        tags.retain(|tag| !leaves(tag));
+    }
+    tags.sort_by_key(|tag| tag.offset);
+    tags.dedup_by_key(|tag| tag.offset);
+    Some(tags)
+}
+
+/// One layout in two spellings gives one answer: arrays, and members for their elements.
+#[test]
+fn arrays_answer_as_their_elements_spelled_as_members() {
+    let (mut worlds, mut pairs, mut no) = (0, 0_u64, [0_u64; 2]);
+    let mut seed = 7_000_000;
+    let mut wide = 0;
+    while pairs < setting("TBAA_PAIRS", 20_000) as u64 {
+        seed += 1;
+        let mut rng = Rng(seed);
+        let u = universe::random(&mut rng, true, Taste::Wild);
+        let Some(mut other) = spelled(&u) else { continue };
+        worlds += 1;
+        let (graph, tags) = u.graph();
+        other.tags.clear();
+        let runs: Vec<Option<std::ops::Range<usize>>> = u
+            .tags
+            .iter()
+            .map(|tag| {
+                let from = other.tags.len();
+                other.tags.extend(spelled_tags(&u, tag)?);
+                Some(from..other.tags.len())
+            })
+            .collect();
+        let (spelled_graph, spelled) = other.graph();
+        for (at, rule) in [AliasRule::Union, AliasRule::UnionStrict].into_iter().enumerate() {
+            let oracles = [Oracle::new(&graph, rule), Oracle::new(&spelled_graph, rule)];
+            for (i, a) in runs.iter().enumerate() {
+                for (j, b) in runs.iter().enumerate().skip(i + 1) {
+                    let (Some(a), Some(b)) = (a, b) else { continue };
+                    if tags[i] == tags[j] {
+                        continue;
+                    }
+                    let may = oracles[0].may_alias(tags[i], tags[j]);
+                    let any = a
+                        .clone()
+                        .any(|x| b.clone().any(|y| oracles[1].may_alias(spelled[x], spelled[y])));
+                    let [x, y] = [i, j].map(|at| u.show_tag(&u.tags[at]));
+                    assert_eq!(may, any, "seed {seed}, {rule}: {x} and {y}\n{u:?}{other:?}");
+                    pairs += 1;
+                    no[at] += u64::from(!may);
+                    wide += u64::from(a.len() > 1 || b.len() > 1);
+                }
+            }
+        }
+    }
+    println!("{worlds} worlds, {pairs} pairs, {wide} of arrays, NoAlias {no:?}");
+    assert!(wide > pairs / 50 && no[1] > no[0] && no[0] > pairs / 10, "one-sided test");
 }
