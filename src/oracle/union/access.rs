@@ -1,7 +1,7 @@
 //! An access, as the union rules read it.
 
 use crate::access::Access;
-use crate::extent::Size;
+use crate::extent::{Size, leaves};
 use crate::graph::{Format, Graph};
 use crate::oracle::clause::Clause;
 use crate::oracle::types::{TypeIndex, Types};
@@ -12,7 +12,8 @@ pub(super) struct Resolved {
     pub(super) base: TypeIndex,
     pub(super) access: TypeIndex,
     pub(super) offset: u64,
-    pub(super) size: Size,
+    /// None for an old-format tag's own: as many as the last field of its path has.
+    pub(super) size: Option<Size>,
 }
 
 impl Resolved {
@@ -34,7 +35,8 @@ impl Resolved {
         {
             return Err(Clause::Malformed);
         }
-        let size = access.size.or(tag.size).map_or(Size::Slot, Size::new);
+        let given = access.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes));
+        let size = given.or(tag.size);
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
@@ -57,6 +59,6 @@ impl Resolved {
     /// included: then the tag does not describe the access.
     pub(super) fn leaves(&self, types: &Types) -> bool {
         let base = types.get(self.base);
-        base.format == Some(Format::New) && self.size.leaves(self.offset, base.far)
+        base.format == Some(Format::New) && leaves(self.size, self.offset, base.far)
     }
 }

@@ -8,7 +8,7 @@ use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::stride::add_stride;
 use super::traversal::{Pending, Way};
-use crate::extent::UNBOUNDED;
+use crate::extent::{Size, UNBOUNDED};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
@@ -184,7 +184,9 @@ impl Search<'_> {
         let keeps = |size| {
             u128::from(size) <= types.get(access.access).far && !types.get(access.base).crooked
         };
-        let Some(b) = self.tracked.filter(|_| !access.size.bytes().is_some_and(keeps)) else {
+        let Some(b) =
+            self.tracked.filter(|_| !access.size.and_then(Size::bytes).is_some_and(keeps))
+        else {
             return Ok(false);
         };
         budget.look(types.fields(ty).len())?;

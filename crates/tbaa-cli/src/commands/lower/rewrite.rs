@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::{Access, Format, Graph, NodeId, Oracle, TagId};
+use tbaa::{Access, Format, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Classes, LowerError, Lowering, Source};
 
@@ -43,15 +43,14 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
             None => tag.into(),
         },
         None if scalar => tag.into(),
-        // 0 is an unknown number.
-        None => Source::sized(tag, 0),
+        None => Source::sized(tag, Size::Unknown),
     }
 }
 
 /// One tag of a struct copy, which accesses so many bytes.
 fn entry_source(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     let said = graph.tag(tag).ok().and_then(|tag| tag.size);
-    if said == Some(bytes) { tag.into() } else { Source::sized(tag, bytes) }
+    if said == Some(Size::Bytes(bytes)) { tag.into() } else { Source::sized(tag, bytes) }
 }
 
 /// Metadata on its way into a module, each node once.
