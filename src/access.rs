@@ -41,8 +41,8 @@ impl AccessKind {
 /// let int = b.sized_type(root, 4, "int", &[])?;
 /// let at = |offset| SizedField { ty: int, offset, size: 4 };
 /// let pair = b.sized_type(root, 8, "pair", &[at(0), at(4)])?;
-/// let x = b.access_tag(pair, int, 0, 4, false)?;
-/// let y = b.access_tag(pair, int, 4, 4, false)?;
+/// let x = b.access_tag(pair, int, 0, 4)?;
+/// let y = b.access_tag(pair, int, 4, 4)?;
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// assert!(!oracle.may_alias(x, y));
@@ -57,9 +57,8 @@ impl AccessKind {
 pub struct Access {
     /// The tag; without one the access may touch anything.
     pub tag: Option<TagId>,
-    /// Bytes accessed, in place of what the tag says. 0 and 2^64-1 mean
-    /// unknown.
-    pub size: Option<u64>,
+    /// How many bytes it touches, in place of what the tag says.
+    pub size: Option<Size>,
     /// Whether the access reads or writes; only [`may_conflict`] asks.
     ///
     /// [`may_conflict`]: crate::Oracle::may_conflict
@@ -67,7 +66,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Returns the access with a size in bytes that overrides the tag's.
+    /// Returns the access with a size that overrides the tag's: a number of bytes, or a [`Size`].
     ///
     /// A size means bytes, from any element of an array on: 8 bytes from `arr[k]` of
     /// `struct { int arr[4]; float tail; }` touch `tail`, for `k` may be 3. Nodes of the old
@@ -75,8 +74,8 @@ impl Access {
     /// therefore begin at any byte of its field, and reaches `n - 1` bytes past the field. Use
     /// [`Access::of_width`] for the width of an instruction, which stays in the field.
     #[must_use]
-    pub fn with_size(self, size: u64) -> Self {
-        Access { size: Some(size), ..self }
+    pub fn with_size(self, size: impl Into<Size>) -> Self {
+        Access { size: Some(size.into()), ..self }
     }
 
     /// Returns the access that an instruction makes which touches so many bytes, by a tag of
@@ -89,7 +88,7 @@ impl Access {
     /// gives no size.
     ///
     /// ```
-    /// use tbaa::{Access, Graph, SizedField};
+    /// use tbaa::{Access, Graph, Size, SizedField};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -97,10 +96,10 @@ impl Access {
     /// let int = b.sized_type(root, 4, "int", &[])?;
     /// let field = |offset, size| SizedField { ty: int, offset, size };
     /// let s = b.sized_type(root, 24, "S", &[field(0, 16), field(16, 4), field(20, 4)])?;
-    /// let (element, member) = (b.access_tag(s, int, 0, 4, false)?, b.access_tag(s, int, 16, 4, false)?);
+    /// let (element, member) = (b.access_tag(s, int, 0, 4)?, b.access_tag(s, int, 16, 4)?);
     /// // Two elements of the array; but a member, and what is behind it.
     /// assert_eq!(Access::of_width(&graph, element, 8).size, None);
-    /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(8));
+    /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(Size::Bytes(8)));
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
     #[must_use]
@@ -114,12 +113,17 @@ impl Access {
         };
         let element = graph.ty(parts.access).size().filter(|&size| size != 0);
         let is_run = |size| width.is_multiple_of(size) && room.is_some_and(|room| width <= room);
-        match (Size::new(said), element.filter(|&size| is_run(size))) {
-            (Size::Bytes(said), _) if width <= said => access,
-            (own, Some(element)) if own == Size::Bytes(element) => access,
+        match (said.bytes(), element.filter(|&size| is_run(size))) {
+            (Some(said), _) if width <= said => access,
+            (Some(said), Some(element)) if said == element => access,
             (_, Some(element)) => access.with_size(element),
             _ => access.with_size(width),
         }
+    }
+
+    /// The size given with the access; no number stands for an unknown one.
+    pub(crate) fn given(self) -> Option<Size> {
+        self.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes))
     }
 
     /// Returns the access as one of a kind.

@@ -20,43 +20,83 @@
 pub(crate) const UNBOUNDED: u128 = 1 << 80;
 
 /// How many bytes an access touches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Size {
-    /// As many as the last field of its path has: an old-format tag says no more.
-    Slot,
-    /// So many, at least 1.
-    Bytes(u64),
-    /// All up to the end of the base type.
+///
+/// Texts, LLVM's metadata and C have a number instead. There 0 and 2^64-1 mean that the size is
+/// unknown, and `From<u64>` reads them so.
+///
+/// ```
+/// use tbaa::Size;
+///
+/// assert_eq!(Size::from(8), Size::Bytes(8));
+/// assert_eq!([0, u64::MAX].map(Size::from), [Size::Unknown; 2]);
+/// ```
+///
+/// LLVM: `LocationSize`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Size {
+    /// Nobody knows how many before the program runs.
     Unknown,
+    /// So many. An oracle takes an access of `Bytes(0)` or `Bytes(u64::MAX)` for one of an unknown
+    /// size.
+    Bytes(u64),
 }
 
 impl Size {
-    /// Reads the size of a tag, or one that is given with an access. 0 and 2^64-1 mean
-    /// that it is not known.
-    pub(crate) fn new(size: u64) -> Size {
-        match size {
-            0 | u64::MAX => Size::Unknown,
-            size => Size::Bytes(size),
-        }
-    }
+    /// The largest size that a number can say.
+    pub(crate) const MOST: Size = Size::Bytes(u64::MAX - 1);
 
-    /// The size, if it is known.
-    pub(crate) fn bytes(self) -> Option<u64> {
+    /// Returns the number of bytes, if it is known.
+    #[must_use]
+    pub fn bytes(self) -> Option<u64> {
         match self {
-            Size::Bytes(size) => Some(size),
-            Size::Slot | Size::Unknown => None,
+            Size::Unknown => None,
+            Size::Bytes(bytes) => Some(bytes),
         }
     }
 
-    /// How many bytes an access may touch from `at` on, in a base type that ends at
-    /// `end`; none are left behind the end.
-    pub(crate) fn from(self, at: u64, end: u128) -> u128 {
-        let room = end.saturating_sub(at.into());
-        self.bytes().map_or(room, |size| u128::from(size).min(room))
+    /// Returns how many bytes an access of this size touches, if that is known.
+    pub(crate) fn known(self) -> Option<u64> {
+        self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }
 
-    /// Whether an access of a known size that begins at `at` reaches past `end`.
-    pub(crate) fn leaves(self, at: u64, end: u128) -> bool {
-        self.bytes().is_some_and(|size| u128::from(at) + u128::from(size) > end)
+    /// Returns whether `other` is no larger: whatever it is, if this size is unknown.
+    #[must_use]
+    pub fn covers(self, other: Size) -> bool {
+        match (self, other) {
+            (Size::Unknown, _) => true,
+            (Size::Bytes(_), Size::Unknown) => false,
+            (Size::Bytes(bytes), Size::Bytes(other)) => other <= bytes,
+        }
     }
+}
+
+impl From<u64> for Size {
+    /// Reads the number that a text or C has for a size: 0 and 2^64-1 are unknown.
+    fn from(bytes: u64) -> Size {
+        match bytes {
+            0 | u64::MAX => Size::Unknown,
+            bytes => Size::Bytes(bytes),
+        }
+    }
+}
+
+impl From<Size> for u64 {
+    /// Returns the number that a text or C has for a size: 0 for an unknown one, as clang
+    /// writes it.
+    fn from(size: Size) -> u64 {
+        size.bytes().unwrap_or(0)
+    }
+}
+
+/// How many bytes an access may touch from `at` on, in a base type that ends at `end`; none are
+/// left behind the end. Without a size it is an old-format tag's, which says no more.
+pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
+    let room = end.saturating_sub(at.into());
+    size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
+}
+
+/// Whether an access of a known size that begins at `at` reaches past `end`.
+pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
+    let end_of = |size: u64| u128::from(at) + u128::from(size);
+    size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)
 }

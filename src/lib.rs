@@ -25,9 +25,9 @@
 //! let field = |ty, offset, size| SizedField { ty, offset, size };
 //! let value = b.sized_type(root, 8, "Value", &[field(pointer, 0, 8), field(number, 0, 8)])?;
 //! let object = b.sized_type(root, 16, "TValue", &[field(value, 0, 8), field(kind, 8, 2)])?;
-//! let gc = b.access_tag(object, pointer, 0, 8, false)?;
-//! let n = b.access_tag(object, number, 0, 8, false)?;
-//! let tt = b.access_tag(object, kind, 8, 2, false)?;
+//! let gc = b.access_tag(object, pointer, 0, 8)?;
+//! let n = b.access_tag(object, number, 0, 8)?;
+//! let tt = b.access_tag(object, kind, 8, 2)?;
 //!
 //! let oracle = Oracle::new(&graph, AliasRule::Union);
 //! assert!(oracle.may_alias(gc, n)); // members of one union
@@ -139,6 +139,7 @@ pub use petgraph;
 pub use tbaa_types as types;
 
 pub use builder::{BuildError, Builder, SizedField};
+pub use extent::Size;
 pub use graph::{
     CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,

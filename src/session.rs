@@ -1,6 +1,7 @@
 //! Declared types, their graph and its oracle behind one handle.
 
 use crate::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record, TaggedTypes};
+use crate::extent::Size;
 use crate::graph::{CopyId, Graph, TagId};
 use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 
@@ -94,14 +95,14 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
-    /// Returns an access of `bytes` bytes to where a path leads, which may be more than
-    /// there are.
+    /// Returns an access of a size of its own to where a path leads, which may be more than
+    /// there is: a number of bytes, or a [`Size`].
     ///
     /// # Errors
     ///
     /// As [`TaggedTypes::sized`].
-    pub fn sized(&mut self, path: &str, bytes: u64) -> Result<Access, DeclareError> {
-        self.update(|types, graph| types.sized(graph, path, bytes))
+    pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<Access, DeclareError> {
+        self.update(|types, graph| types.sized(graph, path, size))
     }
 
     /// Returns the tags of accesses to where each of several paths leads.

@@ -47,7 +47,7 @@ fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     let list: Vec<_> = (0..fields as u64).map(|at| (scalar, 8 * at)).collect();
     let mut b = graph.builder();
     let ty = b.struct_type(format!("grown.{number}"), &list).expect("a struct");
-    b.struct_tag(ty, scalar, 8, false).expect("a tag")
+    b.struct_tag(ty, scalar, 8).expect("a tag")
 }
 
 /// The median time of a step, in nanoseconds.

@@ -9,6 +9,7 @@
 //! | [`Builder::struct_tag`] | `createTBAAStructTagNode` |
 //! | [`Builder::sized_type`] | `createTBAATypeNode` |
 //! | [`Builder::access_tag`] | `createTBAAAccessTag` |
+//! | [`Builder::immutable_struct_tag`], [`Builder::immutable_access_tag`] | the same with `IsConstant`, `IsImmutable` |
 //! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
 //! | [`Builder::struct_copy`] | `createTBAAStructNode` |
 //!
@@ -22,9 +23,10 @@ mod path;
 
 use std::fmt;
 
+use crate::extent::Size;
 use crate::graph::{
     CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, RawGraph, Tag, TagId,
-    TypeId, TypeKind,
+    TagParts, TypeId, TypeKind,
 };
 pub use error::BuildError;
 
@@ -55,8 +57,8 @@ pub struct SizedField {
 /// let ptr = b.scalar_type("any pointer", char)?;
 /// let int = b.scalar_type("int", char)?;
 /// let call_info = b.struct_type("CallInfo", &[(ptr, 0), (ptr, 8), (int, 16)])?;
-/// let func = b.struct_tag(call_info, ptr, 0, false)?;
-/// let top = b.struct_tag(call_info, ptr, 8, false)?;
+/// let func = b.struct_tag(call_info, ptr, 0)?;
+/// let top = b.struct_tag(call_info, ptr, 8)?;
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(func, top), AliasResult::NoAlias);
@@ -195,8 +197,7 @@ impl Builder<'_> {
     }
 
     /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
-    /// from the start of `base`. `immutable` promises that the memory is never
-    /// modified while it can be read.
+    /// from the start of `base`.
     ///
     /// NB: the path may lead through any member of a union. LLVM's verifier
     /// follows the last member only and rejects a tag to another; ask
@@ -215,13 +216,29 @@ impl Builder<'_> {
         base: TypeId,
         access: TypeId,
         offset: u64,
-        immutable: bool,
     ) -> Result<TagId, BuildError> {
-        self.check_path(base, access, offset, Format::Old)?;
-        self.add_tag(base, access, offset, None, immutable)
+        self.tag(mutable(base, access, offset, None))
     }
 
-    /// Adds a size-aware access tag of `size` bytes, 0 when unknown. The
+    /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
+    pub fn immutable_struct_tag(
+        &mut self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+    ) -> Result<TagId, BuildError> {
+        self.tag(Tag { immutable: true, ..mutable(base, access, offset, None) })
+    }
+
+    /// Adds a size-aware access tag. `size` is a number of bytes or a [`Size`]; an unknown one is
+    /// written as 0, as clang does. The
     /// access type may be an aggregate. The path may lead through any member
     /// of a union; see [`Builder::struct_tag`] for what LLVM makes of that.
     ///
@@ -235,11 +252,44 @@ impl Builder<'_> {
         base: TypeId,
         access: TypeId,
         offset: u64,
-        size: u64,
-        immutable: bool,
+        size: impl Into<Size>,
     ) -> Result<TagId, BuildError> {
-        self.check_path(base, access, offset, Format::New)?;
-        self.add_tag(base, access, offset, Some(size), immutable)
+        self.tag(mutable(base, access, offset, Some(size.into())))
+    }
+
+    /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::access_tag`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
+    pub fn immutable_access_tag(
+        &mut self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+        size: impl Into<Size>,
+    ) -> Result<TagId, BuildError> {
+        self.tag(Tag { immutable: true, ..mutable(base, access, offset, Some(size.into())) })
+    }
+
+    /// Adds the tag that says this: [`Builder::struct_tag`] or [`Builder::access_tag`] by its
+    /// format, mutable or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if the
+    /// old format is given a size, or the size-aware one none.
+    pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
+        self.tag_as(tag, 0)
+    }
+
+    /// The same, with a number for an unknown size.
+    pub(crate) fn tag_as(&mut self, tag: Tag, unknown: u64) -> Result<TagId, BuildError> {
+        self.check_path(tag.base, tag.access, tag.offset, tag.format)?;
+        Ok(self.graph.add_tag(tag, unknown)?)
     }
 
     /// Returns the tag without its immutable flag; the same tag if it has
@@ -264,7 +314,9 @@ impl Builder<'_> {
         if !parts.immutable {
             return Ok(tag);
         }
-        self.add_tag(parts.base, parts.access, parts.offset, parts.size, false)
+        // An unknown size stays the number that it is.
+        let size = TagParts::size_number(self.graph, self.graph.tag_node(tag));
+        Ok(self.graph.add_tag(Tag { immutable: false, ..parts }, size.unwrap_or(0))?)
     }
 
     /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
@@ -304,19 +356,6 @@ impl Builder<'_> {
     ) -> Result<TypeId, BuildError> {
         let node = self.graph.add(false, operands)?;
         Ok(self.graph.mark_type(node))
-    }
-
-    fn add_tag(
-        &mut self,
-        base: TypeId,
-        access: TypeId,
-        offset: u64,
-        size: Option<u64>,
-        immutable: bool,
-    ) -> Result<TagId, BuildError> {
-        let format = if size.is_some() { Format::New } else { Format::Old };
-        let tag = Tag { base, access, offset, size, immutable, format };
-        Ok(self.graph.insert_tag(tag)?)
     }
 
     fn check_type(&self, ty: TypeId, argument: impl fmt::Display) -> Result<TypeKind, BuildError> {
@@ -444,6 +483,11 @@ impl fmt::Display for FieldOf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "field {} of {:?}", self.position, lossy(self.name))
     }
+}
+
+fn mutable(base: TypeId, access: TypeId, offset: u64, size: Option<Size>) -> Tag {
+    let format = if size.is_some() { Format::New } else { Format::Old };
+    Tag { base, access, offset, size, immutable: false, format }
 }
 
 fn int(value: u64) -> Operand<'static> {

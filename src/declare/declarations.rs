@@ -142,6 +142,23 @@ pub(super) struct Pointees {
     pub(super) queue: Vec<Declare>,
 }
 
+/// How much memory a scalar takes, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ScalarLayout {
+    /// Its size.
+    pub size: u64,
+    /// The alignment of its address.
+    pub align: u64,
+}
+
+impl ScalarLayout {
+    /// Returns the layout of a Rust type.
+    #[must_use]
+    pub fn of<T>() -> ScalarLayout {
+        ScalarLayout { size: size_of::<T>() as u64, align: align_of::<T>() as u64 }
+    }
+}
+
 impl Declarations {
     /// Returns C's types on a target. Their root is clang's,
     /// `"Simple C/C++ TBAA"`.
@@ -262,8 +279,8 @@ impl Declarations {
         }
     }
 
-    /// Declares a scalar of the program's own, of `size` and `align` bytes,
-    /// under another scalar: `"char"` in C, which aliases everything.
+    /// Declares a scalar of the program's own under another scalar: `"char"` in C, which aliases
+    /// everything.
     ///
     /// # Errors
     ///
@@ -273,11 +290,10 @@ impl Declarations {
     pub fn scalar(
         &mut self,
         name: impl Into<String>,
-        size: u64,
-        align: u64,
+        layout: ScalarLayout,
         parent: &str,
     ) -> Result<DeclId, DeclareError> {
-        let name = name.into();
+        let (name, ScalarLayout { size, align }) = (name.into(), layout);
         let parent = self.ty(parent)?;
         if !matches!(self.kind(parent), DeclKind::Scalar { .. }) {
             let reason = "the parent must be a scalar";

@@ -4,6 +4,7 @@ use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_al
 use super::layout::{Layout, Slot, lay_out};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
+use crate::extent::Size;
 use crate::table::IndexMap;
 
 /// How deep records may be written inside each other, and anonymous members
@@ -191,10 +192,10 @@ impl Declarations {
         }
     }
 
-    /// Returns how many bytes an object of the type has: [`u64::MAX`], without end, where a
-    /// flexible array lies inside.
-    pub(super) fn extent_of(&self, ty: DeclId) -> u64 {
-        if self.is_endless(ty) { u64::MAX } else { self.size_of(ty).unwrap_or(0) }
+    /// Returns how many bytes an object of the type has: unknown where a flexible array lies
+    /// inside.
+    pub(super) fn extent_of(&self, ty: DeclId) -> Size {
+        if self.is_endless(ty) { Size::Unknown } else { Size::Bytes(self.size_of(ty).unwrap_or(0)) }
     }
 
     fn check_member(

@@ -3,11 +3,11 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::num::Wrapping;
 
 use super::rust::with_pointers;
-use super::{DeclId, Declarations, DeclareError, Member, Record, TypedPath};
+use super::{DeclId, Declarations, DeclareError, Member, Record, ScalarLayout, TypedPath};
 
 /// One character of a member's name: the name `xy` as a type is
 /// `(Ch<'x'>, Ch<'y'>)`, which errors of the Rust compiler show.
@@ -146,7 +146,7 @@ pub fn scalar<T>(
     if let Some(&known) = types.rust_types.get(key) {
         return Ok(known);
     }
-    let id = types.scalar(name, size_of::<T>() as u64, align_of::<T>() as u64, parent)?;
+    let id = types.scalar(name, ScalarLayout::of::<T>(), parent)?;
     types.rust_types.insert(key.to_owned(), id);
     Ok(id)
 }

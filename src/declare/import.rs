@@ -2,7 +2,7 @@
 
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
 use crate::table::HashMap;
-use tbaa_types::{Context, Primitive, Type, TypeKind};
+use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 impl Declarations {
     /// Declares the struct types of an LLVM context, which have sizes, but not
@@ -63,17 +63,17 @@ impl Declarations {
         done: &HashMap<Type, DeclId>,
         ty: Type,
     ) -> Result<DeclId, DeclareError> {
-        let (body, packed, name) = match context.kind(ty) {
+        let (body, packing, name) = match context.kind(ty) {
             TypeKind::Array { element, len } => {
                 let element = self.llvm_type(context, done, element)?;
                 return self.array_of(element, Some(len));
             }
-            TypeKind::Identified { body: Some(body), packed, name } => {
+            TypeKind::Identified { body: Some(body), packing, name } => {
                 let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                (body, packed, name.unwrap_or_else(|| format!("anon.{}", ty.index())))
+                (body, packing, name.unwrap_or_else(|| format!("anon.{}", ty.index())))
             }
-            TypeKind::Literal { elements, packed } => {
-                (elements, packed, format!("anon.{}", ty.index()))
+            TypeKind::Literal { elements, packing } => {
+                (elements, packing, format!("anon.{}", ty.index()))
             }
             _ => return Err(unlike_c(context, ty)),
         };
@@ -84,7 +84,7 @@ impl Declarations {
             let member = self.llvm_type(context, done, ty)?;
             record = record.member(Member::new(format!("f{index}"), member));
         }
-        let record = if packed { record.packed() } else { record };
+        let record = if packing == Packing::Packed { record.packed() } else { record };
         self.define(record)
     }
 
@@ -115,7 +115,7 @@ impl Declarations {
                 _ if primitive == self.target.long_double.0 => "long double",
                 _ => return Err(unlike_c(context, ty)),
             },
-            TypeKind::Vector { element, len, scalable: false } => {
+            TypeKind::Vector { element, count: ElementCount::Fixed(len) } => {
                 // Of scalars and pointers: no deeper.
                 let element = self.llvm_type(context, done, element)?;
                 return self.vector_of(element, len.into());

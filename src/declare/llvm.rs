@@ -3,7 +3,7 @@
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::HashMap;
-use tbaa_types::{Context, Type, TypeError};
+use tbaa_types::{Context, ElementCount, Packing, Type, TypeError};
 
 /// The LLVM types of declared types, in one context.
 ///
@@ -40,7 +40,6 @@ pub struct LlvmTypes<'a> {
 #[derive(Default)]
 struct Body {
     elements: Vec<Type>,
-    packed: bool,
     /// Bytes so far.
     end: u64,
     align: u64,
@@ -110,12 +109,12 @@ impl<'a> LlvmTypes<'a> {
                 ty
             }
             DeclKind::Vector { element, len } => match u32::try_from(len) {
-                Ok(len) => self.context.vector(self.made[&element], len, false)?,
+                Ok(len) => self.context.vector(self.made[&element], ElementCount::Fixed(len))?,
                 Err(_) => self.bytes(size)?,
             },
             DeclKind::Complex { element } => {
                 let part = self.made[&element];
-                self.context.literal_struct(&[part, part], false)?
+                self.context.literal_struct(&[part, part], Packing::Padded)?
             }
             DeclKind::Atomic { of } => self.made[&of],
             DeclKind::Enum { integer, .. } => self.made[&integer],
@@ -157,11 +156,14 @@ impl<'a> LlvmTypes<'a> {
             elements = best.map(|(_, &element)| element).into_iter().collect();
         }
         let size = types.size_of(id).unwrap_or(0);
-        let body = match self.body(&elements, size, false)? {
-            Some(body) => body,
-            None => self.body(&elements, size, true)?.unwrap_or_default(),
+        let (body, packing) = match self.body(&elements, size, Packing::Padded)? {
+            Some(body) => (body, Packing::Padded),
+            None => {
+                let body = self.body(&elements, size, Packing::Packed)?;
+                (body.unwrap_or_default(), Packing::Packed)
+            }
         };
-        self.context.set_body(ty, &body.elements, body.packed)?;
+        self.context.set_body(ty, &body.elements, packing)?;
         self.measured.insert(ty, (size, body.align));
         Ok(ty)
     }
@@ -171,12 +173,12 @@ impl<'a> LlvmTypes<'a> {
         &mut self,
         elements: &[(u64, Type)],
         size: u64,
-        packed: bool,
+        packing: Packing,
     ) -> Result<Option<Body>, TypeError> {
-        let mut body = Body { packed, align: 1, ..Body::default() };
+        let mut body = Body { align: 1, ..Body::default() };
         for &(at, ty) in elements {
             let (len, align) = self.measure(ty);
-            let align = if packed { 1 } else { align };
+            let align = if packing == Packing::Packed { 1 } else { align };
             body.align = body.align.max(align);
             if at % align != 0 || at < body.end {
                 return Ok(None);

@@ -49,12 +49,12 @@ mod rust;
 mod tagged;
 mod target;
 
-pub use declarations::{DeclKind, Declarations};
+pub use declarations::{DeclKind, Declarations, ScalarLayout};
 pub use error::DeclareError;
 pub use id::DeclId;
 pub use llvm::LlvmTypes;
 pub use read::MemberLayout;
-pub use record::{Member, MemberType, Record};
+pub use record::{Member, MemberType, Record, RecordKind};
 pub use rust::{Handle, Tbaa, TypedPath};
 pub use tagged::{Place, Policy, TaggedTypes};
 pub use target::Target;

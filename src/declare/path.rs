@@ -2,6 +2,7 @@
 
 use super::declarations::{DeclKind, LIMIT};
 use super::{DeclId, Declarations, DeclareError};
+use crate::extent::Size;
 use crate::nearest::nearest;
 use crate::table::HashSet;
 
@@ -108,11 +109,11 @@ impl Declarations {
         Ok(spot)
     }
 
-    /// Returns the most bytes of a run of whole elements at the end of a path, as
+    /// Returns the size of the longest run of whole elements at the end of a path, as
     /// [`Place::run`] says.
     ///
     /// [`Place::run`]: super::Place::run
-    pub(super) fn run(&self, resolved: &ResolvedPath) -> u64 {
+    pub(super) fn run(&self, resolved: &ResolvedPath) -> Size {
         let mut run = self.extent_of(resolved.end());
         for (at, &(step, ty)) in resolved.steps.iter().enumerate().rev() {
             run = match step {
@@ -122,7 +123,7 @@ impl Declarations {
                     let of = at.checked_sub(1).map_or(resolved.start, |at| resolved.steps[at].1);
                     let len = match *self.kind(of) {
                         DeclKind::Array { len: None | Some(0), .. } => {
-                            run = u64::MAX;
+                            run = Size::Unknown;
                             continue;
                         }
                         DeclKind::Array { len: Some(len), .. } | DeclKind::Vector { len, .. } => {
@@ -132,11 +133,17 @@ impl Declarations {
                     };
                     // An index that is not known may be the first.
                     let behind = len.saturating_sub(1).saturating_sub(index.unwrap_or(0));
-                    run.saturating_add(self.extent_of(ty).saturating_mul(behind))
+                    match (run, self.extent_of(ty)) {
+                        (run, _) if behind == 0 => run,
+                        (Size::Bytes(run), Size::Bytes(element)) => {
+                            Size::Bytes(run.saturating_add(element.saturating_mul(behind)))
+                        }
+                        _ => Size::Unknown,
+                    }
                 }
             };
         }
-        u64::MAX
+        Size::Unknown
     }
 
     /// Reads a path.

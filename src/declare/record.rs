@@ -32,6 +32,15 @@ pub struct Record {
     pub(super) attributes: Attributes,
 }
 
+/// Which of the two a record is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RecordKind {
+    /// Its members lie one behind the other.
+    Struct,
+    /// Its members share their bytes.
+    Union,
+}
+
 /// What is said of a record beside its members.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Attributes {

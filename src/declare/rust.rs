@@ -6,7 +6,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::ops::Deref;
 use std::sync::atomic;
 
-use super::{DeclId, Declarations, DeclareError, Place, Record, TaggedTypes};
+use super::{DeclId, Declarations, DeclareError, Place, Record, RecordKind, TaggedTypes};
 use crate::graph::Graph;
 
 /// A Rust type that can be declared, as a C type of the same layout.
@@ -20,7 +20,9 @@ use crate::graph::Graph;
 ///
 /// ```
 /// use std::mem::{align_of, offset_of, size_of};
-/// use tbaa::declare::{DeclId, DeclareError, Declarations, Member, Record, Target, Tbaa};
+/// use tbaa::declare::{
+///     DeclId, DeclareError, Declarations, Member, Record, RecordKind, Target, Tbaa,
+/// };
 ///
 /// #[repr(C)]
 /// struct Node {
@@ -30,7 +32,7 @@ use crate::graph::Graph;
 ///
 /// impl Tbaa for Node {
 ///     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
-///         types.declare_once::<Self>("Node", false, |types| {
+///         types.declare_once::<Self>("Node", RecordKind::Struct, |types| {
 ///             Ok(Record::structure("Node")
 ///                 .size(size_of::<Self>() as u64)
 ///                 .align(align_of::<Self>() as u64)
@@ -81,14 +83,14 @@ impl Declarations {
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
-        union: bool,
+        kind: RecordKind,
         record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
     ) -> Result<DeclId, DeclareError> {
         // Types with lifetimes have no `TypeId`.
         let key = std::any::type_name::<T>();
         let named_only = self.pointees.named_only.take() == Some(key);
         let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
-        let mut declared = self.declare_rust(key, name, union, named_only, record);
+        let mut declared = self.declare_rust(key, name, kind, named_only, record);
         if outermost {
             if declared.is_ok() {
                 declared = self.declare_pointees().and(declared);
@@ -102,7 +104,7 @@ impl Declarations {
         &mut self,
         key: &str,
         name: &str,
-        union: bool,
+        kind: RecordKind,
         named_only: bool,
         record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
     ) -> Result<DeclId, DeclareError> {
@@ -117,7 +119,7 @@ impl Declarations {
                 id
             }
             Some(first) => return Err(DeclareError::Redefined { name: name.to_owned(), first }),
-            None => self.forward(name, union)?,
+            None => self.forward(name, kind == RecordKind::Union)?,
         };
         if named_only {
             return Ok(id);

@@ -244,6 +244,13 @@ impl TagParts {
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))
     }
 
+    /// Reads the number that a tag has for its size; `None` in the old format.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn size_number(graph: &Graph, tag: NodeId) -> Option<u64> {
+        Some(TagParts::of(graph, tag).ok()?.size?.value)
+    }
+
     /// Position of the immutability flag in a tag of `format`.
     #[doc(hidden)]
     pub fn immutable_position(format: Format) -> usize {

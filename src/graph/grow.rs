@@ -91,8 +91,9 @@ impl Graph {
     }
 
     /// Adds the tag of these parts, or finds it: the node that LLVM would make,
-    /// all integers `i64`. As [`RawGraph::insert`](super::RawGraph::insert) it takes any path;
-    /// [`Builder`](crate::Builder) checks that there is one.
+    /// all integers `i64`, and 2^64-1 for an unknown size, as LLVM writes it where it merges
+    /// tags. As [`RawGraph::insert`](super::RawGraph::insert) it takes any path;
+    /// [`Builder::tag`](crate::Builder::tag) checks that there is one.
     ///
     /// # Errors
     ///
@@ -102,6 +103,12 @@ impl Graph {
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
+        self.add_tag(tag, u64::MAX)
+    }
+
+    /// The same, with a number for an unknown size.
+    #[doc(hidden)]
+    pub fn add_tag(&mut self, tag: Tag, unknown: u64) -> Result<TagId, GraphError> {
         let Tag { base, access, offset, size, immutable, format } = tag;
         if !self.owns(base.0) || !self.owns(access.0) {
             return Err(GraphError::ForeignId);
@@ -109,6 +116,7 @@ impl Graph {
         if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
             return Err(GraphError::TagFormat);
         }
+        let size = size.map(|size| size.bytes().unwrap_or(unknown));
         let node =
             self.add(false, TagParts::operands(base.0, access.0, offset, size, immutable))?;
         Ok(self.mark_tag(node))

@@ -143,7 +143,7 @@ struct Record {
 /// let mut b = graph.builder();
 /// let root = b.root("R")?;
 /// let int = b.scalar_type("int", root)?;
-/// let tag = b.struct_tag(int, int, 0, false)?;
+/// let tag = b.struct_tag(int, int, 0)?;
 /// let clone = graph.clone();
 /// assert!(!clone.owns_tag(tag));
 /// let same = clone.tag_at(tag.index()).unwrap();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::extent::Size;
+
 use super::{CopyId, Format, Graph, NodeId, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
 /// What part a type node plays in the DAG.
@@ -157,9 +159,8 @@ pub struct Tag {
     pub access: TypeId,
     /// Bytes from the start of the base type.
     pub offset: u64,
-    /// Bytes accessed, as the size-aware format records them. 0 and 2^64-1
-    /// mean unknown; the old format has no size.
-    pub size: Option<u64>,
+    /// How many bytes are accessed; the old format does not say.
+    pub size: Option<Size>,
     /// Whether the memory is never modified while visible.
     pub immutable: bool,
     /// The format, which is that of the access type.
@@ -240,7 +241,7 @@ impl Graph {
             base: TypeId(parts.base),
             access: TypeId(parts.access),
             offset: parts.offset.value,
-            size: parts.size.map(|size| size.value),
+            size: parts.size.map(|size| size.value.into()),
             immutable: parts.immutable,
             format: parts.format,
         })

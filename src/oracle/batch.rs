@@ -22,7 +22,7 @@ use crate::graph::{Graph, TagId};
 /// let char = b.scalar_type("char", root)?;
 /// let int = b.scalar_type("int", char)?;
 /// let float = b.scalar_type("float", char)?;
-/// let mut tag = |ty| b.struct_tag(ty, ty, 0, false);
+/// let mut tag = |ty| b.struct_tag(ty, ty, 0);
 /// let tags = [tag(char)?, tag(int)?, tag(float)?];
 ///
 /// let matrix = Oracle::new(&graph, AliasRule::Llvm).matrix(&tags);

@@ -32,11 +32,11 @@ use crate::table::HashMap;
 /// let float = b.scalar_type("float", root)?;
 /// let pair = b.struct_type("pair", &[(float, 0), (float, 4)])?;
 /// let tags = [
-///     b.struct_tag(int, int, 0, false)?,
-///     b.struct_tag(float, float, 0, false)?,
-///     b.struct_tag(int, int, 0, true)?,
-///     b.struct_tag(pair, float, 0, false)?,
-///     b.struct_tag(pair, float, 4, false)?,
+///     b.struct_tag(int, int, 0)?,
+///     b.struct_tag(float, float, 0)?,
+///     b.immutable_struct_tag(int, int, 0)?,
+///     b.struct_tag(pair, float, 0)?,
+///     b.struct_tag(pair, float, 4)?,
 /// ];
 ///
 /// let classes = Oracle::new(&graph, AliasRule::Llvm).classes(&tags);

@@ -78,7 +78,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let mut b = graph.builder();
     /// let root = b.root("R")?;
     /// let int = b.scalar_type("int", root)?;
-    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0)?);
     ///
     /// let oracle = Oracle::new(&graph, AliasRule::Union);
     /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
@@ -111,8 +111,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let mut b = graph.builder();
     /// let root = b.root("R")?;
     /// let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
-    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
-    /// let float = Access::from(b.struct_tag(float, float, 0, false)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0)?);
+    /// let float = Access::from(b.struct_tag(float, float, 0)?);
     ///
     /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
     /// let call = [int.reading(), float.writing()];

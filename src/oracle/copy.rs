@@ -40,8 +40,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// let root = b.root("R")?;
     /// let int = b.scalar_type("int", root)?;
     /// let float = b.scalar_type("float", root)?;
-    /// let int = b.struct_tag(int, int, 0, false)?;
-    /// let float = b.struct_tag(float, float, 0, false)?;
+    /// let int = b.struct_tag(int, int, 0)?;
+    /// let float = b.struct_tag(float, float, 0)?;
     /// let ints = b.struct_copy(&[CopyEntry { offset: 0, size: 4, tag: int }])?;
     ///
     /// let oracle = Oracle::new(&graph, AliasRule::Union);

@@ -162,8 +162,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let float = b.sized_type(root, 4, "float", &[])?;
     /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
     /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
-    /// let u_i = b.access_tag(u, int, 0, 4, false)?;
-    /// let f = b.access_tag(float, float, 0, 4, false)?;
+    /// let u_i = b.access_tag(u, int, 0, 4)?;
+    /// let f = b.access_tag(float, float, 0, 4)?;
     ///
     /// let why = Oracle::new(&graph, AliasRule::Union).explain(u_i, f);
     /// assert_eq!(why.clause, Clause::Overlap);

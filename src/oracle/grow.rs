@@ -23,9 +23,9 @@ use crate::graph::Graph;
 /// let char = b.scalar_type("omnipotent char", root)?;
 /// let int = b.scalar_type("int", char)?;
 /// let float = b.scalar_type("float", char)?;
-/// let char = b.struct_tag(char, char, 0, false)?;
-/// let int = b.struct_tag(int, int, 0, false)?;
-/// let float = b.struct_tag(float, float, 0, false)?;
+/// let char = b.struct_tag(char, char, 0)?;
+/// let int = b.struct_tag(int, int, 0)?;
+/// let float = b.struct_tag(float, float, 0)?;
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
@@ -58,8 +58,8 @@ use crate::graph::Graph;
 ///     let int = b.scalar_type("int", root)?;
 ///     let float = b.scalar_type("float", root)?;
 ///     Ok::<_, tbaa::BuildError>((
-///         b.struct_tag(int, int, 0, false)?,
-///         b.struct_tag(float, float, 0, false)?,
+///         b.struct_tag(int, int, 0)?,
+///         b.struct_tag(float, float, 0)?,
 ///     ))
 /// })?;
 /// assert!(!oracle.may_alias(int, float));

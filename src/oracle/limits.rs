@@ -17,6 +17,10 @@ pub(crate) const KEPT: usize = 1 << 6;
 /// for 4,096; a trial is an `O(log)` computation, so there is room for more.
 pub(crate) const ELEMENTS: u32 = 1 << 16;
 
+/// Elements of an array that rule `union-strict` looks at one by one, if another field shares bytes
+/// with the array.
+pub(crate) const PARTED: u128 = 1 << 12;
+
 /// Array strides of two byte patterns together, after simplification. Each has
 /// at least two elements, so with more of them than this the combinations
 /// exceed 4,096 (two strides need no trials).

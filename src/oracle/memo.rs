@@ -116,7 +116,7 @@ fn key(a: Access, b: Access) -> Option<u64> {
     const SIZE: u32 = 7;
     let half = |access: Access| {
         let tag = access.tag?.index;
-        let size = access.size.map_or(Some(0), |size| size.checked_add(1))?;
+        let size = access.size.map_or(Some(0), |size| u64::from(size).checked_add(1))?;
         (tag >> TAG == 0 && size >> SIZE == 0).then_some(u64::from(tag) << SIZE | size)
     };
     let (a, b) = (half(a)?, half(b)?);

@@ -35,7 +35,7 @@ use crate::graph::{Graph, TagId};
 ///         let root = b.root("my JIT")?;
 ///         let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
 ///         let pair = b.struct_type(name, &[(int, 0), (float, 4)])?;
-///         Ok([b.struct_tag(pair, int, 0, false)?, b.struct_tag(pair, float, 4, false)?])
+///         Ok([b.struct_tag(pair, int, 0)?, b.struct_tag(pair, float, 4)?])
 ///     })
 /// }
 ///

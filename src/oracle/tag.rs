@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::grow::Oracle;
+use crate::extent::Size;
 use crate::graph::{Graph, Tag, TagId, TagParts};
 
 impl<G: Borrow<Graph>> Oracle<G> {
@@ -37,14 +38,28 @@ impl<G: Borrow<Graph>> Oracle<G> {
         a: impl Into<Option<TagId>>,
         b: impl Into<Option<TagId>>,
     ) -> Option<Tag> {
-        let (a, b) = (a.into()?, b.into()?);
-        if !self.graph().owns_tag(a) || !self.graph().owns_tag(b) {
+        Some(self.most_generic_as_written(a.into()?, b.into()?)?.0)
+    }
+
+    /// The same, with the number to be written for the tag's size: that of `a` or `b` if the tag
+    /// is one of these.
+    #[doc(hidden)]
+    pub fn most_generic_as_written(&self, a: TagId, b: TagId) -> Option<(Tag, Option<u64>)> {
+        let graph = self.graph();
+        if !graph.owns_tag(a) || !graph.owns_tag(b) {
             return None;
         }
-        let generic = self.engine().most_generic(self.graph(), &self.index, a, b)?;
-        let graph = self.graph();
-        let immutable = |tag| TagParts::is_immutable(graph, graph.tag_node(tag));
-        Some(Tag { immutable: immutable(a) && immutable(b), ..generic })
+        let generic = self.engine().most_generic(graph, &self.index, a, b)?;
+        let immutable =
+            [a, b].iter().all(|&tag| TagParts::is_immutable(graph, graph.tag_node(tag)));
+        let size = generic.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes));
+        let tag = Tag { immutable, size, ..generic };
+        let is = |of: &TagId| graph.tag(*of).is_ok_and(|of| Tag { immutable, ..of } == tag);
+        let number = generic.size.map(|size| match [a, b].into_iter().find(is) {
+            Some(of) if size == Size::Unknown => TagParts::size_number(graph, graph.tag_node(of)),
+            _ => Some(size.into()),
+        });
+        Some((tag, number.flatten()))
     }
 
     /// Returns whether the oracle's rules take a tag for well formed. Every

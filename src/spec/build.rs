@@ -11,7 +11,7 @@ use super::place::SpecPath;
 use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
 use crate::declare::TaggedTypes;
-use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
+use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
 impl Spec {
@@ -276,18 +276,19 @@ impl Declared {
         let base = self.ty(&decl.base, &SpecPath::list("base"))?;
         let access = self.ty(&decl.access, &SpecPath::list("access"))?;
         let format = self.graph.ty(base).format();
-        let mut b = self.graph.builder();
-        let id = match (format, decl.size) {
-            (Format::New, size) => {
-                b.access_tag(base, access, decl.offset, size.unwrap_or(0), decl.immutable)
-            }
-            (Format::Old, None) => b.struct_tag(base, access, decl.offset, decl.immutable),
+        let number = decl.size.unwrap_or(0);
+        let size = match (format, decl.size) {
+            (Format::New, _) => Some(number.into()),
+            (Format::Old, None) => None,
             (Format::Old, Some(_)) => {
                 let message = "a size in an old-format tag: only tags of size-aware types \
                                (`Type`) have one, leave it out";
                 return Err(SpecError::new(SpecPath::list("size"), message));
             }
         };
+        let &TagDecl { offset, immutable, .. } = decl;
+        let tag = Tag { base, access, offset, size, immutable, format };
+        let id = self.graph.builder().tag_as(tag, number);
         id.map_err(|error| refused(&error, &SpecPath::list("name")))
     }
 

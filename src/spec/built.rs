@@ -238,8 +238,8 @@ impl Built {
         let (format, size) = (ty.format(), ty.size().unwrap_or(0));
         let mut b = self.graph.builder();
         match format {
-            Format::Old => b.struct_tag(base, access, offset, false),
-            Format::New => b.access_tag(base, access, offset, size, false),
+            Format::Old => b.struct_tag(base, access, offset),
+            Format::New => b.access_tag(base, access, offset, size),
         }
         .map_err(|error| NameError::Refused { path: name.to_owned(), error })
     }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::SpecError;
 use super::place::SpecPath;
 use crate::declare::{
-    Declarations, DeclareError, Member, MemberType, Policy, Record, TaggedTypes, Target,
+    Declarations, DeclareError, Member, MemberType, Policy, Record, RecordKind, ScalarLayout,
+    TaggedTypes, Target,
 };
 use crate::nearest::suggestion;
 
@@ -147,12 +148,15 @@ pub enum MemberDecl {
 impl RecordDecl {
     /// Returns the record as the library declares it.
     #[must_use]
-    pub fn record(&self, union: bool) -> Record {
-        self.named(&self.name, union)
+    pub fn record(&self, kind: RecordKind) -> Record {
+        self.named(&self.name, kind)
     }
 
-    fn named(&self, name: &str, union: bool) -> Record {
-        let record = if union { Record::union(name) } else { Record::structure(name) };
+    fn named(&self, name: &str, kind: RecordKind) -> Record {
+        let record = match kind {
+            RecordKind::Struct => Record::structure(name),
+            RecordKind::Union => Record::union(name),
+        };
         let mut record = self.members.iter().map(MemberDecl::member).fold(record, Record::member);
         for (set, say) in [
             (self.pack, Record::pack as fn(Record, u64) -> Record),
@@ -169,8 +173,8 @@ impl RecordDecl {
         if self.may_alias { record.may_alias() } else { record }
     }
 
-    fn in_place(&self, union: bool) -> Member {
-        let member = Member::new(&*self.name, self.named("", union));
+    fn in_place(&self, kind: RecordKind) -> Member {
+        let member = Member::new(&*self.name, self.named("", kind));
         let member = self.at.into_iter().fold(member, Member::at);
         self.array.iter().rev().fold(member, |member, &len| member.array(len))
     }
@@ -182,8 +186,8 @@ impl MemberDecl {
             MemberDecl::Field(name, ty) => Member::new(&**name, &**ty),
             MemberDecl::Bits(name, ty, width) => Member::new(&**name, &**ty).bits(*width),
             MemberDecl::Base(ty) => Member::base(MemberType::from(&**ty)),
-            MemberDecl::Struct(record) => record.in_place(false),
-            MemberDecl::Union(record) => record.in_place(true),
+            MemberDecl::Struct(record) => record.in_place(RecordKind::Struct),
+            MemberDecl::Union(record) => record.in_place(RecordKind::Union),
             MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable } => {
                 let mut member = Member::new(&**name, &**ty);
                 for (set, say) in [
@@ -210,19 +214,20 @@ impl MemberDecl {
 impl DeclaredType {
     fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
         // A spec says each type once.
-        let mut once = |record: &RecordDecl, union| {
+        let mut once = |record: &RecordDecl, kind| {
             let known = types.named(&record.name).filter(|&ty| types.size_of(ty).is_some());
             match known {
                 Some(first) => Err(DeclareError::Redefined { name: record.name.clone(), first }),
-                None => types.define(record.record(union)),
+                None => types.define(record.record(kind)),
             }
         };
         match self {
-            DeclaredType::Struct(record) => once(record, false),
-            DeclaredType::Union(record) => once(record, true),
+            DeclaredType::Struct(record) => once(record, RecordKind::Struct),
+            DeclaredType::Union(record) => once(record, RecordKind::Union),
             DeclaredType::Scalar { name, size, align, parent } => {
                 let parent = parent.as_deref().unwrap_or("char");
-                types.scalar(&**name, *size, align.unwrap_or(*size), parent)
+                let layout = ScalarLayout { size: *size, align: align.unwrap_or(*size) };
+                types.scalar(&**name, layout, parent)
             }
             DeclaredType::Enum { name, integer } => types.enumeration(name, integer),
             DeclaredType::Alias { name, ty } => types.alias(name, ty),

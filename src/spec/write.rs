@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::build::Declared;
 use super::document::{CopyDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options};
 use super::name::escape;
-use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TypeId, TypeKind};
+use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TagParts, TypeId, TypeKind};
 use crate::oracle::AliasRule;
 
 /// Longer entries are spread over several lines.
@@ -36,7 +36,7 @@ const LINE: usize = 92;
 /// let root = b.root("my runtime")?;
 /// let int = b.scalar_type("int", root)?;
 /// let pair = b.struct_type("Pair", &[(int, 0), (int, 4)])?;
-/// b.struct_tag(pair, int, 4, false)?;
+/// b.struct_tag(pair, int, 4)?;
 ///
 /// let text = write(&graph);
 /// assert!(text.contains(r#"Struct(name: "Pair", fields: [("", "int", 0), ("", "int", 4)]),"#));
@@ -241,7 +241,8 @@ impl Writer<'_> {
             base,
             access,
             offset: tag.offset,
-            size: tag.size.filter(|&size| size != 0),
+            size: TagParts::size_number(self.graph, self.graph.tag_node(id))
+                .filter(|&size| size != 0),
             immutable: tag.immutable,
         })
     }

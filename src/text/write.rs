@@ -27,7 +27,7 @@ use tbaa_lex::source::escape;
 /// let mut b = graph.builder();
 /// let root = b.root("R")?;
 /// let int = b.scalar_type("int", root)?;
-/// b.struct_tag(int, int, 0, false)?;
+/// b.struct_tag(int, int, 0)?;
 /// assert_eq!(
 ///     text::write(&graph),
 ///     r#"!tbaa.tags = !{!0}

@@ -5,9 +5,10 @@ use std::sync::mpsc;
 use std::thread;
 use tbaa::declare::{Declarations, DeclareError, Record, Target, Tbaa, path};
 use tbaa::raw::RawGraph;
-use tbaa::{AliasRule, Graph, NodeId, Oracle, TagId};
+use tbaa::{AliasRule, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_lower::emit::{
-    Emitter, Jit, JitError, JitOptions, Recorder, Sink, TagForm, TaggedPlace, TextSink,
+    Emitter, Jit, JitError, JitOptions, Recorder, Sink, SinkOperand, Storage, TagForm, TaggedPlace,
+    TextSink,
 };
 
 use tbaa_tests::setting;
@@ -211,7 +212,10 @@ fn nothing_stays_without_a_tag_in_silence() {
     types.define(Record::structure("B").field("a", "int").bits("b", "int", 3)).unwrap();
     let mut closed = Jit::new(types.clone());
     let bits = closed.place("B.b").unwrap();
-    assert_eq!((bits.bytes(), bits.bits, bits.nodes().tag.is_some()), (1, Some((32, 3)), true));
+    assert_eq!(
+        (bits.room(), bits.bits, bits.nodes().tag.is_some()),
+        (Size::Bytes(1), Some((32, 3)), true)
+    );
     let error = closed.place("B.c").unwrap_err();
     assert!(matches!(error, JitError::Declare(_)), "{error}");
     let error = closed.place("*void").unwrap_err().to_string();
@@ -283,7 +287,7 @@ fn deep_nodes() {
     drop(emitter);
     drop(node);
     // A node that is an operand of itself.
-    let own = Recorder.node(&[tbaa_lower::emit::SinkOperand::Itself], true).unwrap();
+    let own = Recorder.node(&[SinkOperand::Itself], Storage::Distinct).unwrap();
     let mut emitter = Emitter::new(TextSink::default());
     emitter.recorded(&own).unwrap();
     assert_eq!(emitter.sink_mut().take(), "!0 = distinct !{!0}\n");

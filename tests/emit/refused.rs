@@ -100,7 +100,7 @@ fn accesses_wider_than_their_place() {
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
     let field = |offset, size| SizedField { ty: int, offset, size };
     let s = b.sized_type(root, 24, "S", &[field(0, 4), field(4, 4), field(8, 16)]).unwrap();
-    let mut tag = |offset, size| b.access_tag(s, int, offset, size, false).unwrap();
+    let mut tag = |offset, size| b.access_tag(s, int, offset, size).unwrap();
     let tags = [tag(0, 4), tag(0, 0), tag(0, u64::MAX), tag(8, 16), tag(0, 8), tag(8, 17)];
     let wide = |size, room| Some(Reason::Wide { size, room });
     let unknown = Some(Reason::UnknownSize);

@@ -85,7 +85,7 @@ fn lists_are_emitted_once() {
     let root = b.root("R").unwrap();
     let mut tag = |name: &str| -> TagId {
         let ty = b.scalar_type(name, root).unwrap();
-        b.struct_tag(ty, ty, 0, false).unwrap()
+        b.struct_tag(ty, ty, 0).unwrap()
     };
     let tags = [tag("a"), tag("b"), tag("c")];
     let oracle = Oracle::new(&graph, AliasRule::Union);

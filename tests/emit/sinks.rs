@@ -7,7 +7,7 @@ use std::path::Path;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::spec::Spec;
 use tbaa::{Format, Graph, GraphError, Int, Operand};
-use tbaa_lower::emit::{EmitError, Emitter, Sink, SinkOperand, TextSink};
+use tbaa_lower::emit::{EmitError, Emitter, Sink, SinkOperand, Storage, TextSink};
 
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
@@ -82,14 +82,14 @@ fn a_graph_that_grows_costs_what_is_new() {
     let mut b = graph.builder();
     let root = b.anonymous_root().unwrap();
     let int = b.scalar_type("int", root).unwrap();
-    let tag = b.struct_tag(int, int, 0, false).unwrap();
+    let tag = b.struct_tag(int, int, 0).unwrap();
     let mut emitter = Emitter::new(TextSink::default());
     assert_eq!(emitter.tag(&graph, tag), Ok(2));
     let lines = emitter.sink_mut().take();
     assert_eq!(lines, "!0 = distinct !{!0}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!1, !1, i64 0}\n");
 
     let s = graph.builder().struct_type("S", &[(int, 0), (int, 4)]).unwrap();
-    let field = graph.builder().struct_tag(s, int, 4, false).unwrap();
+    let field = graph.builder().struct_tag(s, int, 4).unwrap();
     assert_eq!(emitter.tag(&graph, tag), Ok(2));
     assert_eq!(emitter.sink_mut().take(), "");
     assert_eq!(emitter.tag(&graph, field), Ok(4));
@@ -101,7 +101,7 @@ fn a_graph_that_grows_costs_what_is_new() {
     let mut b = other.builder();
     let root = b.anonymous_root().unwrap();
     let int = b.scalar_type("int", root).unwrap();
-    let other_tag = b.struct_tag(int, int, 0, false).unwrap();
+    let other_tag = b.struct_tag(int, int, 0).unwrap();
     assert_eq!(emitter.tag(&graph, other_tag), Err(EmitError::ForeignId));
     assert_eq!(emitter.tag(&other, other_tag), Ok(7));
     assert_eq!(emitter.tag(&graph, tag), Ok(2));
@@ -168,7 +168,7 @@ impl Sink for Refusing {
     type Node = u32;
     type Error = GraphError;
 
-    fn node(&mut self, _: &[SinkOperand<'_, u32>], _: bool) -> Result<u32, GraphError> {
+    fn node(&mut self, _: &[SinkOperand<'_, u32>], _: Storage) -> Result<u32, GraphError> {
         self.left = self.left.checked_sub(1).ok_or(GraphError::Full)?;
         self.made += 1;
         Ok(self.made - 1)

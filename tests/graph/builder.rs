@@ -29,14 +29,14 @@ fn sized(b: &mut Builder<'_>) -> [TypeId; 3] {
 fn ids_of_another_graph_are_noticed() {
     let (mut one, mut two) = (Graph::new(), Graph::new());
     let [_, char, int, pair] = old(&mut one.builder());
-    let tag = one.builder().struct_tag(pair, int, 4, false).unwrap();
+    let tag = one.builder().struct_tag(pair, int, 4).unwrap();
     // The same numbers mean something in the other graph, too.
     old(&mut two.builder());
     let mut b = two.builder();
     let foreign = |argument: &str| BuildError::ForeignId { argument: argument.to_owned() };
     assert_eq!(b.scalar_type("x", char), Err(foreign("parent")));
     assert_eq!(b.struct_type("S", &[(int, 0)]), Err(foreign("field 0 of \"S\"")));
-    assert_eq!(b.struct_tag(pair, int, 4, false), Err(foreign("base")));
+    assert_eq!(b.struct_tag(pair, int, 4), Err(foreign("base")));
     assert_eq!(b.mutable_tag(tag), Err(foreign("tag")));
     let entry = CopyEntry { offset: 0, size: 4, tag };
     assert_eq!(b.struct_copy(&[entry]), Err(foreign("entry 0")));
@@ -51,21 +51,21 @@ fn every_builder_call_prints_as_llvm_prints_it() {
     let mut graph = Graph::new();
     let mut b = graph.builder();
     let [_, char, int, pair] = old(&mut b);
-    let tag = b.struct_tag(pair, int, 4, true).unwrap();
+    let tag = b.immutable_struct_tag(pair, int, 4).unwrap();
     let mutable = b.mutable_tag(tag).unwrap();
     assert_eq!(b.mutable_tag(mutable), Ok(mutable));
     let [_, sized_int, sized_pair] = sized(&mut b);
-    b.access_tag(sized_pair, sized_int, 4, 4, true).unwrap();
-    b.access_tag(sized_pair, sized_pair, 0, 8, false).unwrap();
+    b.immutable_access_tag(sized_pair, sized_int, 4, 4).unwrap();
+    b.access_tag(sized_pair, sized_pair, 0, 8).unwrap();
     let anonymous = b.anonymous_root().unwrap();
     assert_ne!(anonymous, b.anonymous_root().unwrap(), "each is a root of its own");
     let lone = b.scalar_type("lone", anonymous).unwrap();
-    b.struct_tag(lone, lone, 0, false).unwrap();
+    b.struct_tag(lone, lone, 0).unwrap();
     let empty = b.empty_root().unwrap();
     assert_eq!(empty, b.empty_root().unwrap());
     let wasm = b.scalar_type("wasm", empty).unwrap();
-    b.struct_tag(wasm, wasm, 0, false).unwrap();
-    b.struct_tag(char, char, 0, false).unwrap();
+    b.struct_tag(wasm, wasm, 0).unwrap();
+    b.struct_tag(char, char, 0).unwrap();
     b.struct_copy(&[
         CopyEntry { offset: 0, size: 4, tag: mutable },
         CopyEntry { offset: 4, size: 4, tag: mutable },
@@ -82,7 +82,7 @@ fn a_struct_around_one_struct_is_no_scalar() {
     let mut b = graph.builder();
     let [_, _, int, pair] = old(&mut b);
     let wrap = b.struct_type("Wrap", &[(pair, 0)]).unwrap();
-    let inner: TagId = b.struct_tag(wrap, int, 4, false).unwrap();
+    let inner: TagId = b.struct_tag(wrap, int, 4).unwrap();
     let whole_int = b.struct_type("W", &[(int, 0)]).unwrap();
     assert_eq!(graph.ty(wrap).kind(), TypeKind::Aggregate);
     assert_eq!(graph.ty(whole_int).kind(), TypeKind::Scalar, "nothing tells the two apart");
@@ -120,8 +120,8 @@ fn no_path_leads_to_what_lies_before_the_first_field() {
     let mut b = graph.builder();
     let [_, _, int, _] = old(&mut b);
     let padded = b.struct_type("padded", &[(int, 4)]).unwrap();
-    assert!(b.struct_tag(padded, int, 4, false).is_ok());
-    let error = b.struct_tag(padded, int, 0, false).unwrap_err();
+    assert!(b.struct_tag(padded, int, 4).is_ok());
+    let error = b.struct_tag(padded, int, 0).unwrap_err();
     assert!(matches!(error, BuildError::NoPath { limit: false, .. }), "{error}");
 }
 
@@ -136,9 +136,9 @@ fn a_search_for_a_path_has_an_end() {
     for k in 1..60 {
         ty = b.struct_type(format!("T{k}"), &[(ty, 0), (ty, 1 << k)]).unwrap();
     }
-    assert!(b.struct_tag(ty, int, 4, false).is_ok());
+    assert!(b.struct_tag(ty, int, 4).is_ok());
     let other = b.scalar_type("other", char).unwrap();
-    let error = b.struct_tag(ty, other, (1 << 60) - 1, false).unwrap_err();
+    let error = b.struct_tag(ty, other, (1 << 60) - 1).unwrap_err();
     assert!(matches!(error, BuildError::NoPath { limit: true, .. }), "{error}");
 }
 
@@ -151,7 +151,7 @@ fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     let [_, char, int, _] = old(&mut b);
     let float = b.scalar_type("float", char).unwrap();
     let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
-    let [first, last] = [int, float].map(|ty| b.struct_tag(union, ty, 0, false).unwrap());
+    let [first, last] = [int, float].map(|ty| b.struct_tag(union, ty, 0).unwrap());
     let mut verifier = tbaa::wellformed::Verifier::new(&graph);
     assert!(verifier.check(first).is_err());
     assert!(verifier.check(last).is_ok());

@@ -30,7 +30,7 @@ fn one_node_may_be_a_tag_and_a_copy() {
     let mut b = graph.builder();
     let root = b.root("R").unwrap();
     let int = b.scalar_type("int", root).unwrap();
-    let tag = b.struct_tag(int, int, 0, false).unwrap();
+    let tag = b.struct_tag(int, int, 0).unwrap();
     let four = Operand::Int(Int::i64(4));
     let tag = Operand::Node(graph.tag_node(tag));
     let first = graph.insert(&[four, four, tag]).unwrap();

@@ -68,13 +68,13 @@ fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>
             if line == "rejected" {
                 continue;
             }
-            let ours = oracle.most_generic(a, b).map(|tag| {
+            let ours = oracle.most_generic_as_written(a, b).map(|(tag, size)| {
                 let name = |ty| match graph.ty(ty).name() {
                     Some(name) => String::from_utf8_lossy(name).into_owned(),
                     None => "!".to_owned(),
                 };
                 let mut words = vec![name(tag.base), name(tag.access), tag.offset.to_string()];
-                words.extend(tag.size.map(|size| size.to_string()));
+                words.extend(size.map(|size| size.to_string()));
                 (words.join("\t"), tag.format, tag.immutable)
             });
             let Some((words, format, immutable)) = ours else {

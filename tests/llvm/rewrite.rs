@@ -33,7 +33,7 @@ fn rows(text: &[u8]) -> Vec<Row> {
     let name = |ty| graph.ty(ty).name().unwrap_or(b"root").to_owned();
     let tag = |tag| {
         let tag = graph.tag(tag).unwrap();
-        (name(tag.base), name(tag.access), tag.offset, tag.size)
+        (name(tag.base), name(tag.access), tag.offset, tag.size.map(u64::from))
     };
     listed(text, &module)
         .map(|(_, i)| Row {

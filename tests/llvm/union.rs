@@ -2,7 +2,7 @@
 //! where LLVM is wrong.
 
 use tbaa::explain::Clause;
-use tbaa::{AliasRule, Format, Graph, Oracle, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Format, Graph, Oracle, Size, TagId, TypeId, TypeKind};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
@@ -93,7 +93,7 @@ fn agree(
 fn is_plain(graph: &Graph, tag: TagId) -> bool {
     let tag = graph.tag(tag).unwrap();
     let access = graph.ty(tag.access);
-    let one = tag.format == Format::Old || tag.size == access.size();
+    let one = tag.format == Format::Old || tag.size == access.size().map(Size::from);
     one && access.kind() == TypeKind::Scalar && has_plain_fields(graph, tag.base)
 }
 

@@ -314,7 +314,7 @@ fn members_that_overlap() {
         let [x, y] = ["A", "B"].map(|name| b.sized_type(char, 4, name, &[field(int)]).unwrap());
         let both = b.sized_type(char, 4, "O", &[field(x), field(y)]).unwrap();
         let base = if whole { both } else { x };
-        let ours = [int, base].map(|base| b.access_tag(base, int, 0, 4, false).unwrap());
+        let ours = [int, base].map(|base| b.access_tag(base, int, 0, 4).unwrap());
         let mut b = theirs.builder();
         let root = b.root("R").unwrap();
         let char = b.scalar_type("char", root).unwrap();
@@ -322,7 +322,7 @@ fn members_that_overlap() {
         let [x, y] = ["A", "B"].map(|name| b.struct_type(name, &[(int, 0)]).unwrap());
         let both = b.struct_type("O", &[(x, 0), (y, 0)]).unwrap();
         let base = if whole { both } else { x };
-        let tags = [int, base].map(|base| b.struct_tag(base, int, 0, false).unwrap());
+        let tags = [int, base].map(|base| b.struct_tag(base, int, 0).unwrap());
         let oracle = Oracle::new(&source, AliasRule::Union);
         let mut lowering = Lowering::new(Options::new());
         lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();

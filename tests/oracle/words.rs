@@ -16,7 +16,7 @@ fn paths_name_arrays_and_bytes() {
     let fields = [field(char, 0, 1), field(int, 4, 4), field(int, 8, 8), field(int, 16, 0)];
     let s = b.sized_type(root, 16, "S", &fields).unwrap();
     let tags = [(char, 0, 1), (int, 4, 4), (int, 8, 4), (int, 16, 4)]
-        .map(|(ty, offset, size)| b.access_tag(s, ty, offset, size, false).unwrap());
+        .map(|(ty, offset, size)| b.access_tag(s, ty, offset, size).unwrap());
     let oracle = Oracle::new(&graph, AliasRule::Union);
     let paths = [0, 1, 2, 3].map(|at: usize| {
         let why = oracle.explain(tags[(at + 1) % 4], tags[at]);
@@ -45,7 +45,7 @@ fn a_division_tells_elements_apart() {
     let pq = b.sized_type(root, 8, "pq", &[field(float, 0, 4), field(int, 4, 4)]).unwrap();
     let size = 8_000_000_000;
     let u = b.sized_type(root, size, "U", &[field(xy, 0, size), field(pq, 0, size)]).unwrap();
-    let [y, p] = [4, 0].map(|at| b.access_tag(u, float, at, 4, false).unwrap());
+    let [y, p] = [4, 0].map(|at| b.access_tag(u, float, at, 4).unwrap());
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let why = Oracle::new(&graph, rules).explain(y, p).to_string();
         assert!(why.ends_with("\n  distances are 4 modulo 8, the bytes need -3..3"), "{why}");

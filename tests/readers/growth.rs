@@ -22,11 +22,11 @@ fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     fields.extend(inner.map(|inner| field(inner, 24, 64)));
     let ty = b.sized_type(root, 88, name, &fields).unwrap();
     vec![
-        b.access_tag(ty, int, 8, 4, false).unwrap(),
-        b.access_tag(ty, int, 0, 4, false).unwrap(),
-        b.access_tag(ty, float, 0, 4, false).unwrap(),
-        b.access_tag(ty, ty, 0, 88, true).unwrap(),
-        b.access_tag(int, int, 0, 4, false).unwrap(),
+        b.access_tag(ty, int, 8, 4).unwrap(),
+        b.access_tag(ty, int, 0, 4).unwrap(),
+        b.access_tag(ty, float, 0, 4).unwrap(),
+        b.immutable_access_tag(ty, ty, 0, 88).unwrap(),
+        b.access_tag(int, int, 0, 4).unwrap(),
     ]
 }
 

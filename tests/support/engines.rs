@@ -6,7 +6,7 @@ use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::parts::Vicinity;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{
-    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, Publisher, TagId,
+    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, Publisher, Size, TagId,
     TypeKind,
 };
 
@@ -83,7 +83,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
                 let own = |tag: TagId| {
                     let size = graph.tag(tag).ok().and_then(|tag| tag.size);
-                    Access::from(tag).with_size(size.unwrap_or(0))
+                    Access::from(tag).with_size(size.unwrap_or(Size::Unknown))
                 };
                 if oracle.may_alias(own(a), own(b)) != may && agrees(own(a), own(b), may) {
                     return differs("an access of the tag's own size", i, j);
@@ -107,7 +107,9 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                     let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
                     left = left.checked_sub(3 * naive.comparisons(of_a, of_b))?;
                     let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
-                    let said = asked.map(|(x, y)| naive.alias_sized((of_a, x), (of_b, y)));
+                    let number = |size: Option<Size>| size.map(u64::from);
+                    let said =
+                        asked.map(|(x, y)| naive.alias_sized((of_a, number(x)), (of_b, number(y))));
                     match rules {
                         AliasRule::Union => Some(said.map(|answer| answer.union || a == b)),
                         AliasRule::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
@@ -325,7 +327,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
             (place[parts.base.node().index()]?, place[parts.access.node().index()]?);
         let fits =
             sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= MOST_PATHS;
-        let size = parts.size.unwrap_or(0);
+        let size = parts.size.map_or(0, u64::from);
         fits.then_some(universe::Tag { base, access, offset: parts.offset, size })
     });
     let tags = tags.collect();

@@ -7,7 +7,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::{AliasRule, Format, Graph, Operand, Oracle, SizedField, TagId, TypeId};
+use tbaa::{AliasRule, Format, Graph, Operand, Oracle, SizedField, Tag, TagId, TypeId};
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
@@ -334,12 +334,16 @@ fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<
     let tag = match call {
         Call::Tag(base, access, at, constant) => {
             ty(*base).zip(ty(*access)).and_then(|(base, access)| {
-                b.struct_tag(base, access, (at % 64).into(), *constant).ok()
+                let (offset, immutable) = ((at % 64).into(), *constant);
+                let (size, format) = (None, Format::Old);
+                b.tag(Tag { base, access, offset, size, immutable, format }).ok()
             })
         }
         Call::SizedTag(base, access, at, size, constant) => {
             ty(*base).zip(ty(*access)).and_then(|(base, access)| {
-                b.access_tag(base, access, (at % 64).into(), *size, *constant).ok()
+                let (offset, immutable) = ((at % 64).into(), *constant);
+                let (size, format) = (Some((*size).into()), Format::New);
+                b.tag(Tag { base, access, offset, size, immutable, format }).ok()
             })
         }
         Call::Mutable(of) => nth(tags, *of).and_then(|&tag| b.mutable_tag(tag).ok()),

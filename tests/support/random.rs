@@ -1,7 +1,7 @@
 //! Random well-formed graphs, and modules that use their tags.
 
 use super::Rng;
-use tbaa::{BuildError, Format, Graph, SizedField, TagId, TypeId, TypeKind};
+use tbaa::{BuildError, Format, Graph, SizedField, Tag, TagId, TypeId, TypeKind};
 
 /// What a random graph may hold.
 pub struct Universe {
@@ -201,10 +201,9 @@ pub fn access(
     size: u64,
     immutable: bool,
 ) -> Result<TagId, BuildError> {
-    match graph.ty(base).format() {
-        Format::Old => graph.builder().struct_tag(base, access, offset, immutable),
-        Format::New => graph.builder().access_tag(base, access, offset, size, immutable),
-    }
+    let format = graph.ty(base).format();
+    let size = (format == Format::New).then(|| size.into());
+    graph.builder().tag(Tag { base, access, offset, size, immutable, format })
 }
 
 /// The numbers of a graph's tags in its metadata, which lists them on its first line.

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use tbaa::types::{
-    Context, DataLayout, Encoding, Equality, LayoutError, Primitive, Type, TypeClasses, TypeError,
-    TypeSize,
+    Context, DataLayout, ElementCount, Encoding, Equality, LayoutError, Packing, Primitive, Type,
+    TypeClasses, TypeError, TypeSize,
 };
 use tbaa_ir::types::ReadTypes;
 
@@ -16,13 +16,13 @@ fn a_struct_cannot_contain_itself() {
     let mut context = Context::new();
     let [a, b] = [b"a", b"b"].map(|name| context.named_struct(name).unwrap());
     let array = context.array(a, 2).unwrap();
-    context.set_body(b, &[array], false).unwrap();
+    context.set_body(b, &[array], Packing::Padded).unwrap();
     assert_eq!(
-        context.set_body(a, &[b], false).unwrap_err().to_string(),
+        context.set_body(a, &[b], Packing::Padded).unwrap_err().to_string(),
         "struct %a contains itself; let it contain a pointer"
     );
     let pointer = context.typed_pointer(b, 0).unwrap();
-    context.set_body(a, &[pointer], false).unwrap();
+    context.set_body(a, &[pointer], Packing::Padded).unwrap();
     let size = DataLayout::default().layouts(&context).alloc_size(b);
     assert_eq!(size, Ok(TypeSize::fixed(16)));
 }
@@ -50,13 +50,13 @@ fn ids_of_another_context_are_noticed() {
     let mut other = Context::new();
     let opaque = other.named_struct(b"s").unwrap();
     assert_eq!(other.array(ty, 2), Err(TypeError::ForeignId));
-    assert_eq!(other.vector(ty, 2, false), Err(TypeError::ForeignId));
-    assert_eq!(other.function(ty, &[], false), Err(TypeError::ForeignId));
-    assert_eq!(other.literal_struct(&[ty], false), Err(TypeError::ForeignId));
-    assert_eq!(other.set_body(opaque, &[ty], false), Err(TypeError::ForeignId));
-    assert_eq!(other.set_body(ty, &[], false), Err(TypeError::ForeignId));
+    assert_eq!(other.vector(ty, ElementCount::Fixed(2)), Err(TypeError::ForeignId));
+    assert_eq!(other.function(ty, &[]), Err(TypeError::ForeignId));
+    assert_eq!(other.literal_struct(&[ty], Packing::Padded), Err(TypeError::ForeignId));
+    assert_eq!(other.set_body(opaque, &[ty], Packing::Padded), Err(TypeError::ForeignId));
+    assert_eq!(other.set_body(ty, &[], Packing::Padded), Err(TypeError::ForeignId));
     let float = other.primitive(Primitive::Float);
-    assert_eq!(other.set_body(float, &[], false), Err(TypeError::NotIdentified));
+    assert_eq!(other.set_body(float, &[], Packing::Padded), Err(TypeError::NotIdentified));
     assert_eq!(other.named_struct(b"a\0b"), Err(TypeError::Name));
     assert_eq!(other.structs().len(), 1);
 }
@@ -69,8 +69,9 @@ fn completing_a_struct_moves_no_type() {
         structs.iter().map(|&ty| context.typed_pointer(ty, 0).unwrap()).collect();
     let before: Vec<(Type, String)> =
         context.types().map(|ty| (ty, context.display(ty).to_string())).collect();
+    let packings = [Packing::Packed, Packing::Padded];
     for (at, &ty) in structs.iter().enumerate() {
-        context.set_body(ty, &[pointers[(at * 7 + 3) % 100]], at % 2 == 0).unwrap();
+        context.set_body(ty, &[pointers[(at * 7 + 3) % 100]], packings[at % 2]).unwrap();
     }
     let after: Vec<(Type, String)> =
         context.types().map(|ty| (ty, context.display(ty).to_string())).collect();
@@ -179,10 +180,10 @@ fn completion_instead_of_refinement() {
     let before = context.typed_pointer(list, 0).unwrap();
     let i32 = context.int(32).unwrap();
     assert_eq!(context.definition(list).to_string(), "%intlist = type opaque");
-    context.set_body(list, &[before, i32], false).unwrap();
+    context.set_body(list, &[before, i32], Packing::Padded).unwrap();
     assert_eq!(context.definition(list).to_string(), "%intlist = type { %intlist*, i32 }");
     assert_eq!(context.typed_pointer(list, 0), Ok(before), "nothing moved");
-    assert_eq!(context.set_body(list, &[], false), Err(TypeError::HasBody));
+    assert_eq!(context.set_body(list, &[], Packing::Padded), Err(TypeError::HasBody));
 }
 
 /// In LLVM 2.9, `%T1` and `%T2` became two names of one type.
@@ -192,8 +193,8 @@ fn two_structs_stay_two() {
     let t1 = context.named_struct(b"T1").unwrap();
     let t2 = context.named_struct(b"T2").unwrap();
     let (g1, g2) = (context.typed_pointer(t1, 0).unwrap(), context.typed_pointer(t2, 0).unwrap());
-    context.set_body(t2, &[], false).unwrap();
-    context.set_body(t1, &[], false).unwrap();
+    context.set_body(t2, &[], Packing::Padded).unwrap();
+    context.set_body(t1, &[], Packing::Padded).unwrap();
     assert_ne!(g1, g2);
     assert_eq!(context.display(g1).to_string(), "%T1*");
     assert_eq!(context.display(g2).to_string(), "%T2*");
@@ -235,7 +236,9 @@ fn what_makes_no_type_is_refused() {
     assert_eq!(context.int(0), Err(TypeError::IntWidth(0)));
     assert_eq!(context.int(8_388_609), Err(TypeError::IntWidth(8_388_609)));
     let (i32, void) = (context.int(32).unwrap(), context.primitive(Primitive::Void));
-    let function = context.function(i32, &[i32], false).unwrap();
+    let function = context.function(i32, &[i32]).unwrap();
     assert_eq!(context.parse(b"i32 (i32)"), Ok(function));
-    assert!(context.function(i32, &[void], false).is_err());
+    let variadic = context.variadic_function(i32, &[i32]).unwrap();
+    assert_eq!(context.parse(b"i32 (i32, ...)"), Ok(variadic));
+    assert!(context.function(i32, &[void]).is_err());
 }

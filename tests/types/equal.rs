@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use pretty_assertions::assert_eq;
 use tbaa::types::{
-    Context, Encoding, Equality, MAX_ENCODING, Primitive, Type, TypeClasses, TypeKind,
+    Context, Encoding, Equality, MAX_ENCODING, Packing, Primitive, Type, TypeClasses, TypeKind,
     canonical_name,
 };
 
@@ -54,8 +54,8 @@ fn naive_unfolding(context: &Context) -> Vec<Vec<bool>> {
         TypeKind::Identified { name, body: None, .. } => {
             format!("opaque {:?}", name.map(canonical_name))
         }
-        TypeKind::Identified { packed, .. } | TypeKind::Literal { packed, .. } => {
-            format!("struct {packed} {}", context.parts(ty).len())
+        TypeKind::Identified { packing, .. } | TypeKind::Literal { packing, .. } => {
+            format!("struct {packing:?} {}", context.parts(ty).len())
         }
         TypeKind::Pointer { address_space, pointee } => {
             format!("pointer {address_space} {}", pointee.is_some())
@@ -233,7 +233,7 @@ fn rings(structs: usize, mut elements: impl FnMut(usize) -> Vec<usize>) -> Conte
             .into_iter()
             .map(|to| context.typed_pointer(types[to % structs], 0).unwrap())
             .collect();
-        context.set_body(types[at], &pointers, false).unwrap();
+        context.set_body(types[at], &pointers, Packing::Padded).unwrap();
     }
     context
 }
@@ -299,7 +299,7 @@ fn the_longest_encoding_has_as_many_numbers_as_are_said() {
     let float = context.primitive(Primitive::Float);
     // A struct is three numbers, and each float is one.
     for count in [MAX_ENCODING - 3, MAX_ENCODING - 2] {
-        let ty = context.literal_struct(&vec![float; count], false).unwrap();
+        let ty = context.literal_struct(&vec![float; count], Packing::Padded).unwrap();
         let numbers = Encoding::of(&context, ty).map(|encoding| encoding.numbers().len());
         assert_eq!(numbers, Some(count + 3).filter(|&length| length <= MAX_ENCODING));
     }

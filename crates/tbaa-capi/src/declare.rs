@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::declare::{Member, Record, TaggedTypes};
+use tbaa::declare::{Member, Record, ScalarLayout, TaggedTypes};
 
 use crate::context::{Context, change, made_in};
 use crate::status::{Error, OrStatus, Status, given};
@@ -195,7 +195,7 @@ pub extern "C" fn tbaa_declare_scalar(
     change(context, |context| {
         let (name, parent) = (name.text()?, parent.text()?);
         context.grow_declared(|types, _| {
-            let made = types.types_mut().scalar(name, size, align, parent);
+            let made = types.types_mut().scalar(name, ScalarLayout { size, align }, parent);
             made.map(drop).or_status(Status::Declaration)
         })
     })

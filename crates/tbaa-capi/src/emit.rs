@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use tbaa::{Graph, TagId};
-use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, Sink, SinkOperand};
+use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, Sink, SinkOperand, Storage};
 
 use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, known_copy};
 use crate::status::{Error, Status, free, given, made};
@@ -80,7 +80,7 @@ impl Sink for Callback {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, Self::Node>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<Self::Node, Self::Error> {
         let of = |kind: OperandKind| Operand {
             kind: kind as u32,
@@ -103,6 +103,7 @@ impl Sink for Callback {
                 SinkOperand::Itself => of(OperandKind::Itself),
             })
             .collect();
+        let distinct = storage == Storage::Distinct;
         let made = (self.make)(self.data, operands.as_ptr(), operands.len(), distinct);
         NonNull::new(made).ok_or("the callback made no node")
     }

@@ -162,7 +162,8 @@ pub extern "C" fn tbaa_build_struct_tag(
 ) -> Status {
     build(context, tag, |graph| {
         let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
-        Ok(graph.builder().struct_tag(base, access, offset, immutable))
+        let tag = tbaa::Tag { base, access, offset, size: None, immutable, format: Format::Old };
+        Ok(graph.builder().tag(tag))
     })
 }
 
@@ -182,7 +183,9 @@ pub extern "C" fn tbaa_build_access_tag(
 ) -> Status {
     build(context, tag, |graph| {
         let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
-        Ok(graph.builder().access_tag(base, access, offset, size, immutable))
+        let size = Some(size.into());
+        let tag = tbaa::Tag { base, access, offset, size, immutable, format: Format::New };
+        Ok(graph.builder().tag(tag))
     })
 }
 
@@ -239,17 +242,11 @@ pub extern "C" fn tbaa_build_merged_tag(
         let (Some(a), Some(b)) = (oracle.tag(a), oracle.tag(b)) else {
             return Ok(Tag { id: 0 });
         };
-        let Some(tag) = oracle.inner.most_generic(a, b) else { return Ok(Tag { id: 0 }) };
-        let made = context.grow(|graph| {
-            let mut b = graph.builder();
-            match tag.format {
-                Format::Old => b.struct_tag(tag.base, tag.access, tag.offset, tag.immutable),
-                Format::New => {
-                    let size = tag.size.unwrap_or(0);
-                    b.access_tag(tag.base, tag.access, tag.offset, size, tag.immutable)
-                }
-            }
-        });
+        let Some((merged, size)) = oracle.inner.most_generic_as_written(a, b) else {
+            return Ok(Tag { id: 0 });
+        };
+        let made = context
+            .grow(|graph| graph.add_tag(merged, size.unwrap_or(0)).map_err(BuildError::from));
         made.map(Tag::from).or_status(Status::Build)
     })
 }

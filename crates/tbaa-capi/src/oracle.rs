@@ -134,7 +134,7 @@ impl Oracle {
     /// The access; what it does is looked at here alone.
     pub(crate) fn access(&self, access: MemoryAccess) -> Access {
         let mut found = Access::from(self.tag(access.tag));
-        found.size = (access.size != 0).then_some(access.size);
+        found.size = (access.size != 0).then(|| access.size.into());
         found
     }
 }

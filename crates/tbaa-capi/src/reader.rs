@@ -24,7 +24,7 @@ impl Reader {
     fn overlap(&mut self, a: MemoryAccess, b: MemoryAccess) -> bool {
         let [a, b] = [a, b].map(|access| {
             let mut found = Access::from(self.tag(access.tag));
-            found.size = (access.size != 0).then_some(access.size);
+            found.size = (access.size != 0).then(|| access.size.into());
             found
         });
         self.0.may_alias(a, b)

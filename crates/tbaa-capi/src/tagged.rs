@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use tbaa::declare::Policy;
+use tbaa::{AccessKind, Size};
 use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TagForm, Typed};
 
 use crate::context::{Context, change, made_in};
@@ -223,16 +224,26 @@ pub extern "C" fn tbaa_emit_tagged(
         {
             return Err(refused(reason));
         }
-        let size = (size != 0).then_some(size);
         let found: &Attachments<Recorded> = match (&recording.0, kind) {
             (Kept::Call(call), _) => call.nodes(),
             (Kept::Place(place), 0 | 1) => {
-                place.check(size, kind == 1).map_err(refused)?;
+                let access = if kind == 1 { AccessKind::Write } else { AccessKind::Read };
+                match size {
+                    0 => place.check_kind(access),
+                    size => place.check(size, access),
+                }
+                .map_err(refused)?;
                 place.nodes()
             }
             (Kept::Place(place), _) => {
                 if kind == 3 {
-                    place.check_copy(size).map_err(refused)?;
+                    // A copy of a length that the code does not say is a run, but no vector that
+                    // only the processor knows.
+                    match size {
+                        u64::MAX => place.check(Size::Unknown, AccessKind::Read),
+                        size => place.check_copy(size),
+                    }
+                    .map_err(refused)?;
                 }
                 place.tagged().nodes_for_calls()
             }

@@ -295,15 +295,14 @@ impl Input {
         found.map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Prints a tag that need not be in the graph.
-    pub(crate) fn tag_text(&self, tag: &Tag) -> String {
+    /// Prints a tag that need not be in the graph, with a number for its size.
+    pub(crate) fn tag_text(&self, tag: &Tag, size: Option<u64>) -> String {
         match &self.content {
             Content::Module(module) => {
                 let (base, access) =
                     (reference(module, tag.base.node()), reference(module, tag.access.node()));
                 // LLVM prints `i64` as a signed number.
-                let size =
-                    tag.size.map(|size| format!(", i64 {}", size as i64)).unwrap_or_default();
+                let size = size.map(|size| format!(", i64 {}", size as i64)).unwrap_or_default();
                 let immutable = if tag.immutable { ", i64 1" } else { "" };
                 format!("!{{{base}, {access}, i64 {}{size}{immutable}}}", tag.offset as i64)
             }
@@ -314,7 +313,7 @@ impl Input {
                     let name = || printable(built.graph().ty(ty).name().unwrap_or(b"?"));
                     known.map_or_else(name, |(key, _)| key.clone())
                 };
-                let size = tag.size.map(|size| format!(", size: {size}")).unwrap_or_default();
+                let size = size.map(|size| format!(", size: {size}")).unwrap_or_default();
                 let immutable = if tag.immutable { ", immutable: true" } else { "" };
                 format!(
                     "(base: {:?}, access: {:?}, offset: {}{size}{immutable})",

@@ -14,7 +14,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use tbaa::declare::{Declarations, DeclareError, Place, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Place, Record, ScalarLayout, Target};
 use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle, Session};
 use tbaa_cranelift::{Regions, Tags, check};
@@ -58,7 +58,7 @@ struct Places {
 fn runtime() -> Result<(Session, Places), DeclareError> {
     let mut types = Declarations::new(Target::x86_64());
     // The elements of arrays are no values of registers.
-    types.scalar("element", 8, 8, "long")?;
+    types.scalar("element", ScalarLayout { size: 8, align: 8 }, "long")?;
     let value =
         Record::union("Value").field("gc", "void *").field("n", "double").field("i", "long");
     types.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use cranelift_codegen::ir::{AliasRegion, Function, Inst, Opcode, Type};
-use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle};
+use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle, Size};
 
 use crate::Tags;
 
@@ -79,23 +79,21 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
         return Access::default();
     };
-    let own = own_size(oracle, tag.into());
-    match access.size {
-        Some(size) if own.is_some_and(|own| own < size) && oracle.rule() == AliasRule::Llvm => {
-            Access::default()
-        }
-        Some(size) if own.is_none_or(|own| own < size) && oracle.rule() != AliasRule::Llvm => {
-            Access::of_width(oracle.graph(), tag, size)
-        }
-        _ => tag.into(),
+    let own = own_size(oracle, tag.into()).map(Size::Bytes);
+    let Some(size) = access.size else { return tag.into() };
+    match (own, oracle.rule(), size) {
+        (Some(own), ..) if own.covers(size) => tag.into(),
+        (Some(_), AliasRule::Llvm, _) => Access::default(),
+        (None, AliasRule::Llvm, _) => tag.into(),
+        (.., Size::Bytes(width)) => Access::of_width(oracle.graph(), tag, width),
+        (.., Size::Unknown) => Access::from(tag).with_size(size),
     }
 }
 
 /// The bytes that an access's tag covers, where it says how many.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
-    let size = oracle.graph().tag(tag).ok()?.size?;
-    (size != 0 && size != u64::MAX).then_some(size)
+    oracle.graph().tag(tag).ok()?.size?.bytes()
 }
 
 /// The bytes that an instruction loads or stores; `None` if its type has no fixed size.

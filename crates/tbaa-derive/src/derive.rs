@@ -203,12 +203,15 @@ fn record(
         _ => quote!(.pack(#bytes)),
     });
     let may_alias = said.char.map(|_| quote!(.may_alias()));
-    let make = if union { quote!(union) } else { quote!(structure) };
+    let (kind, make) = match union {
+        true => (quote!(Union), quote!(union)),
+        false => (quote!(Struct), quote!(structure)),
+    };
     let name = name(input, said);
     let added = members.iter().map(member);
     let body = quote! {
         let name: &str = #name;
-        types.declare_once::<Self>(name, #union, |types| {
+        types.declare_once::<Self>(name, ::tbaa::declare::RecordKind::#kind, |types| {
             let record = ::tbaa::declare::Record::#make(name)
                 .size(::core::mem::size_of::<Self>() as u64)
                 .align(::core::mem::align_of::<Self>() as u64)

@@ -13,7 +13,7 @@ use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporary
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
 use inkwell::values::MetadataValue;
 use tbaa::Int;
-use tbaa_lower::emit::{Sink, SinkOperand};
+use tbaa_lower::emit::{Sink, SinkOperand, Storage};
 
 /// A node in an LLVM context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,14 +148,14 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, Metadata<'ctx>>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<Metadata<'ctx>, SinkError> {
         let mut nodes = Vec::with_capacity(operands.len());
         for operand in operands {
             nodes.push(self.operand(operand)?);
         }
         let itself = |at: usize| matches!(operands.get(at), Some(SinkOperand::Itself));
-        let node = if !distinct && !(0..operands.len()).any(itself) {
+        let node = if storage == Storage::Uniqued && !(0..operands.len()).any(itself) {
             // SAFETY: all operands are in the context.
             unsafe { LLVMMDNodeInContext2(self.context, nodes.as_mut_ptr(), nodes.len()) }
         } else {

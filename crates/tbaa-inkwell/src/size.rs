@@ -12,10 +12,11 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
+use tbaa::Size;
 
-/// Returns the bytes that a load, store or atomic accesses; `u64::MAX` for as many
+/// Returns how many bytes a load, store or atomic accesses; an unknown number for as many
 /// as the processor's vectors have. `None` for an instruction that is in no module.
-pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<u64> {
+pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is alive, each operand is one that its opcode has,
     // and the size of a type is asked for only if it has one.
@@ -37,17 +38,17 @@ pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<u64> {
 /// # Safety
 ///
 /// Both must be alive.
-unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<u64> {
+unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size> {
     // SAFETY: said above, and the size of a type is asked for only if it has one.
     unsafe {
         if LLVMTypeIsSized(ty) == 0 || is_scalable(ty) {
-            return Some(u64::MAX);
+            return Some(Size::Unknown);
         }
         let block = LLVMGetInstructionParent(instruction);
         let function = (!block.is_null()).then(|| LLVMGetBasicBlockParent(block))?;
         let module = (!function.is_null()).then(|| LLVMGetGlobalParent(function))?;
         let layout = (!module.is_null()).then(|| LLVMGetModuleDataLayout(module))?;
-        Some(LLVMStoreSizeOfType(layout, ty))
+        Some(Size::Bytes(LLVMStoreSizeOfType(layout, ty)))
     }
 }
 
@@ -96,12 +97,11 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
 /// What a call does to the memory that its arguments point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Callee {
-    /// One of LLVM's own that copies or fills memory, so many bytes; `None` if the code does
-    /// not say how many.
-    Copies(Option<u64>),
+    /// One of LLVM's own that copies or fills memory, of this size.
+    Copies(Size),
     /// Another of LLVM's own, such as a masked store. It accesses what it returns, else the
-    /// vectors that it is given; `u64::MAX` for as many bytes as nobody knows.
-    Intrinsic(Option<u64>),
+    /// vectors that it is given. `None` as [`size_of`] has it.
+    Intrinsic(Option<Size>),
     /// It is not LLVM's.
     Other,
 }
@@ -125,16 +125,16 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
         if name.starts_with(b"llvm.mem") {
             let bytes = LLVMIsAConstantInt(LLVMGetOperand(value, 2));
             let bytes = (!bytes.is_null()).then(|| LLVMConstIntGetZExtValue(bytes));
-            return Callee::Copies(bytes);
+            return Callee::Copies(bytes.map_or(Size::Unknown, Size::Bytes));
         }
         let returned = LLVMTypeOf(value);
         if WITHOUT_WIDTH.iter().any(|of| name.starts_with(of)) {
-            return Callee::Intrinsic(Some(u64::MAX));
+            return Callee::Intrinsic(Some(Size::Unknown));
         }
         if LLVMGetTypeKind(returned) != LLVMTypeKind::LLVMVoidTypeKind {
             return Callee::Intrinsic(store_size(value, returned));
         }
-        let mut sum: u64 = 0;
+        let mut sum = Some(0_u64);
         for at in 0..LLVMGetNumArgOperands(value) {
             let ty = LLVMTypeOf(LLVMGetOperand(value, at));
             let size = match LLVMGetTypeKind(ty) {
@@ -145,14 +145,14 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
                         kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
                     // Behind the first argument, where it stores to.
                     let addresses = at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind;
-                    if mask || addresses { Some(0) } else { store_size(value, ty) }
+                    if mask || addresses { Some(Size::Bytes(0)) } else { store_size(value, ty) }
                 }
-                _ => Some(0),
+                _ => Some(Size::Bytes(0)),
             };
             let Some(size) = size else { return Callee::Intrinsic(None) };
-            sum = sum.saturating_add(size);
+            sum = sum.zip(size.bytes()).and_then(|(sum, size)| sum.checked_add(size));
         }
-        Callee::Intrinsic(Some(if sum == 0 { u64::MAX } else { sum }))
+        Callee::Intrinsic(Some(sum.map_or(Size::Unknown, Size::from)))
     }
 }
 

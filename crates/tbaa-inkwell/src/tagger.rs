@@ -9,6 +9,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMTypeOf,
 };
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
+use tbaa::{AccessKind, Size};
 use tbaa_lower::emit::{
     Attachments, Bisect, BisectError, EmitError, Emitter, Misuse, Recorded, TaggedCall, TaggedPlace,
 };
@@ -235,17 +236,29 @@ impl<'ctx> Tagger<'ctx> {
         let nodes = match opcode {
             InstructionOpcode::Call | InstructionOpcode::Invoke => {
                 match callee(instruction) {
-                    Callee::Copies(bytes) => place.check_copy(bytes)?,
-                    Callee::Intrinsic(bytes) => place.check(bytes, false)?,
+                    Callee::Copies(size) => place.check_copy(size)?,
+                    Callee::Intrinsic(Some(size)) => place.check(size, AccessKind::Read)?,
+                    Callee::Intrinsic(None) => {}
                     Callee::Other => check_arguments(instruction)?,
                 }
                 place.tagged().nodes_for_calls()
             }
             _ => {
-                let writes = !matches!(opcode, InstructionOpcode::Load | InstructionOpcode::VAArg);
-                place.check(size_of(instruction), writes).map_err(|misuse| match misuse {
-                    Misuse::Wider { path, size, room } if is_of_pointer(instruction) => {
-                        AttachError::Layout { path, module: size, declared: room }
+                let kind = match opcode {
+                    InstructionOpcode::Load | InstructionOpcode::VAArg => AccessKind::Read,
+                    _ => AccessKind::Write,
+                };
+                match size_of(instruction) {
+                    Some(size) => place.check(size, kind),
+                    None => place.check_kind(kind),
+                }
+                .map_err(|misuse| match misuse {
+                    Misuse::Wider {
+                        path,
+                        size: Size::Bytes(module),
+                        room: Size::Bytes(declared),
+                    } if is_of_pointer(instruction) => {
+                        AttachError::Layout { path, module, declared }
                     }
                     misuse => misuse.into(),
                 })?;

@@ -70,7 +70,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
 mod tests {
     use super::*;
     use tbaa::AliasRule;
-    use tbaa::Graph;
+    use tbaa::{Graph, Size};
 
     /// Once the steps are spent, what was answered stays, and all else may alias.
     #[test]
@@ -80,11 +80,11 @@ mod tests {
         let root = b.root("R").unwrap();
         let int = b.scalar_type("int", root).unwrap();
         let four = b.struct_type("four", &[(int, 0), (int, 4), (int, 8), (int, 12)]).unwrap();
-        let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at, false).unwrap());
+        let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at).unwrap());
         let oracle = Oracle::new(&graph, AliasRule::Union);
         // An access that reaches past its slot is left to the definition.
-        let [x, y, z] =
-            [(0, Some(6)), (1, None), (2, None)].map(|(at, size)| Key { tag: tags[at], size });
+        let [x, y, z] = [(0, Some(Size::Bytes(6))), (1, None), (2, None)]
+            .map(|(at, size)| Key { tag: tags[at], size });
         let answers = Answers::new(&oracle);
         answers.kept.borrow_mut().left = 1;
         assert!(!answers.may_alias(x, y) && !answers.gave_up());

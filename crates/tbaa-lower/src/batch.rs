@@ -301,10 +301,10 @@ mod tests {
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
         let char = b.scalar_type("char", root).unwrap();
-        let mut tags = vec![b.struct_tag(char, char, 0, false).unwrap()];
+        let mut tags = vec![b.struct_tag(char, char, 0).unwrap()];
         for at in 0..40 {
             let ty = b.scalar_type(format!("t{at}"), char).unwrap();
-            tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+            tags.push(b.struct_tag(ty, ty, 0).unwrap());
         }
         let oracle = Oracle::new(&graph, AliasRule::Union);
         let mut untagged = Vec::new();
@@ -366,7 +366,7 @@ mod tests {
                 let fields: Vec<_> = (0..).zip(&members).map(field).collect();
                 let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();
                 let tag = |field: &SizedField| {
-                    b.access_tag(ty, field.ty, field.offset, field.size, false).unwrap()
+                    b.access_tag(ty, field.ty, field.offset, field.size).unwrap()
                 };
                 fields.iter().map(tag).collect()
             });

@@ -7,7 +7,7 @@ use super::fingerprint::Fingerprint;
 use super::scopes::ScopeNames;
 use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap};
-use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 
 /// Classes of accesses that answer alike, and which of them may alias.
 ///
@@ -29,7 +29,7 @@ use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 /// let root = b.root("R")?;
 /// let [int, float, any] = [("int", root), ("float", root), ("any", root)]
 ///     .map(|(name, parent)| b.scalar_type(name, parent).unwrap());
-/// let tags = [int, float, any].map(|ty| b.struct_tag(ty, ty, 0, false).unwrap());
+/// let tags = [int, float, any].map(|ty| b.struct_tag(ty, ty, 0).unwrap());
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut classes = Classes::new("my JIT");
@@ -43,7 +43,7 @@ pub struct Classes {
     domain: String,
     rules: Option<AliasRule>,
     /// Each access with its class.
-    accesses: IndexMap<(TagId, Option<u64>), u32>,
+    accesses: IndexMap<(TagId, Option<Size>), u32>,
     /// For each class the lower ones that it may alias, in ascending order.
     rows: Vec<Vec<u32>>,
     /// The name of each class's scope.
@@ -77,7 +77,7 @@ impl Classes {
         let mut print = Fingerprint::new();
         print.tags(oracle.graph(), classes.accesses.keys().map(|key| key.0));
         for (&(_, size), &class) in &classes.accesses {
-            print.number(size.unwrap_or(u64::MAX));
+            print.number(size.map_or(u64::MAX, u64::from));
             print.number(u64::from(class));
         }
         for row in &classes.rows {
@@ -106,7 +106,7 @@ impl Classes {
         if let Some(before) = self.rules.filter(|&rules| rules != oracle.rule()) {
             return Err(LowerError::OtherRule { before });
         }
-        let mut new: IndexMap<(TagId, Option<u64>), ()> = IndexMap::default();
+        let mut new: IndexMap<(TagId, Option<Size>), ()> = IndexMap::default();
         for access in accesses {
             let Access { tag: Some(tag), size, .. } = access.into() else { continue };
             if !oracle.graph().owns_tag(tag) {

@@ -191,7 +191,7 @@ impl Lowering {
     fn make_scalar_tag(&mut self, node: usize) -> Result<(), BuildError> {
         let node = &mut self.forest.nodes[node];
         if let Some(Made { ty: Some(ty), .. }) = node.made {
-            let tag = self.graph.builder().struct_tag(ty, ty, 0, false)?;
+            let tag = self.graph.builder().struct_tag(ty, ty, 0)?;
             node.made = Some(Made { ty: Some(ty), tag, immutable: None });
         } else if let Some(made) = node.made {
             let tag = self.graph.builder().mutable_tag(made.tag)?;

@@ -1,7 +1,7 @@
 //! The forest of nodes that tags are lowered to, and its metadata.
 
 use tbaa::BuildError;
-use tbaa::{Format, Graph, TagId, TypeId};
+use tbaa::{Format, Graph, Tag, TagId, TypeId};
 
 /// A node: what stands at it may alias what stands at it, above it and below.
 #[derive(Clone, Debug)]
@@ -140,13 +140,13 @@ impl Forest {
         let (ty, tag) = match format {
             Format::Old => {
                 let ty = b.scalar_type(name, parent)?;
-                (ty, b.struct_tag(ty, ty, 0, false)?)
+                (ty, b.struct_tag(ty, ty, 0)?)
             }
             Format::New => {
                 let ty = b.sized_type(parent, 1, name, &[])?;
                 // Of unknown size: LLVM drops such a tag where it splits the
                 // access, instead of giving a scalar an offset.
-                (ty, b.access_tag(ty, ty, 0, 0, false)?)
+                (ty, b.access_tag(ty, ty, 0, 0)?)
             }
         };
         self.nodes[node as usize].made = Some(Made { ty: Some(ty), tag, immutable: None });
@@ -168,11 +168,7 @@ impl Forest {
             return Ok(tag);
         }
         let plain = graph.tag(made.tag).expect("the tag was made here");
-        let mut b = graph.builder();
-        let tag = match plain.size {
-            None => b.struct_tag(plain.base, plain.access, plain.offset, true)?,
-            Some(size) => b.access_tag(plain.base, plain.access, plain.offset, size, true)?,
-        };
+        let tag = graph.builder().tag(Tag { immutable: true, ..plain })?;
         made.immutable = Some(tag);
         Ok(tag)
     }

@@ -249,7 +249,7 @@ impl Lowering {
         print.number(self.options.format as u64);
         print.tags(source, entries.iter().map(|(key, _)| key.tag));
         for (key, entry) in entries {
-            print.number(key.size.unwrap_or(0));
+            print.number(key.size.map_or(0, u64::from));
             print.number(entry.node.map_or(u64::MAX, u64::from));
         }
         for node in &self.forest.nodes {

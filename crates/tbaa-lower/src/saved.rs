@@ -17,7 +17,7 @@ use super::why::Why;
 use tbaa::BuildError;
 use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::{AliasRule, Oracle};
-use tbaa::{Graph, TypeId};
+use tbaa::{Graph, Size, TypeId};
 
 const VERSION: u32 = 3;
 
@@ -211,7 +211,7 @@ impl Lowering {
         let source = oracle.graph();
         let saved_key = |key: &Key| {
             assert!(source.owns_tag(key.tag), "{:?} was issued by another graph", key.tag);
-            SavedKey { tag: key.tag.index() as u32, size: key.size }
+            SavedKey { tag: key.tag.index() as u32, size: key.size.map(u64::from) }
         };
         let own_nodes = self.forest.nodes.iter().skip(self.fixed_nodes).map(|node| SavedNode {
             above: node.above,
@@ -394,7 +394,7 @@ impl Lowering {
 
 fn restored_key(source: &Graph, saved: SavedKey) -> Result<Key, LoadError> {
     let tag = source.tag_at(saved.tag as usize).ok_or(LoadError::Damaged("a tag's number"))?;
-    Ok(Key { tag, size: saved.size })
+    Ok(Key { tag, size: saved.size.map(Size::from) })
 }
 
 fn restored_groups(source: &Graph, saved: &[(u32, bool)]) -> Result<IndexSet<TypeId>, LoadError> {

@@ -32,7 +32,7 @@ use tbaa::{Access, Graph, Oracle};
 /// let root = b.root("R")?;
 /// let int = b.scalar_type("int", root)?;
 /// let float = b.scalar_type("float", root)?;
-/// let tags = [b.struct_tag(int, int, 0, false)?, b.struct_tag(float, float, 0, false)?];
+/// let tags = [b.struct_tag(int, int, 0)?, b.struct_tag(float, float, 0)?];
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut lowering = Lowering::new(Options::new().scopes());

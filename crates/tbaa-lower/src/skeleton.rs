@@ -23,7 +23,7 @@
 use super::forest::Forest;
 use super::source::Key;
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa::{Field, Graph, TagId, TypeId, TypeKind};
+use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 
 /// Types that are visited to find an access's leaves.
 const MOST: usize = 4096;
@@ -108,13 +108,13 @@ impl Leaves {
             return None;
         }
         let scalar = graph.ty(tag.access).size();
-        let size = key.size.or(tag.size);
-        // A size of 0 is unknown, and may be any.
-        if size.is_some_and(|size| size == 0 || scalar.is_none_or(|scalar| size > scalar)) {
-            return None;
-        }
-        // Without sizes, the access ends where the next field begins.
-        let end = tag.offset.checked_add(size.unwrap_or(1))?;
+        let size = match key.size.or(tag.size) {
+            Some(Size::Bytes(size)) if size != 0 && scalar.is_some_and(|it| size <= it) => size,
+            Some(_) => return None,
+            // Without sizes, the access ends where the next field begins.
+            None => 1,
+        };
+        let end = tag.offset.checked_add(size)?;
         if graph.ty(tag.base).size().is_some_and(|base| end > base) {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use tbaa::{Access, Oracle};
-use tbaa::{Graph, TagId};
+use tbaa::{Graph, Size, TagId};
 
 /// A tag to be lowered.
 ///
@@ -13,28 +13,28 @@ use tbaa::{Graph, TagId};
 /// # let mut b = graph.builder();
 /// # let root = b.root("R").unwrap();
 /// # let int = b.scalar_type("int", root).unwrap();
-/// # let tag = b.struct_tag(int, int, 0, false).unwrap();
+/// # let tag = b.struct_tag(int, int, 0).unwrap();
 /// assert_eq!(Source::from(tag).size, None);
 /// // A vector of four, under the tag of its first element.
-/// assert_eq!(Source::sized(tag, 16).size, Some(16));
+/// assert_eq!(Source::sized(tag, 16).size, Some(tbaa::Size::Bytes(16)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Source {
     /// The tag.
     pub tag: TagId,
-    /// Bytes accessed, in place of what the tag says.
-    pub size: Option<u64>,
+    /// How many bytes are accessed, in place of what the tag says.
+    pub size: Option<Size>,
     /// Whether the memory is out of reach of those whose tags are fixed, but
     /// for tags that alias everything.
     pub private: bool,
 }
 
 impl Source {
-    /// Returns an access of a number of bytes.
+    /// Returns an access of a size of its own: a number of bytes, or a [`Size`].
     #[must_use]
-    pub fn sized(tag: TagId, size: u64) -> Self {
-        Source { size: Some(size), ..Source::from(tag) }
+    pub fn sized(tag: TagId, size: impl Into<Size>) -> Self {
+        Source { size: Some(size.into()), ..Source::from(tag) }
     }
 
     /// Returns the access as one to private memory: in an open lowering no other
@@ -74,7 +74,7 @@ impl From<&Source> for Source {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Key {
     pub(super) tag: TagId,
-    pub(super) size: Option<u64>,
+    pub(super) size: Option<Size>,
 }
 
 impl Key {
@@ -100,7 +100,7 @@ impl Key {
             name.chars().take(60).collect()
         };
         let access = name(tag.access);
-        let size = self.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
+        let size = self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default();
         if tag.is_whole() {
             format!("{access}{size}")
         } else {

@@ -200,7 +200,7 @@ impl<'s, 'c> Nodes<'s, 'c> {
                 None => {
                     let access = scalar(&mut self.graph, place.scalar)?;
                     let base = types.get(&place.base).copied().unwrap_or(access);
-                    let tag = self.graph.builder().struct_tag(base, access, place.offset, false)?;
+                    let tag = self.graph.builder().struct_tag(base, access, place.offset)?;
                     *known.entry(*place).or_insert(tag)
                 }
             };

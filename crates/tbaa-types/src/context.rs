@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::HashTable;
 
 use super::Type;
-use super::kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
+use super::kind::{
+    ADDRESS_SPACES, ElementCount, MAX_INT_BITS, Packing, Primitive, TypeError, TypeKind,
+};
 use crate::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
 
 pub(super) const LIMIT: usize = 1 << 31;
@@ -42,17 +44,18 @@ pub(super) struct Record {
 /// are unique: a struct that asks for one that is taken gets a suffix `.N`.
 ///
 /// ```
-/// use tbaa_types::{Context, Primitive};
+/// use tbaa_types::{Context, Packing, Primitive};
 ///
 /// let mut context = Context::new();
 /// let i32 = context.int(32)?;
 /// let list = context.named_struct(b"intlist")?;
 /// let to_list = context.typed_pointer(list, 0)?;
-/// context.set_body(list, &[to_list, i32], false)?;
+/// context.set_body(list, &[to_list, i32], Packing::Padded)?;
 /// assert_eq!(context.definition(list).to_string(), "%intlist = type { %intlist*, i32 }");
 ///
-/// let pair = context.literal_struct(&[i32, i32], false)?;
-/// assert_eq!(pair, context.literal_struct(&[i32, i32], false)?, "literal structs are uniqued");
+/// let pair = context.literal_struct(&[i32, i32], Packing::Padded)?;
+/// let again = context.literal_struct(&[i32, i32], Packing::Padded)?;
+/// assert_eq!(pair, again, "literal structs are uniqued");
 /// let again = context.named_struct(b"intlist")?;
 /// assert_ne!(list, again, "identified ones are not");
 /// assert_eq!(context.display(again).to_string(), "%intlist.0");
@@ -153,16 +156,20 @@ impl Context {
             }
             Symbol::Array { len } => TypeKind::Array { element: parts[0], len },
             Symbol::Vector { len, scalable } => {
-                TypeKind::Vector { element: parts[0], len, scalable }
+                let count =
+                    if scalable { ElementCount::Scalable(len) } else { ElementCount::Fixed(len) };
+                TypeKind::Vector { element: parts[0], count }
             }
             Symbol::Function { var_arg } => {
                 TypeKind::Function { result: parts[0], params: &parts[1..], var_arg }
             }
-            Symbol::Literal { packed } => TypeKind::Literal { elements: parts, packed },
+            Symbol::Literal { packed } => {
+                TypeKind::Literal { elements: parts, packing: packing(packed) }
+            }
             Symbol::Identified { packed, opaque, .. } => TypeKind::Identified {
                 name: self.name(ty),
                 body: (!opaque).then_some(parts),
-                packed,
+                packing: packing(packed),
             },
             Symbol::Target { name, ints } => TypeKind::Target {
                 name: &self.strings[name as usize],
@@ -281,7 +288,7 @@ impl Context {
         self.unique(Symbol::Array { len }, &[element])
     }
 
-    /// Returns the vector type of `len` elements, or of a multiple of it.
+    /// Returns the type of vectors of so many elements.
     ///
     /// # Errors
     ///
@@ -289,7 +296,8 @@ impl Context {
     /// are integers, floating-point numbers or pointers; as [`Context::array`].
     ///
     /// LLVM: `VectorType::get`.
-    pub fn vector(&mut self, element: Type, len: u32, scalable: bool) -> Result<Type, TypeError> {
+    pub fn vector(&mut self, element: Type, count: ElementCount) -> Result<Type, TypeError> {
+        let (len, scalable) = (count.min(), count.is_scalable());
         if len == 0 {
             return Err(TypeError::VectorLength(0));
         }
@@ -315,7 +323,22 @@ impl Context {
     /// As [`Context::array`].
     ///
     /// LLVM: `FunctionType::get`.
-    pub fn function(
+    pub fn function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
+        self.function_type(result, params, false)
+    }
+
+    /// Returns the type of functions from `params`, and more, to `result`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::array`].
+    ///
+    /// LLVM: `FunctionType::get` with `isVarArg`.
+    pub fn variadic_function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
+        self.function_type(result, params, true)
+    }
+
+    fn function_type(
         &mut self,
         result: Type,
         params: &[Type],
@@ -329,4 +352,8 @@ impl Context {
         parts.extend_from_slice(params);
         self.unique(Symbol::Function { var_arg }, &parts)
     }
+}
+
+fn packing(packed: bool) -> Packing {
+    if packed { Packing::Packed } else { Packing::Padded }
 }

@@ -66,6 +66,45 @@ impl Primitive {
     }
 }
 
+/// How many elements a vector has.
+///
+/// LLVM: `ElementCount`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ElementCount {
+    /// So many: `<4 x i32>`.
+    Fixed(u32),
+    /// A multiple of so many, which the machine knows: `<vscale x 4 x i32>`.
+    Scalable(u32),
+}
+
+impl ElementCount {
+    /// Returns the number, or what it is a multiple of.
+    ///
+    /// LLVM: `ElementCount::getKnownMinValue`.
+    #[must_use]
+    pub fn min(self) -> u32 {
+        let (ElementCount::Fixed(count) | ElementCount::Scalable(count)) = self;
+        count
+    }
+
+    /// Returns whether the machine knows the number.
+    #[must_use]
+    pub fn is_scalable(self) -> bool {
+        matches!(self, ElementCount::Scalable(_))
+    }
+}
+
+/// Whether a struct has padding where its elements' alignments demand it.
+///
+/// LLVM: `StructType::isPacked`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Packing {
+    /// It has: `{ i8, i32 }`.
+    Padded,
+    /// It has none: `<{ i8, i32 }>`.
+    Packed,
+}
+
 /// What a type is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -92,10 +131,8 @@ pub enum TypeKind<'c> {
     Vector {
         /// The type of each element.
         element: Type,
-        /// The number of elements, or what the number is a multiple of.
-        len: u32,
-        /// Whether the number is a multiple that the machine knows.
-        scalable: bool,
+        /// How many elements there are.
+        count: ElementCount,
     },
     /// `i32 (ptr, ...)`.
     Function {
@@ -110,8 +147,8 @@ pub enum TypeKind<'c> {
     Literal {
         /// The types of the elements.
         elements: &'c [Type],
-        /// Whether there is no padding: `<{ ... }>`.
-        packed: bool,
+        /// Whether there may be padding.
+        packing: Packing,
     },
     /// `%struct.Point`: a type of its own, whatever its body.
     Identified {
@@ -119,8 +156,8 @@ pub enum TypeKind<'c> {
         name: Option<&'c [u8]>,
         /// The types of the elements; `None` while it is opaque.
         body: Option<&'c [Type]>,
-        /// Whether there is no padding.
-        packed: bool,
+        /// Whether there may be padding.
+        packing: Packing,
     },
     /// `target("spirv.Image", void, 1)`.
     Target {

@@ -43,7 +43,9 @@ mod table;
 pub use context::Context;
 pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name};
 pub use id::Type;
-pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
+pub use kind::{
+    ADDRESS_SPACES, ElementCount, MAX_INT_BITS, Packing, Primitive, TypeError, TypeKind,
+};
 #[doc(hidden)]
 pub use layout::Measures;
 pub use layout::{

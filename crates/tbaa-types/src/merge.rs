@@ -87,10 +87,10 @@ impl MergedTypes {
         let types: Vec<Type> = types.into_iter().flatten().collect();
         for (first, &ty) in firsts.iter().zip(&types) {
             let Some((from, of)) = first else { continue };
-            if let TypeKind::Identified { body: Some(body), packed, .. } = from.kind(*of) {
+            if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
                 // No class contains itself, for none of its types does.
-                context.complete(ty, &body, packed)?;
+                context.complete(ty, &body, packing)?;
             }
         }
         let clashes = clashes(&context);
@@ -222,9 +222,12 @@ impl Making {
                 [pointee, ..] => context.typed_pointer(*pointee, address_space),
             },
             TypeKind::Array { len, .. } => context.array(parts[0], len),
-            TypeKind::Vector { len, scalable, .. } => context.vector(parts[0], len, scalable),
-            TypeKind::Function { var_arg, .. } => context.function(parts[0], &parts[1..], var_arg),
-            TypeKind::Literal { packed, .. } => context.literal_struct(parts, packed),
+            TypeKind::Vector { count, .. } => context.vector(parts[0], count),
+            TypeKind::Function { var_arg: true, .. } => {
+                context.variadic_function(parts[0], &parts[1..])
+            }
+            TypeKind::Function { .. } => context.function(parts[0], &parts[1..]),
+            TypeKind::Literal { packing, .. } => context.literal_struct(parts, packing),
             TypeKind::Identified { .. } => context.numbered_struct(),
             TypeKind::Target { name, ints, .. } => context.target(name, parts, ints),
         }

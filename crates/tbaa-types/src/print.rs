@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use tbaa_lex::source;
 
 use super::context::Symbol;
-use super::{Context, Type, TypeKind};
+use super::{Context, ElementCount, Packing, Type, TypeKind};
 
 /// Types named twice in others make the text of a type exponential in the
 /// number of types. What lies beyond this many types is printed as `...`.
@@ -94,14 +94,14 @@ impl fmt::Display for Display<'_> {
         let mut left = self.limit;
         let mut work = vec![Step::Type(self.ty)];
         if self.definition
-            && let TypeKind::Identified { body, packed, .. } = self.context.kind(self.ty)
+            && let TypeKind::Identified { body, packing, .. } = self.context.kind(self.ty)
         {
             self.name(f, self.ty)?;
             f.write_str(" = type ")?;
             work.clear();
             match body {
                 None => f.write_str("opaque")?,
-                Some(elements) => braces(elements, packed, &mut work),
+                Some(elements) => braces(elements, packing, &mut work),
             }
         }
         while let Some(step) = work.pop() {
@@ -130,8 +130,11 @@ impl fmt::Display for Display<'_> {
     }
 }
 
-fn braces<'c>(elements: &'c [Type], packed: bool, work: &mut Vec<Step<'c>>) {
-    let (empty, open, close) = if packed { ("<{}>", "<{ ", " }>") } else { ("{}", "{ ", " }") };
+fn braces<'c>(elements: &'c [Type], packing: Packing, work: &mut Vec<Step<'c>>) {
+    let (empty, open, close) = match packing {
+        Packing::Packed => ("<{}>", "<{ ", " }>"),
+        Packing::Padded => ("{}", "{ ", " }"),
+    };
     if elements.is_empty() {
         work.push(Step::Text(empty));
     } else {
@@ -164,9 +167,11 @@ impl<'c> Display<'c> {
                 work.push(Step::Type(element));
                 Ok(())
             }
-            TypeKind::Vector { element, len, scalable } => {
-                f.write_str(if scalable { "<vscale x " } else { "<" })?;
-                write!(f, "{len} x ")?;
+            TypeKind::Vector { element, count } => {
+                match count {
+                    ElementCount::Fixed(count) => write!(f, "<{count} x ")?,
+                    ElementCount::Scalable(count) => write!(f, "<vscale x {count} x ")?,
+                }
                 work.push(Step::Text(">"));
                 work.push(Step::Type(element));
                 Ok(())
@@ -182,8 +187,8 @@ impl<'c> Display<'c> {
                 work.push(Step::Type(result));
                 Ok(())
             }
-            TypeKind::Literal { elements, packed } => {
-                braces(elements, packed, work);
+            TypeKind::Literal { elements, packing } => {
+                braces(elements, packing, work);
                 Ok(())
             }
             TypeKind::Identified { .. } => self.name(f, ty),

@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use super::context::{Context, LIMIT, Record, Symbol, UNNAMED};
-use super::kind::{Primitive, TypeError};
+use super::kind::{Packing, Primitive, TypeError};
 use super::{Type, print};
 use crate::table::{HashMap, HashSet};
 
@@ -15,9 +15,13 @@ impl Context {
     /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
     ///
     /// LLVM: `StructType::get`.
-    pub fn literal_struct(&mut self, elements: &[Type], packed: bool) -> Result<Type, TypeError> {
+    pub fn literal_struct(
+        &mut self,
+        elements: &[Type],
+        packing: Packing,
+    ) -> Result<Type, TypeError> {
         self.check_elements(elements)?;
-        self.unique(Symbol::Literal { packed }, elements)
+        self.unique(Symbol::Literal { packed: packing == Packing::Packed }, elements)
     }
 
     /// Returns a target's own type.
@@ -111,18 +115,28 @@ impl Context {
     /// through a pointer; as [`Context::literal_struct`].
     ///
     /// LLVM: `StructType::setBodyOrError`.
-    pub fn set_body(&mut self, ty: Type, elements: &[Type], packed: bool) -> Result<(), TypeError> {
+    pub fn set_body(
+        &mut self,
+        ty: Type,
+        elements: &[Type],
+        packing: Packing,
+    ) -> Result<(), TypeError> {
         self.checked(ty)?;
         self.check_elements(elements)?;
         if self.held.contains(&ty.index) && self.contains(elements, ty) {
             return Err(self.recursive(ty));
         }
-        self.complete(ty, elements, packed)
+        self.complete(ty, elements, packing)
     }
 
     /// As [`Context::set_body`], for a caller that looks for cycles itself.
     #[doc(hidden)]
-    pub fn complete(&mut self, ty: Type, elements: &[Type], packed: bool) -> Result<(), TypeError> {
+    pub fn complete(
+        &mut self,
+        ty: Type,
+        elements: &[Type],
+        packing: Packing,
+    ) -> Result<(), TypeError> {
         let Symbol::Identified { name, opaque, .. } = self.checked(ty)?.symbol else {
             return Err(TypeError::NotIdentified);
         };
@@ -133,6 +147,7 @@ impl Context {
         let (first, count) = self.push_parts(elements)?;
         self.hold(elements);
         self.held.remove(&ty.index);
+        let packed = packing == Packing::Packed;
         self.records[ty.index()] =
             Record { symbol: Symbol::Identified { name, packed, opaque: false }, first, count };
         Ok(())

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use tbaa::declare::{Declarations, Target};
+use tbaa::declare::{Declarations, ScalarLayout, Target};
 use tbaa::spec::Spec;
 use tbaa_lower::emit::{Emitter, Jit, JitOptions, Recorder, TagForm, TaggedCall, TaggedPlace};
 
@@ -133,8 +133,8 @@ impl Tags {
         layout::declare(&mut types)?;
         // No element is ever accessed as another value: a store of one leaves the integers and
         // floats in stack slots alone.
-        types.scalar("integer element", 8, 8, "long long")?;
-        types.scalar("number element", 8, 8, "double")?;
+        types.scalar("integer element", ScalarLayout { size: 8, align: 8 }, "long long")?;
+        types.scalar("number element", ScalarLayout { size: 8, align: 8 }, "double")?;
         let form = match switch {
             Switch::Lowered => TagForm::Lowered,
             Switch::Scopes => TagForm::Scopes,

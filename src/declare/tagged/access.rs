@@ -4,6 +4,7 @@ use super::{Access, Policy, TaggedTypes};
 use crate::declare::DeclId;
 use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
+use crate::extent::Size;
 
 impl TaggedTypes {
     pub(super) fn access(&self, resolved: &ResolvedPath) -> Access {
@@ -64,9 +65,11 @@ impl TaggedTypes {
 
     /// An access of which no more than the type is known.
     fn bare(&self, ty: DeclId) -> Access {
-        let size = self.types.size_of(ty).unwrap_or(0);
+        let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {
-            DeclKind::Record(record) if record.may_alias => Access::MayAlias { size: 0 },
+            DeclKind::Record(record) if record.may_alias => {
+                Access::MayAlias { size: Size::Unknown }
+            }
             _ => Access::Ordinary { base: None, ty, offset: 0, size },
         }
     }
@@ -81,18 +84,18 @@ impl TaggedTypes {
         }
         let vector = matches!(self.types.kind(field.ty), DeclKind::Vector { .. });
         let Access::Ordinary { base, offset, .. } = access else {
-            return Access::MayAlias { size: 0 };
+            return Access::MayAlias { size: Size::Unknown };
         };
         if field.base {
             // A cast to a base class starts afresh.
             return self.bare(field.ty);
         }
         if of.may_alias || of.union || vector {
-            return Access::MayAlias { size: 0 };
+            return Access::MayAlias { size: Size::Unknown };
         }
         let base = base.or_else(|| self.has_node(of).then_some(record));
         let offset = if base.is_some() { offset.saturating_add(field.offset / 8) } else { 0 };
-        let size = self.types.size_of(field.ty).unwrap_or(0);
+        let size = Size::Bytes(self.types.size_of(field.ty).unwrap_or(0));
         Access::Ordinary { base, ty: field.ty, offset, size }
     }
 
@@ -113,7 +116,8 @@ impl TaggedTypes {
                     if field.bits.is_some() {
                         // C11: the bit-fields around it are one memory location.
                         ty = self.types.char();
-                        (at, size) = self.types.unit(record, index as usize);
+                        let (start, bytes) = self.types.unit(record, index as usize);
+                        (at, size) = (start, Size::Bytes(bytes));
                     }
                     offset = offset.saturating_add(at);
                 }

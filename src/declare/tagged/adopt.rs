@@ -4,6 +4,7 @@ use super::{Access, TaggedTypes};
 use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
+use crate::extent::Size;
 use crate::graph::{Graph, Tag, TagId, TypeId};
 use tbaa_types::demangle::demangled;
 
@@ -39,7 +40,7 @@ impl TaggedTypes {
     /// let char = b.scalar_type("omnipotent char", root)?;
     /// let [double, int] = [b.scalar_type("double", char)?, b.scalar_type("int", char)?];
     /// let point = b.struct_type("Point", &[(double, 0), (int, 8)])?;
-    /// let theirs = b.struct_tag(point, int, 8, false)?;
+    /// let theirs = b.struct_tag(point, int, 8)?;
     ///
     /// let mut types = Declarations::new(Target::x86_64());
     /// types.define(Record::structure("Point").field("x", "double").field("kind", "int"))?;
@@ -107,7 +108,7 @@ impl TaggedTypes {
             let Some(ty) = above else { break };
             if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
                 let size = self.types.size_of(ty).unwrap_or(0);
-                let bare = Access::Ordinary { base: None, ty, offset: 0, size };
+                let bare = Access::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
                 return self.tag_of(graph, &bare, false);
             }
             above = clang.ty(ty).parent();

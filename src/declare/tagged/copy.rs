@@ -3,6 +3,7 @@
 use super::{Access, TaggedTypes};
 use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, DeclareError};
+use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Graph};
 
 /// clang lists members one by one; a larger list would help nobody.
@@ -20,7 +21,7 @@ impl TaggedTypes {
         let Some(parts) = self.copied(ty) else { return Ok(None) };
         let mut entries = Vec::with_capacity(parts.len());
         for (offset, size, ty) in parts {
-            let access = Access::Ordinary { base: None, ty, offset: 0, size };
+            let access = Access::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
             if let Some(tag) = self.tag_of(graph, &access, false)? {
                 entries.push(CopyEntry { offset, size, tag });
             }

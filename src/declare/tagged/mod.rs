@@ -8,7 +8,8 @@ mod node;
 use super::path::Step;
 use super::{DeclId, Declarations, DeclareError};
 use crate::Access as MemoryAccess;
-use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
+use crate::extent::Size;
+use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 
 /// How declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -56,15 +57,15 @@ pub struct Place {
     pub bits: Option<(u64, u32)>,
     /// Bytes of the type; 0 of a flexible array.
     pub size: u64,
-    /// Bytes that an access here may have: those of the type, or of the storage unit of a
-    /// bit-field. [`u64::MAX`], without end, where a flexible array lies inside: the place
+    /// How many bytes an access here may have: those of the type, or of the storage unit of a
+    /// bit-field. Unknown where a flexible array lies inside: the place
     /// is the record and its tail.
-    pub extent: u64,
-    /// Bytes that a run of whole elements may have: a fill, a copy of several records, a
-    /// vector. Those of the array for a path that ends at an element, without end behind a
+    pub extent: Size,
+    /// How many bytes a run of whole elements may have: a fill, a copy of several records, a
+    /// vector. Those of the array for a path that ends at an element, an unknown number behind a
     /// pointer and for a type alone. A member that is no element has no run: this is its
     /// extent.
-    pub run: u64,
+    pub run: Size,
     /// The alignment that is known of the address, in bytes.
     pub align: u64,
     /// Whether the path is marked `volatile`, which TBAA does not record.
@@ -123,24 +124,29 @@ enum Access {
     /// It goes without a tag.
     Untagged { reason: &'static str },
     /// It may alias everything.
-    MayAlias { size: u64 },
+    MayAlias { size: Size },
     Ordinary {
         /// `None` for the accessed type itself.
         base: Option<DeclId>,
         ty: DeclId,
         /// Bytes from the start of the base.
         offset: u64,
-        size: u64,
+        size: Size,
     },
 }
 
 impl Place {
-    /// Returns whether an access of so many bytes is one of this place and nothing else: it
+    /// Returns whether an access of this size is one of this place and nothing else: it
     /// ends inside, or is a run of whole elements.
     #[must_use]
-    pub fn fits(&self, bytes: u64) -> bool {
-        bytes <= self.extent
-            || self.extent != 0 && bytes.is_multiple_of(self.extent) && bytes <= self.run
+    pub fn fits(&self, size: impl Into<Size>) -> bool {
+        let size = size.into();
+        // Of single bytes, any number is a run.
+        let whole = match (size, self.extent) {
+            (Size::Bytes(bytes), Size::Bytes(element @ 1..)) => bytes.is_multiple_of(element),
+            (_, extent) => extent == Size::Bytes(1),
+        };
+        self.extent.covers(size) || whole && self.run.covers(size)
     }
 }
 
@@ -200,9 +206,9 @@ impl TaggedTypes {
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
-    /// Returns an access of `bytes` bytes to where a path leads, which may be more than
-    /// there are: a vector that begins there. 0 and [`u64::MAX`] are for a number that only
-    /// the run time knows, and cover no less than any other.
+    /// Returns an access of a size of its own to where a path leads, which may be more than
+    /// there is: a vector that begins there. An unknown size is for a number that only
+    /// the run time knows, and covers no less than any other.
     ///
     /// A size means bytes, never a run of elements, which has the element's tag
     /// ([`Place::run`]). Bytes behind an object of the path's first type may be of any type,
@@ -216,21 +222,20 @@ impl TaggedTypes {
         &mut self,
         graph: &mut Graph,
         path: &str,
-        bytes: u64,
+        size: impl Into<Size>,
     ) -> Result<MemoryAccess, DeclareError> {
         let access = MemoryAccess::from(self.tag(graph, path)?);
         let resolved = self.types.resolve(path)?;
         // A known size that leaves every base. An unknown one would stay inside.
-        const ANY: u64 = u64::MAX - 1;
-        let bytes = if matches!(bytes, 0 | u64::MAX) { ANY } else { bytes };
+        let size = size.into().known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
-            return Ok(access.with_size(bytes));
+            return Ok(access.with_size(size));
         }
-        if bytes <= self.types.extent_of(resolved.end()) {
+        if self.types.extent_of(resolved.end()).covers(size) {
             return Ok(access);
         }
         // Nodes of the old format know neither sizes nor arrays.
-        let char = self.tag_of(graph, &Access::MayAlias { size: bytes }, false)?;
+        let char = self.tag_of(graph, &Access::MayAlias { size }, false)?;
         Ok(char.map_or(access, MemoryAccess::from))
     }
 
@@ -278,7 +283,7 @@ impl TaggedTypes {
         if let Some(&(Step::Field { record, index }, _)) = resolved.steps.last()
             && let (Some(_), Some(record)) = (spot.bits, self.types.record(record))
         {
-            (_, extent) = self.types.unit(record, index as usize);
+            extent = Size::Bytes(self.types.unit(record, index as usize).1);
             run = extent;
         }
         Ok(Place {
@@ -337,10 +342,9 @@ impl TaggedTypes {
             Some(base) => self.node_of(graph, base)?.unwrap_or(node),
             None => node,
         };
-        let mut b = graph.builder();
-        Ok(Some(match self.policy.format() {
-            Format::Old => b.struct_tag(base, node, offset, immutable)?,
-            Format::New => b.access_tag(base, node, offset, size, immutable)?,
-        }))
+        let format = self.policy.format();
+        let size = (format == Format::New).then_some(size);
+        let tag = Tag { base, access: node, offset, size, immutable, format };
+        Ok(Some(graph.builder().tag_as(tag, u64::MAX)?))
     }
 }

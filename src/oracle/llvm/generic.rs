@@ -6,6 +6,7 @@
 //! at most one tag meets the other's base.
 
 use super::steps::least_common_type;
+use crate::extent::Size;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
@@ -68,7 +69,8 @@ fn access(graph: &Graph, tag: TagId) -> Option<u32> {
 pub(super) fn whole(graph: &Graph, ty: NodeId) -> Option<Tag> {
     let shape = Shape::of(graph, ty);
     let (base, access) = (TypeId(ty), TypeId(ty));
-    let size = (shape.format == Format::New).then_some(u64::MAX);
+    // LLVM writes this number.
+    let size = (shape.format == Format::New).then_some(Size::Bytes(u64::MAX));
     let whole = Tag { base, access, offset: 0, size, immutable: false, format: shape.format };
     (!shape.is_root()).then_some(whole)
 }

@@ -1,7 +1,7 @@
 //! An access, as the union rules read it.
 
 use crate::access::Access;
-use crate::extent::Size;
+use crate::extent::{Size, leaves};
 use crate::graph::{Format, Graph, TagId, TagParts};
 use crate::oracle::clause::Clause;
 use crate::oracle::index::Index;
@@ -13,7 +13,8 @@ pub(super) struct Resolved {
     pub(super) base: TypeIndex,
     pub(super) access: TypeIndex,
     pub(super) offset: u64,
-    pub(super) size: Size,
+    /// None for an old-format tag's own: as many as the last field of its path has.
+    pub(super) size: Option<Size>,
 }
 
 impl Resolved {
@@ -35,7 +36,7 @@ impl Resolved {
         {
             return Err(Clause::Malformed);
         }
-        let size = access.size.or(tag.size).map_or(Size::Slot, Size::new);
+        let size = access.given().or(tag.size);
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
@@ -48,8 +49,8 @@ impl Resolved {
         let (node, types) = (graph.tag_node(tag), &index.types);
         let access = types.at_node(TagParts::access(graph, node)?.index)?;
         let size = match types.get(access).format {
-            Some(Format::New) => Size::new(TagParts::size(graph, node)?),
-            _ => Size::Slot,
+            Some(Format::New) => Some(TagParts::size(graph, node)?.into()),
+            _ => None,
         };
         let (base, offset) = (index.walks.ty(cursor), index.walks.offset(cursor));
         Some(Resolved { base, access, offset, size })
@@ -74,6 +75,6 @@ impl Resolved {
     /// included: then the tag does not describe the access.
     pub(super) fn leaves(&self, types: &Types) -> bool {
         let base = types.get(self.base);
-        base.format == Some(Format::New) && self.size.leaves(self.offset, base.far)
+        base.format == Some(Format::New) && leaves(self.size, self.offset, base.far)
     }
 }

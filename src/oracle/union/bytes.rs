@@ -7,7 +7,7 @@
 use super::access::Resolved;
 use super::denoted::Denoted;
 use super::stride::{Pattern, cut};
-use crate::extent::{Size, UNBOUNDED};
+use crate::extent::{Size, UNBOUNDED, touched};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::Types;
 
@@ -15,12 +15,12 @@ use crate::oracle::types::Types;
 /// base type; none for an access of no bytes.
 pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<Pattern> {
     let start = u128::from(access.offset);
-    let len = access.size.from(access.offset, types.get(access.base).far);
+    let len = touched(access.size, access.offset, types.get(access.base).far);
     let of_path = |path: &Denoted| Pattern {
         start,
         len,
         // What reaches to the end from one element has all behind it.
-        strides: if access.size == Size::Unknown { Vec::new() } else { path.strides.clone() },
+        strides: if access.size == Some(Size::Unknown) { Vec::new() } else { path.strides.clone() },
     };
     paths.iter().filter(|_| len != 0).map(of_path).collect()
 }

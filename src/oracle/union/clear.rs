@@ -46,9 +46,9 @@ pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
 /// Whether a tag with a cursor accesses no byte beside its scalar.
 pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     match access.size {
-        Size::Slot => true,
-        Size::Bytes(size) => size <= room(types, access).into(),
-        Size::Unknown => access.is_whole() && access.format(types) == Format::New,
+        None => true,
+        Some(Size::Bytes(size)) => size <= room(types, access).into(),
+        Some(Size::Unknown) => access.is_whole() && access.format(types) == Format::New,
     }
 }
 

@@ -10,8 +10,8 @@ use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::stride::add_stride;
 use super::traversal::{Pending, Way};
-use crate::extent::UNBOUNDED;
-use crate::oracle::limits::{Budget, Exhausted, KEPT};
+use crate::extent::{Size, UNBOUNDED};
+use crate::oracle::limits::{Budget, Exhausted, PARTED};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
 /// An object in a base type, or in all elements of the arrays around it.
@@ -192,7 +192,7 @@ impl Search<'_> {
         let keeps = |size| {
             u128::from(size) <= types.get(access.access).far && !types.get(access.base).crooked
         };
-        self.tracked.is_some() && !access.size.bytes().is_some_and(keeps)
+        self.tracked.is_some() && !access.size.and_then(Size::bytes).is_some_and(keeps)
     }
 
     /// Whether an object of b may lie in another field that shares no byte with one.
@@ -325,7 +325,7 @@ impl Taken<'_> {
                 // p does not come back to what lies in the other field from behind it.
                 let near = types.slot(self.ty, number).end.saturating_sub(own.start);
                 let near = near.checked_div(step).map_or(1, |near| near + 1);
-                if elements.end.min(near).saturating_sub(elements.start) > KEPT as u128 {
+                if elements.end.min(near).saturating_sub(elements.start) > PARTED {
                     return Err(Exhausted);
                 }
                 for element in elements.start..elements.end.min(near) {

@@ -1,6 +1,7 @@
 //! The most generic tag of two.
 
 use super::access::Resolved;
+use crate::extent::touched;
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::oracle::types::{TypeIndex, Types};
 use crate::table::HashSet;
@@ -24,10 +25,11 @@ pub(super) fn most_generic(
     if of_a.leaves(types) || of_b.leaves(types) {
         return None;
     }
-    let touched = |access: &Resolved| access.size.from(access.offset, types.get(access.base).far);
+    let touched =
+        |access: &Resolved| touched(access.size, access.offset, types.get(access.base).far);
     let touches = |access: &Resolved| tag_a.format == Format::Old || touched(access) > 0;
     let new = tag_a.format == Format::New;
-    let size = new.then(|| of_a.size.bytes().zip(of_b.size.bytes()).map_or(0, |(a, b)| a.max(b)));
+    let size = of_a.size.zip(of_b.size).map(|(a, b)| if a.covers(b) { a } else { b });
     let path = |access: &Resolved| (access.base, access.access, access.offset);
     // A tag without a byte aliases itself, but no other tag of its path.
     if path(&of_a) == path(&of_b) && touches(&of_a) && touches(&of_b) {
@@ -49,7 +51,10 @@ pub(super) fn most_generic(
         access: base,
         offset: 0,
         // An ancestor may be smaller: the tag then says of no access that it is described.
-        size: new.then(|| touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1) as u64),
+        size: new.then(|| {
+            let most = touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1);
+            (most as u64).into()
+        }),
         immutable: false,
         format: tag_a.format,
     })

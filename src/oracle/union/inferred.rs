@@ -354,7 +354,7 @@ impl<'s> Search<'s> {
         }
         let overlapping = types.get(p.ty).overlapping;
         // In a plain aggregate only what reaches past its slot meets another field.
-        let slots = |side: Side<'_>| side.0.size == Size::Slot;
+        let slots = |side: Side<'_>| side.0.size.is_none();
         let keeps = !overlapping && slots(self.a) && slots(self.b);
         let beside = || self.a.1.is_none_or(|denoted| denoted.beside.may_have(b.base));
         let parts = match overlapping {
@@ -458,7 +458,7 @@ impl<'s> Search<'s> {
     /// counts: where an access is known to be larger than its slot.
     fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
         let (a, b) = (self.a.0, self.b.0);
-        if a.size.bytes().or(b.size.bytes()).is_none() {
+        if [a.size, b.size].iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
             return Ok(0);
         }
         Ok(self.objects.farthest(self.types, ty, &b, budget)?.unwrap_or(0))
@@ -479,9 +479,9 @@ impl<'s> Search<'s> {
         // It may be to any element of an array, of any size, and so begin at any byte of the slot.
         let last = fields.get(next).map_or(0, |next| u128::from(next.offset) - 1).max(start);
         match size {
-            Size::Slot => false,
-            Size::Bytes(size) => last + u128::from(size) > u128::from(after.offset),
-            Size::Unknown => true,
+            None => false,
+            Some(Size::Bytes(size)) => last + u128::from(size) > u128::from(after.offset),
+            Some(Size::Unknown) => true,
         }
     }
 

@@ -70,7 +70,7 @@ use super::limits::Exhausted;
 use super::rule::{Decision, Reach, Rule};
 use super::types::TypeIndex;
 use crate::access::Access;
-use crate::extent::Size;
+use crate::extent::{Size, leaves};
 use crate::graph::{Format, Graph, Tag, TagId};
 
 /// Rules `union` and `union-strict`.
@@ -113,7 +113,7 @@ impl Union {
         });
         match of_index {
             None => Resolved::new(&index.types, graph, access),
-            Some(own) => Ok(Resolved { size: access.size.map_or(own.size, Size::new), ..own }),
+            Some(own) => Ok(Resolved { size: access.given().or(own.size), ..own }),
         }
     }
 
@@ -169,7 +169,8 @@ impl Union {
     /// is touched.
     fn cursor(&self, index: &Index, access: Access) -> Option<(u32, u32)> {
         let tag = access.tag?.index;
-        let within = |size: u64| size != 0 && size <= self.rooms[tag as usize].into();
+        let room = u64::from(self.rooms[tag as usize]);
+        let within = |size: Size| size.known().is_some_and(|size| size <= room);
         match index.role(tag) {
             Role::Regular(root, cursor) if access.size.is_none_or(within) => Some((root, cursor)),
             Role::Other(root, number) if access.size.is_some_and(within) => {
@@ -185,16 +186,16 @@ impl Union {
         let (root, base, offset, own) = match index.role(tag) {
             Role::Rejected => return None,
             Role::Regular(root, cursor) => {
-                (root, index.walks.ty(cursor), index.walks.offset(cursor), Size::Slot)
+                (root, index.walks.ty(cursor), index.walks.offset(cursor), None)
             }
             Role::Other(root, number) => {
                 let Resolved { base, offset, size, .. } = self.others[number as usize].own;
                 (root, base, offset, size)
             }
         };
-        let size = access.size.map_or(own, Size::new);
+        let size = access.given().or(own);
         let of_base = index.types.get(base);
-        let leaves = of_base.format == Some(Format::New) && size.leaves(offset, of_base.far);
+        let leaves = of_base.format == Some(Format::New) && leaves(size, offset, of_base.far);
         Some(Start { root, base, leaves })
     }
 }

@@ -141,7 +141,7 @@ fn foreign_tags() {
     let foreign: Vec<TagId> = (0..9)
         .map(|at| {
             let scalar = b.scalar_type(format!("s{at}"), root).unwrap();
-            b.struct_tag(scalar, scalar, 0, false).unwrap()
+            b.struct_tag(scalar, scalar, 0).unwrap()
         })
         .collect();
     let oracle = pair.linked.oracle(AliasRule::Llvm);

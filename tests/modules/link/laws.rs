@@ -30,7 +30,7 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
         let root = if rng.one_in(2) { b.anonymous_root() } else { b.empty_root() }.unwrap();
         for name in ["int", "float"] {
             let ty = b.scalar_type(name, root).unwrap();
-            b.struct_tag(ty, ty, 0, false).unwrap();
+            b.struct_tag(ty, ty, 0).unwrap();
         }
     }
     graph
@@ -158,7 +158,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
             counts[2] += linked.clashes().len();
         }
     }
-    assert!(counts.iter().all(|&count| count > 500), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 300), "{counts:?}");
 }
 
 #[test]

@@ -147,12 +147,12 @@ fn unions_apart(count: usize, numbers: usize) -> Graph {
         let first = if at == count { int } else { long };
         let members = [first, float].map(|ty| SizedField { ty, offset: 0, size: 4 });
         let own = b.sized_type(root, 4, format!("U{at}"), &members).unwrap();
-        b.access_tag(own, float, 0, 4, false).unwrap();
+        b.access_tag(own, float, 0, 4).unwrap();
     }
     for at in 1..=numbers {
         let name = format!("N{at}");
         let ty = if at == numbers { int } else { b.sized_type(root, 4, name, &[]).unwrap() };
-        b.access_tag(ty, ty, 0, 4, false).unwrap();
+        b.access_tag(ty, ty, 0, 4).unwrap();
     }
     graph
 }
@@ -182,9 +182,9 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     let mut scalar = |at| (b.scalar_type(format!("T{at}"), root).unwrap(), 0);
     let members: Vec<_> = (0..4096).map(&mut scalar).collect();
     let union = b.struct_type("U", &members).unwrap();
-    b.struct_tag(union, members[4095].0, 0, false).unwrap();
+    b.struct_tag(union, members[4095].0, 0).unwrap();
     for (ty, _) in members {
-        b.struct_tag(ty, ty, 0, false).unwrap();
+        b.struct_tag(ty, ty, 0).unwrap();
     }
     let found = lint_graph(&graph, &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::UnionMiscompiled);
@@ -230,7 +230,7 @@ fn any_number_of_plain_structs_is_compared() {
     for at in 0..800 {
         let fields = [0, 4].map(|offset| SizedField { ty: int, offset, size: 4 });
         let own = b.sized_type(root, 8, format!("S{at}"), &fields).unwrap();
-        b.access_tag(own, int, 4, 4, false).unwrap();
+        b.access_tag(own, int, 4, 4).unwrap();
     }
     assert!(lint_graph(&graph, &Options::default()).left_out().next().is_none());
 }

@@ -148,7 +148,7 @@ fn a_change_that_panics_is_taken_note_of() {
                 let root = b.root("R").unwrap();
                 for name in ["int", "float"] {
                     let ty = b.scalar_type(name, root).unwrap();
-                    tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+                    tags.push(b.struct_tag(ty, ty, 0).unwrap());
                 }
                 panic!("on purpose");
             });
@@ -260,7 +260,7 @@ fn walks_to_newer_types() {
                 base,
                 access,
                 offset,
-                size: Some(4),
+                size: Some(tbaa::Size::Bytes(4)),
                 immutable: false,
                 format: Format::New,
             };
@@ -311,11 +311,11 @@ fn constant_and_foreign_tags() {
     let mut b = graph.builder();
     let root = b.root("R").unwrap();
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
-    let plain = b.access_tag(int, int, 0, 4, false).unwrap();
-    let constant = b.access_tag(int, int, 0, 4, true).unwrap();
+    let plain = b.access_tag(int, int, 0, 4).unwrap();
+    let constant = b.immutable_access_tag(int, int, 0, 4).unwrap();
     // The graph's own third tag is apart from the first.
     let float = b.sized_type(root, 4, "float", &[]).unwrap();
-    b.access_tag(float, float, 0, 4, true).unwrap();
+    b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();
     let foreign = other.tags().nth(2).unwrap();
     for rules in RULES {

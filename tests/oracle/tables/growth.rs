@@ -19,7 +19,7 @@ fn a_graph_put_in_place_of_another_is_read_anew() {
         let root = b.root("R").unwrap();
         let int = b.scalar_type("int", root).unwrap();
         let float = b.scalar_type("float", root).unwrap();
-        let tag = |b: &mut tbaa::Builder<'_>, ty| b.struct_tag(ty, ty, 0, false).unwrap();
+        let tag = |b: &mut tbaa::Builder<'_>, ty| b.struct_tag(ty, ty, 0).unwrap();
         (tag(&mut b, int), tag(&mut b, float))
     });
     assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
@@ -73,7 +73,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
         let own = b.struct_type(format!("own {number}"), &[(int, 0), (float, 4)]).unwrap();
         let u = b.struct_type(format!("u {number}"), &[(own, 0), (float, 0)]).unwrap();
         [(u, int, 0), (u, float, 4), (u, float, 0), (own, float, 4)]
-            .map(|(base, access, offset)| b.struct_tag(base, access, offset, false).unwrap())
+            .map(|(base, access, offset)| b.struct_tag(base, access, offset).unwrap())
     };
     for rules in RULES {
         let mut oracle = Oracle::new(Graph::new(), rules);
@@ -113,13 +113,13 @@ fn accesses_of_any_size_are_told_apart() {
     let ints: Vec<SizedField> = (0..64).map(|member| at(int, 4 * member, 4)).collect();
     let s = b.sized_type(root, 256, "S", &ints).unwrap();
     let members: Vec<TagId> =
-        (0..64).map(|member| b.access_tag(s, int, 4 * member, 4, false).unwrap()).collect();
+        (0..64).map(|member| b.access_tag(s, int, 4 * member, 4).unwrap()).collect();
     let mut holders = Vec::new();
     // Of the first ones the second int, of the others the first.
     for number in 0..2_200 {
         let holder = b.sized_type(root, 256, format!("H{number}"), &[at(s, 0, 256)]).unwrap();
         let offset = if number < 1_100 { 4 } else { 0 };
-        holders.push(b.access_tag(holder, int, offset, 4, false).unwrap());
+        holders.push(b.access_tag(holder, int, offset, 4).unwrap());
     }
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&graph, rules);

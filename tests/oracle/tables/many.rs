@@ -27,15 +27,15 @@ pub(crate) fn many_classes(unions: u64) -> Graph {
     for i in 0..500 {
         let plain = b.struct_type(format!("P{i}"), &fields).unwrap();
         for &(ty, offset) in &fields {
-            b.struct_tag(plain, ty, offset, false).unwrap();
+            b.struct_tag(plain, ty, offset).unwrap();
         }
     }
     for i in 0..unions {
         let union = b.struct_type(format!("U{i}"), &[(int, 0), (float, 0)]).unwrap();
         let outer = b.struct_type(format!("S{i}"), &[(int, 0), (union, 8)]).unwrap();
         for (base, offset) in [(union, 0), (outer, 8)] {
-            b.struct_tag(base, int, offset, false).unwrap();
-            b.struct_tag(base, float, offset, false).unwrap();
+            b.struct_tag(base, int, offset).unwrap();
+            b.struct_tag(base, float, offset).unwrap();
         }
     }
     graph
@@ -96,7 +96,7 @@ fn deep_unions(seed: u64) -> Graph {
         let size = graph.ty(access).size().unwrap();
         let wide = if access == base { size } else { 2 * size };
         let size = *rng.pick(&[size, size, size, size, wide, 0]);
-        graph.builder().access_tag(base, access, offset, size, false).unwrap();
+        graph.builder().access_tag(base, access, offset, size).unwrap();
     }
     graph
 }

@@ -3,7 +3,7 @@
 
 use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
-use tbaa::{Access, AliasRule, Graph, Oracle, Tag};
+use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
 use tbaa_tests::Rng;
 use tbaa_tests::engines::RULES;
 use tbaa_tests::universe::{self, Taste, Universe};
@@ -34,7 +34,7 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
             if node.kind() != tbaa::TypeKind::Scalar || !is_root(node.parent().unwrap(), &graph) {
                 continue;
             }
-            let size = node.size();
+            let size = node.size().map(Size::from);
             let format = node.format();
             let whole = Tag { base: ty, access: ty, offset: 0, size, immutable: false, format };
             let whole = graph.insert_tag(whole).unwrap();
@@ -98,8 +98,13 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
             let mut merged = Vec::new();
             for &a in old {
                 for &b in old {
-                    match Oracle::new(&graph, rules).most_generic(a, b) {
-                        Some(tag) => merged.push((a, b, graph.insert_tag(tag).unwrap())),
+                    let generic = Oracle::new(&graph, rules).most_generic_as_written(a, b);
+                    match generic {
+                        Some((tag, size)) => {
+                            // A tag that touches no byte aliases itself alone.
+                            let both = graph.add_tag(tag, size.unwrap_or(0)).unwrap();
+                            merged.push((a, b, both));
+                        }
                         None => none += 1,
                     }
                 }
@@ -224,11 +229,14 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     if tags.len() < denoted.len() || tags.is_empty() {
         return None;
     }
-    // What leaves the base type says nothing of the others.
+    // Of elements that would leave the base type the bytes up to its end count, unless all do.
     let known = !matches!(tag.size, 0 | u64::MAX);
     let leaves = |tag: &universe::Tag| known && tag.offset.saturating_add(tag.size) > end;
     if tags.iter().any(|tag| !leaves(tag)) {
-        tags.retain(|tag| !leaves(tag));
+        tags.retain(|tag| tag.offset < end || !known);
+        for tag in tags.iter_mut().filter(|tag| leaves(tag)) {
+            tag.size = end - tag.offset;
+        }
     }
     tags.sort_by_key(|tag| tag.offset);
     tags.dedup_by_key(|tag| tag.offset);

@@ -24,7 +24,7 @@ fn a_union_of_many_members() {
         (0..60_000).map(|at| b.scalar_type(format!("t{at}"), root).unwrap()).collect();
     let fields: Vec<_> = members.iter().map(|&ty| (ty, 0)).collect();
     let union = b.struct_type("U", &fields).unwrap();
-    let mut tag = |at: usize| b.struct_tag(union, members[at], 0, false).unwrap();
+    let mut tag = |at: usize| b.struct_tag(union, members[at], 0).unwrap();
     let (first, last) = (tag(0), tag(59_999));
     for rules in BOTH {
         let oracle = Oracle::new(&graph, rules);

@@ -1,6 +1,7 @@
 //! Paths: what they mean, and what is said of mistakes.
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
+use tbaa::parts::TagParts;
 use tbaa::{Graph, TagId};
 use tbaa_tests::cases;
 
@@ -10,9 +11,10 @@ fn runtime(policy: Policy) -> TaggedTypes {
 
 /// Base, access, offset and size of a tag.
 fn show(graph: &Graph, tag: TagId) -> String {
+    let size = TagParts::size_number(graph, graph.tag_node(tag));
     let tag = graph.tag(tag).unwrap();
     let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
-    let size = tag.size.map_or(String::new(), |size| format!(" {size}"));
+    let size = size.map_or(String::new(), |size| format!(" {size}"));
     let constant = if tag.immutable { " const" } else { "" };
     format!("{} {} {}{size}{constant}", name(tag.base), name(tag.access), tag.offset)
 }

@@ -3,7 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use tbaa::Graph;
-use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Policy, Record, RecordKind, Target};
 use tbaa::declare::{Tbaa, TypedPath};
 
 #[derive(Tbaa)]
@@ -68,7 +68,7 @@ fn a_type_that_failed_is_tried_again() {
     struct Node;
     let mut types = Declarations::new(Target::x86_64());
     let declare = |types: &mut Declarations, key: &str| {
-        types.declare_once::<Node>("Node", false, |types| {
+        types.declare_once::<Node>("Node", RecordKind::Struct, |types| {
             // As a member's own `declare` may fail.
             types.ty(key)?;
             let record = Record::structure("Node").field("next", "struct Node *");

@@ -1,7 +1,7 @@
 //! A session against its parts threaded by hand, and errors that name ids.
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
-use tbaa::{Access, AccessKind, AliasRule, BuildError, Graph, Oracle, Session};
+use tbaa::{Access, AccessKind, AliasRule, BuildError, Graph, Oracle, Session, Size};
 use tbaa_tests::engines::RULES;
 
 const POLICIES: [Policy; 2] = [Policy::Clang, Policy::Rfc];
@@ -65,7 +65,7 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
     let root = b.root("Simple C/C++ TBAA").unwrap();
     let char = b.scalar_type("omnipotent char", root).unwrap();
     let float = b.scalar_type("float", char).unwrap();
-    let float = b.struct_tag(float, float, 0, false).unwrap();
+    let float = b.struct_tag(float, float, 0).unwrap();
     let types = Declarations::new(Target::x86_64()).into_tagged(Policy::Clang);
     let mut session = Session::from_parts(types, Oracle::new(graph, AliasRule::Llvm));
     assert_eq!(session.tag("*float"), Ok(float));
@@ -136,7 +136,7 @@ fn errors_name_the_types() {
 
     let tag = session.tag("Pair.a").unwrap();
     let (base, int) = session.graph().tag(tag).map(|tag| (tag.base, tag.access)).unwrap();
-    let refused = session.update(|_, graph| graph.builder().struct_tag(base, int, 4, false));
+    let refused = session.update(|_, graph| graph.builder().struct_tag(base, int, 4));
     let refused = refused.unwrap_err();
     assert!(matches!(refused, BuildError::NoPath { types, .. } if types == (base, int)));
     let refused = session.update(|_, graph| graph.builder().scalar_type("x", base));
@@ -157,8 +157,8 @@ fn sizes_are_monotone() {
             }
             let mut session = Session::new(types(), policy, rules);
             let mut sized = |path: &&str| {
-                let mut access = |size| session.sized(path, size).unwrap();
-                (access(0), sizes.map(&mut access))
+                let mut access = |size: Size| session.sized(path, size).unwrap();
+                (access(Size::Bytes(0)), sizes.map(|size| access(size.into())))
             };
             let sized: Vec<_> = paths.iter().map(&mut sized).collect();
             let tags = session.tags(&paths).unwrap().into_iter().map(Access::from);

@@ -30,8 +30,8 @@
 //!     let char = b.scalar_type("omnipotent char", root)?;
 //!     let scalar = b.scalar_type(scalar, char)?;
 //!     let buffer = b.struct_type("buffer", &[(scalar, 0)])?;
-//!     let field = b.struct_tag(buffer, scalar, 0, false)?;
-//!     let plain = b.struct_tag(scalar, scalar, 0, false)?;
+//!     let field = b.struct_tag(buffer, scalar, 0)?;
+//!     let plain = b.struct_tag(scalar, scalar, 0)?;
 //!     Ok((graph, field, plain))
 //! };
 //! let (a, a_field, a_plain) = module("int")?;

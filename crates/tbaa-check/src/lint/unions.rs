@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::parts::table::HashSet;
 use tbaa::{Access, AliasRule, Oracle};
-use tbaa::{Graph, TagId, TypeId, TypeKind};
+use tbaa::{Graph, Size, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
 /// Pairs that are compared in all,
@@ -23,7 +23,7 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 /// What an instruction accesses. Where its tag knows no size (clang writes 0 for members of
 /// unions), its width is the size.
 fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
-    let unknown = subject.graph.tag(tag).is_ok_and(|tag| matches!(tag.size, Some(0 | u64::MAX)));
+    let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
     let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
     width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
@@ -129,7 +129,8 @@ fn candidates(graph: &Graph) -> Vec<bool> {
     let is_candidate = |tag| {
         let Ok(tag) = graph.tag(tag) else { return false };
         let access = graph.ty(tag.access);
-        let beyond = tag.size.zip(access.size()).is_some_and(|(said, size)| said > size);
+        let beyond =
+            tag.size.zip(access.size()).is_some_and(|(said, size)| !Size::Bytes(size).covers(said));
         let parts = access.kind() == TypeKind::Aggregate || beyond;
         holds[tag.base.node().index()] || parts && !tag.is_whole()
     };

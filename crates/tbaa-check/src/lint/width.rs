@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashSet;
-use tbaa::{Format, TagId, TypeId};
+use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::lexer::is_word;
 
@@ -74,7 +74,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         let Ok(tag) = graph.tag(id) else { continue };
-        let by_tag = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+        let by_tag = tag.size.and_then(Size::bytes);
         let Some(size) = by_tag.or_else(|| of_type(subject, tag.access)) else {
             continue;
         };

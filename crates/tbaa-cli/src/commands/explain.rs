@@ -5,6 +5,7 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tbaa::explain::{AccessPath, Explanation};
+use tbaa::parts::TagParts;
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{Names, Opcode, name_in_source};
 
@@ -210,8 +211,9 @@ fn drawings(
 
 /// Returns the tag's operands, or what is wrong with them.
 fn says(input: &Input, tag: TagId) -> String {
-    match input.graph().tag(tag) {
-        Ok(tag) => input.tag_text(&tag),
+    let graph = input.graph();
+    match graph.tag(tag) {
+        Ok(said) => input.tag_text(&said, TagParts::size_number(graph, graph.tag_node(tag))),
         Err(malformed) => format!("malformed: {malformed}"),
     }
 }

@@ -174,13 +174,14 @@ pub(super) fn generic(args: &Generic, out: &mut dyn Write) -> Result<(), Failure
         )));
     };
     let both = a.zip(b);
-    match both.and_then(|(a, b)| Oracle::new(input.graph(), rules).most_generic(a, b)) {
+    let oracle = Oracle::new(input.graph(), rules);
+    match both.and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
         // Metadata, and what it means as a comment.
-        Some(tag) if matches!(input.content, Content::Module(_)) => {
+        Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
             let means = input.names().tag_of(&tag);
-            writeln!(out, "{} ; {}", input.tag_text(&tag), printable(means.as_bytes()))?;
+            writeln!(out, "{} ; {}", input.tag_text(&tag, size), printable(means.as_bytes()))?;
         }
-        Some(tag) => writeln!(out, "{}", input.tag_text(&tag))?,
+        Some((tag, size)) => writeln!(out, "{}", input.tag_text(&tag, size))?,
         None => writeln!(out, "none")?,
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Why two accesses may or may not alias, in words: who met whom, and where.
 
 use tbaa::explain::{AccessPath, Clause, Explanation};
-use tbaa::{Format, Graph, Tag, TypeId};
+use tbaa::{Format, Graph, Size, Tag, TypeId};
 use tbaa_ir::{Names, Opcode, Sizes};
 
 use crate::char_origin::CharOrigins;
@@ -93,7 +93,7 @@ fn no_tag(input: &Input, found: [Found; 2]) -> Vec<String> {
 /// `a store to vec.len, 8 bytes at 8 of vec`.
 fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
     let mut verb = "an access to";
-    let mut size = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+    let mut size = tag.size.and_then(Size::bytes);
     if let (Content::Module(module), Some(index)) = (&input.content, found.instruction) {
         let instruction = &module.instructions()[index];
         verb = match instruction.opcode {

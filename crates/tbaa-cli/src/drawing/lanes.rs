@@ -2,7 +2,7 @@
 //! bytes that it touches.
 
 use tbaa::explain::{AccessPath, ByteRange, Comparison, Explanation, Side};
-use tbaa::{Field, Format, Graph, Tag, TagId, TypeId, TypeKind};
+use tbaa::{Field, Format, Graph, Size, Tag, TagId, TypeId, TypeKind};
 use tbaa_ir::Names;
 
 use super::{Drawing, Lane, Mark, Span};
@@ -81,7 +81,7 @@ impl<'a> Way<'a> {
         // What follows the access are its parents.
         let meets = places.iter().position(|place| place.ty == tag.access && place.offset == 0);
         places.truncate(meets.unwrap_or(0) + 1);
-        let size = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+        let size = tag.size.and_then(Size::bytes);
         let (base, offset) = (tag.base, tag.offset);
         Way { mark, name, places, meets: meets.is_some(), size, base, offset }
     }

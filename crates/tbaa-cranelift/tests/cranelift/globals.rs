@@ -1,7 +1,7 @@
 //! Two imported globals, which may be one. wasmer gives each index a region, or a tag, of its own.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
-use tbaa::declare::{Declarations, Target};
+use tbaa::declare::{Declarations, ScalarLayout, Target};
 use tbaa::{Session, TagId};
 use tbaa_cranelift::{Regions, Rule, Tags, check};
 
@@ -10,7 +10,7 @@ use crate::jit::{Emitter, FLAGS, build, meant, result};
 /// A session with the type of a pointer to a global, and of globals that hold an `i64`.
 fn session() -> (Session, TagId, TagId) {
     let mut types = Declarations::new(Target::x86_64());
-    types.scalar("global i64", 8, 8, "long").unwrap();
+    types.scalar("global i64", ScalarLayout { size: 8, align: 8 }, "long").unwrap();
     let mut session = Session::with_unions(types);
     let tags = session.tags(&["*global i64", "*void *"]).unwrap();
     (session, tags[0], tags[1])

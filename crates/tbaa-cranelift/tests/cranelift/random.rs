@@ -237,7 +237,7 @@ fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
             func.dfg.first_result(inst)
         };
         let bytes = func.dfg.value_type(value).bytes();
-        accesses.push((region, Access::from(tags.get(inst)).with_size(bytes.into())));
+        accesses.push((region, Access::from(tags.get(inst)).with_size(u64::from(bytes))));
     }
     let mut parted = 0;
     for (a, of_a) in &accesses {

@@ -69,7 +69,7 @@ fn wide_accesses_immutable_stores_and_readonly_loads() {
         let tag = graph.tag(places[1]).unwrap();
         graph
             .builder()
-            .access_tag(tag.base, tag.access, tag.offset, tag.size.unwrap(), true)
+            .immutable_access_tag(tag.base, tag.access, tag.offset, tag.size.unwrap())
             .unwrap()
     });
     let wide = build(|emit| emit.load(types::I64, 8, places[0]));
@@ -120,7 +120,7 @@ fn a_missing_region_says_why() {
         let mut graph = Graph::new();
         let root = graph.builder().root("elsewhere").unwrap();
         let int = graph.builder().scalar_type("int", root).unwrap();
-        graph.builder().struct_tag(int, int, 0, false).unwrap()
+        graph.builder().struct_tag(int, int, 0).unwrap()
     };
     let every: [Option<TagId>; 3] = [Some(places[2]), None, Some(unknown)];
     let (mut func, tags) = build(|emit| {

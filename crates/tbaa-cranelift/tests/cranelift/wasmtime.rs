@@ -9,7 +9,7 @@
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::Session;
-use tbaa::declare::{Declarations, Place, Record, Target};
+use tbaa::declare::{Declarations, Place, Record, ScalarLayout, Target};
 use tbaa_cranelift::{Regions, Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, build, meant, result};
@@ -39,7 +39,7 @@ fn runtime() -> Runtime {
         .define(data.field("bump_ptr", "unsigned int").field("active_space_end", "unsigned int"))
         .unwrap();
     // The heap is untyped bytes; nothing else is in it but objects.
-    types.scalar("heap word", 4, 4, "char").unwrap();
+    types.scalar("heap word", ScalarLayout { size: 4, align: 4 }, "char").unwrap();
     let header = Record::structure("VMGcHeader");
     types.define(header.field("kind", "heap word").field("type_index", "heap word")).unwrap();
     let mut session = Session::with_unions(types);

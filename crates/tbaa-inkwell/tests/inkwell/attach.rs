@@ -9,7 +9,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TagForm, TaggedPlace};
+use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
 
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, count, machine};
@@ -111,8 +111,8 @@ fn round_trips() {
     for root in [b.anonymous_root(), b.empty_root(), b.root("\0R\u{e9}"), b.anonymous_root()] {
         let int = b.scalar_type("int", root.unwrap()).unwrap();
         let s = b.struct_type("S", &[(int, 0), (int, 4)]).unwrap();
-        b.struct_tag(s, int, 4, false).unwrap();
-        b.struct_tag(int, int, 0, true).unwrap();
+        b.struct_tag(s, int, 4).unwrap();
+        b.immutable_struct_tag(int, int, 0).unwrap();
     }
     // Distinct nodes with other operands than themselves, equal ones among them.
     let root = graph.insert(&[Operand::String(b"D")]).unwrap();
@@ -161,8 +161,9 @@ fn cycles_are_read() {
     let context = Context::create();
     let mut sink = LlvmSink::new(&context);
     // A distinct node whose operand is replaced.
-    let a = sink.node(&[SinkOperand::Bytes(b"a"), SinkOperand::Null], true).unwrap();
-    let b = sink.node(&[SinkOperand::Bytes(b"b"), SinkOperand::Node(&a)], false).unwrap();
+    let a = sink.node(&[SinkOperand::Bytes(b"a"), SinkOperand::Null], Storage::Distinct).unwrap();
+    let b =
+        sink.node(&[SinkOperand::Bytes(b"b"), SinkOperand::Node(&a)], Storage::Uniqued).unwrap();
     // SAFETY: both nodes are the context's, and the operand exists.
     unsafe { LLVMReplaceMDNodeOperandWith(a.as_value().as_value_ref(), 1, b.as_raw()) };
     let code = Code::new(&context, 1);

@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use tbaa::declare::{Declarations, Record, Target};
+use tbaa::declare::{Declarations, Record, ScalarLayout, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
 use tbaa_inkwell::{Jit, JitOptions, LlvmSink, TagForm, Tagger};
 use tbaa_lower::emit::{Bisect, Emitter, TextSink};
@@ -51,7 +51,7 @@ fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
 #[test]
 fn another_process_goes_on() {
     let mut types = runtime::types();
-    types.scalar("element", 8, 8, "long long").unwrap();
+    types.scalar("element", ScalarLayout { size: 8, align: 8 }, "long long").unwrap();
     types.alias("Slot", "TValue *").unwrap();
     types.define(Record::structure("Own").bits("a", "int", 3).field("e", "element")).unwrap();
     let mut jit = Jit::new(types);
@@ -66,7 +66,7 @@ fn another_process_goes_on() {
     // What is declared is the same, and so is what was declared in other ways.
     for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
         let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
-        assert_eq!((a.offset, a.size, a.bits, a.bytes()), (b.offset, b.size, b.bits, b.bytes()));
+        assert_eq!((a.offset, a.size, a.bits, a.room()), (b.offset, b.size, b.bits, b.room()));
     }
     // Code of before and code of now are of one type system, later types included.
     again.define(Record::structure("Late").field("x", "int")).unwrap();

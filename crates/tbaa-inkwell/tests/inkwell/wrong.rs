@@ -9,6 +9,7 @@ use inkwell::context::Context;
 use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
 use tbaa::declare::{Declarations, Record, Target};
+use tbaa::{AccessKind, Size};
 use tbaa_inkwell::{HelperError, Helpers, LlvmSink, Tagger, check_shared};
 use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TagForm, TaggedPlace};
 
@@ -250,7 +251,7 @@ fn an_access_wider_than_its_place() {
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
     let error = tagger(&context).attach(value, store).unwrap_err().to_string();
     assert!(error.starts_with("an access of a size that varies at `TValue`"), "{error}");
-    let any = jit.sized("TValue.value.n", u64::MAX).unwrap();
+    let any = jit.sized("TValue.value.n", Size::Unknown).unwrap();
     tagger(&context).attach(&any, store).unwrap();
     // Copies are of whole records.
     let bytes = |bytes| context.i64_type().const_int(bytes, false);
@@ -422,6 +423,7 @@ fn an_allocator_touches_what_it_hands_out() {
 
 #[test]
 fn misuse_names_the_place() {
-    let misuse = Jit::new(proto()).place("immutable Proto.step").unwrap().check(Some(8), true);
+    let misuse =
+        Jit::new(proto()).place("immutable Proto.step").unwrap().check(8, AccessKind::Write);
     assert_eq!(misuse, Err(Misuse::Store { path: "immutable Proto.step".to_owned() }));
 }

@@ -154,8 +154,8 @@ pub(super) fn read_body<'t>(
     let found = reading.resolve(context, name.clone(), from);
     let ty = checked(lexer, from, found)?.ok_or_else(|| lexer.wanted("a type"))?;
     if !opaque {
-        let (elements, packed) = Parser::new(lexer, context, reading).body()?;
-        checked(lexer, from, context.complete(ty, &elements, packed))?;
+        let (elements, packing) = Parser::new(lexer, context, reading).body()?;
+        checked(lexer, from, context.complete(ty, &elements, packing))?;
     }
     if let Some(entry) = reading.types.get_mut(&name) {
         entry.defined = true;

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::{position, unescape};
-use tbaa_types::TypeError;
+use tbaa_types::{Packing, TypeError};
 
 /// What is wrong with the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -112,24 +112,23 @@ impl<'t> Tokens<'t> {
         if self.take(token) { Ok(()) } else { Err(self.wanted(wanted)) }
     }
 
-    /// Takes the start of a struct body if one comes next; tells whether it is
-    /// packed.
-    pub(super) fn open_struct(&mut self) -> Option<bool> {
+    /// Takes the start of a struct body if one comes next.
+    pub(super) fn open_struct(&mut self) -> Option<Packing> {
         let before = self.at;
         if self.take("{") {
-            return Some(false);
+            return Some(Packing::Padded);
         }
         if self.take("<") && self.take("{") {
-            return Some(true);
+            return Some(Packing::Packed);
         }
         self.at = before;
         None
     }
 
     /// Takes the end of a struct body if it comes next.
-    pub(super) fn close_struct(&mut self, packed: bool) -> bool {
+    pub(super) fn close_struct(&mut self, packing: Packing) -> bool {
         let before = self.at;
-        let closed = self.take("}") && (!packed || self.take(">"));
+        let closed = self.take("}") && (packing == Packing::Padded || self.take(">"));
         if !closed {
             self.at = before;
         }

@@ -1,7 +1,7 @@
 //! Reading types from LLVM assembly, without recursion.
 
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
-use tbaa_types::{Context, Primitive, Type, TypeError};
+use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeError};
 
 /// What a name in a text stands for.
 pub(super) trait Names<'t> {
@@ -45,7 +45,7 @@ enum Frame {
     /// The elements are the values from `first` on.
     Struct {
         first: usize,
-        packed: bool,
+        packing: Packing,
         opened: usize,
     },
     /// The result is the value at `first`, the parameters follow.
@@ -122,12 +122,12 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Reads the body of a struct: its elements, and whether it is packed.
-    pub(super) fn body(&mut self) -> Result<(Vec<Type>, bool), ParseError> {
-        let packed = self.lexer.open_struct().ok_or_else(|| self.lexer.wanted("a struct body"))?;
+    /// Reads the body of a struct: its elements and its packing.
+    pub(super) fn body(&mut self) -> Result<(Vec<Type>, Packing), ParseError> {
+        let packing = self.lexer.open_struct().ok_or_else(|| self.lexer.wanted("a struct body"))?;
         let mut elements = Vec::new();
-        if self.lexer.close_struct(packed) {
-            return Ok((elements, packed));
+        if self.lexer.close_struct(packing) {
+            return Ok((elements, packing));
         }
         loop {
             self.lexer.skip();
@@ -135,8 +135,8 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             let ty = self.ty()?;
             checked(self.lexer, from, self.context.check_elements(&[ty]))?;
             elements.push(ty);
-            if self.lexer.close_struct(packed) {
-                return Ok((elements, packed));
+            if self.lexer.close_struct(packing) {
+                return Ok((elements, packing));
             }
             self.lexer.expect(",", "`,` or the end of the struct")?;
         }
@@ -163,12 +163,12 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             self.frames.push(Frame::Array { len });
             return Ok(Next::Type);
         }
-        if let Some(packed) = self.lexer.open_struct() {
-            if self.lexer.close_struct(packed) {
-                let ty = self.context.literal_struct(&[], packed);
+        if let Some(packing) = self.lexer.open_struct() {
+            if self.lexer.close_struct(packing) {
+                let ty = self.context.literal_struct(&[], packing);
                 return Ok(Next::Have(checked(self.lexer, from, ty)?, from));
             }
-            self.frames.push(Frame::Struct { first: self.values.len(), packed, opened: from });
+            self.frames.push(Frame::Struct { first: self.values.len(), packing, opened: from });
             return Ok(Next::Type);
         }
         if self.lexer.take("<") {
@@ -212,7 +212,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             }
             b"x86_mmx" => {
                 let element = checked(self.lexer, from, self.context.int(64))?;
-                checked(self.lexer, from, self.context.vector(element, 1, false))?
+                checked(self.lexer, from, self.context.vector(element, ElementCount::Fixed(1)))?
             }
             [b'i', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
                 let bits = super::lex::saturating(digits);
@@ -270,22 +270,23 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             }
             Frame::Vector { len, scalable } => {
                 let narrow = u32::try_from(len).map_err(|_| TypeError::VectorLength(len));
-                let vector = narrow.and_then(|len| self.context.vector(ty, len, scalable));
+                let count = if scalable { ElementCount::Scalable } else { ElementCount::Fixed };
+                let vector = narrow.and_then(|len| self.context.vector(ty, count(len)));
                 let vector = checked(self.lexer, from, vector)?;
                 self.lexer.expect(">", "`>` after the element type")?;
                 Ok(Next::Have(vector, from))
             }
-            Frame::Struct { first, packed, opened } => {
+            Frame::Struct { first, packing, opened } => {
                 checked(self.lexer, from, self.context.check_elements(&[ty]))?;
                 self.values.push(ty);
                 if self.lexer.take(",") {
                     self.frames.push(frame);
                     return Ok(Next::Type);
                 }
-                if !self.lexer.close_struct(packed) {
+                if !self.lexer.close_struct(packing) {
                     return Err(self.lexer.wanted("`,` or the end of the struct"));
                 }
-                let made = self.context.literal_struct(&self.values[first..], packed);
+                let made = self.context.literal_struct(&self.values[first..], packing);
                 self.values.truncate(first);
                 Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
             }
@@ -314,7 +315,11 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         let Some(Frame::Function { first, opened }) = self.frames.pop() else {
             return Err(self.lexer.wanted("a function type"));
         };
-        let made = self.context.function(self.values[first], &self.values[first + 1..], var_arg);
+        let (result, params) = (self.values[first], &self.values[first + 1..]);
+        let made = match var_arg {
+            true => self.context.variadic_function(result, params),
+            false => self.context.function(result, params),
+        };
         self.values.truncate(first);
         Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
     }

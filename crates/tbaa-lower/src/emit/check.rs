@@ -6,7 +6,7 @@ use tbaa::parts::Shape;
 use tbaa::parts::Verdicts;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::wellformed::Rule;
-use tbaa::{Format, Graph, NodeId, Tag, TagId, TypeId};
+use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 
 /// Says which tags may be given to stock LLVM.
 ///
@@ -195,8 +195,8 @@ impl TagCheck {
         }
         let room = graph.ty(access).size().unwrap_or(0);
         match size {
-            Some(0 | u64::MAX) if access != base => Some(Reason::UnknownSize),
-            Some(size) if size != u64::MAX && size > room => Some(Reason::Wide { size, room }),
+            Some(Size::Unknown) if access != base => Some(Reason::UnknownSize),
+            Some(Size::Bytes(size)) if size > room => Some(Reason::Wide { size, room }),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::check::{Refusal, TagCheck};
 use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
-use super::sink::{Sink, SinkOperand};
+use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 
@@ -48,7 +48,7 @@ impl<E: fmt::Display> fmt::Display for EmitError<E> {
             EmitError::Unplanned { access } => {
                 f.write_str("the plan does not know an access with this tag")?;
                 if let Some(size) = access.size {
-                    write!(f, " and a size of its own, {size} bytes")?;
+                    write!(f, " and a size of its own, {} bytes", u64::from(size))?;
                 }
                 f.write_str(": lower the access, or leave it without a tag")
             }
@@ -400,5 +400,6 @@ fn make<S: Sink>(
             }
         });
     }
-    sink.node(&operands, graph.is_distinct(node)).map_err(EmitError::Sink)
+    let storage = if graph.is_distinct(node) { Storage::Distinct } else { Storage::Uniqued };
+    sink.node(&operands, storage).map_err(EmitError::Sink)
 }

@@ -21,7 +21,7 @@
 //! let mut b = graph.builder();
 //! let root = b.root("R")?;
 //! let int = b.scalar_type("int", root)?;
-//! let tag = b.struct_tag(int, int, 0, false)?;
+//! let tag = b.struct_tag(int, int, 0)?;
 //!
 //! let mut emitter = Emitter::new(TextSink::default());
 //! assert_eq!(emitter.tag(&graph, tag).unwrap(), 2);
@@ -34,7 +34,7 @@
 //! );
 //!
 //! // Later: the next tag needs one node more.
-//! let constant = graph.builder().struct_tag(int, int, 0, true)?;
+//! let constant = graph.builder().immutable_struct_tag(int, int, 0)?;
 //! emitter.tag(&graph, constant).unwrap();
 //! assert_eq!(emitter.sink_mut().take(), "!3 = !{!1, !1, i64 0, i64 1}\n");
 //! # Ok::<(), tbaa::BuildError>(())
@@ -63,5 +63,5 @@ pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
 pub use plan::{Attachments, ClassPlan, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
-pub use sink::{Sink, SinkOperand};
+pub use sink::{Sink, SinkOperand, Storage};
 pub use sinks::TextSink;

@@ -2,7 +2,7 @@
 
 use super::emitter::{EmitError, Emitter};
 use super::recorded::Recorded;
-use super::sink::{Sink, SinkOperand};
+use super::sink::{Sink, SinkOperand, Storage};
 use crate::Classes;
 use crate::scopes::ScopeNames;
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
@@ -242,7 +242,7 @@ impl<S: Sink> Emitter<S> {
             .zip(&tags)
             .flat_map(|(entry, tag)| [int(entry.offset), int(entry.size), SinkOperand::Node(tag)])
             .collect();
-        self.sink.node(&operands, false).map(Some).map_err(EmitError::Sink)
+        self.sink.node(&operands, Storage::Uniqued).map(Some).map_err(EmitError::Sink)
     }
 
     fn scopes(

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::sink::{Sink, SinkOperand};
+use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::Int;
 
 /// A node that is written down, to be made in any [`Sink`] later, any number of
@@ -17,7 +17,7 @@ pub struct Recorded(Arc<Recipe>);
 #[derive(Debug)]
 struct Recipe {
     operands: Vec<RecordedOperand>,
-    distinct: bool,
+    storage: Storage,
 }
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Recorded {
             RecordedOperand::Node(below) => SinkOperand::Node(made(below)),
             RecordedOperand::Itself => SinkOperand::Itself,
         });
-        sink.node(&operands.collect::<Vec<_>>(), self.0.distinct)
+        sink.node(&operands.collect::<Vec<_>>(), self.0.storage)
     }
 }
 
@@ -98,7 +98,7 @@ impl Sink for Recorder {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, Recorded>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<Recorded, Infallible> {
         let operand = |operand: &SinkOperand<'_, Recorded>| match *operand {
             SinkOperand::Null => RecordedOperand::Null,
@@ -108,6 +108,6 @@ impl Sink for Recorder {
             SinkOperand::Itself => RecordedOperand::Itself,
         };
         let operands = operands.iter().map(operand).collect();
-        Ok(Recorded(Arc::new(Recipe { operands, distinct })))
+        Ok(Recorded(Arc::new(Recipe { operands, storage })))
     }
 }

@@ -1,6 +1,6 @@
 //! The scopes that were emitted.
 
-use super::sink::{Sink, SinkOperand};
+use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::table::{Entry, HashMap};
 
 /// The scopes that were emitted.
@@ -45,7 +45,7 @@ impl<N: Clone> ScopeLists<N> {
                 None => {
                     let operands =
                         [SinkOperand::Bytes(name.as_bytes()), SinkOperand::Node(&known.node)];
-                    let node = sink.node(&operands, false)?;
+                    let node = sink.node(&operands, Storage::Uniqued)?;
                     let number = known.scopes.len() as u32;
                     known.scopes.insert(name.into(), (number, node.clone()));
                     (number, node)
@@ -58,7 +58,7 @@ impl<N: Clone> ScopeLists<N> {
             return Ok(Some(list.clone()));
         }
         let operands: Vec<_> = nodes.iter().map(SinkOperand::Node).collect();
-        let list = sink.node(&operands, false)?;
+        let list = sink.node(&operands, Storage::Uniqued)?;
         known.lists.insert(numbers.into(), list.clone());
         Ok(Some(list))
     }
@@ -79,7 +79,7 @@ impl<N: Clone> ScopeLists<N> {
         }
         let texts = std::iter::once(domain).chain(rows.iter().map(String::as_str));
         let operands: Vec<_> = texts.map(|text| SinkOperand::Bytes(text.as_bytes())).collect();
-        let node = sink.node(&operands, false)?;
+        let node = sink.node(&operands, Storage::Uniqued)?;
         known.relations.insert(rows, node.clone());
         Ok(Some(node))
     }
@@ -92,7 +92,7 @@ impl<N: Clone> ScopeLists<N> {
         match self.0.entry(domain.into()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(free) => {
-                let node = sink.node(&[SinkOperand::Bytes(domain.as_bytes())], false)?;
+                let node = sink.node(&[SinkOperand::Bytes(domain.as_bytes())], Storage::Uniqued)?;
                 let (scopes, lists) = (HashMap::default(), HashMap::default());
                 Ok(free.insert(Domain { node, scopes, lists, relations: HashMap::default() }))
             }

@@ -17,9 +17,20 @@ pub enum SinkOperand<'a, N> {
     Itself,
 }
 
+/// How a node is kept.
+///
+/// LLVM: `Metadata::StorageType`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Storage {
+    /// There is one node of these operands.
+    Uniqued,
+    /// It is a node of its own, whatever its operands.
+    Distinct,
+}
+
 /// What keeps metadata nodes.
 ///
-/// A sink should return the same node for equal operands unless `distinct`, as
+/// A sink should return the same node for equal operands of uniqued nodes, as
 /// LLVM does; [`Emitter`](super::Emitter) asks for each node of a graph once.
 pub trait Sink {
     /// What names a node; cheap to clone.
@@ -27,7 +38,7 @@ pub trait Sink {
     /// Why a node cannot be made.
     type Error;
 
-    /// Makes a node. A node that is an operand of itself is always `distinct`.
+    /// Makes a node. A node that is an operand of itself is always distinct.
     ///
     /// # Errors
     ///
@@ -37,6 +48,6 @@ pub trait Sink {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, Self::Node>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<Self::Node, Self::Error>;
 }

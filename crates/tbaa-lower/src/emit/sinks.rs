@@ -1,6 +1,6 @@
 //! Sinks that need no LLVM.
 
-use super::sink::{Sink, SinkOperand};
+use super::sink::{Sink, SinkOperand, Storage};
 use std::convert::Infallible;
 use std::fmt::Write;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -39,12 +39,13 @@ impl Sink for TextSink {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, u64>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<u64, Infallible> {
         let number = self.next;
         self.next += 1;
         let text = &mut self.text;
-        let _ = write!(text, "!{number} = {}!{{", if distinct { "distinct " } else { "" });
+        let distinct = if storage == Storage::Distinct { "distinct " } else { "" };
+        let _ = write!(text, "!{number} = {distinct}!{{");
         for (position, operand) in operands.iter().enumerate() {
             text.push_str(if position == 0 { "" } else { ", " });
             let _ = match operand {
@@ -73,7 +74,7 @@ impl Sink for Graph {
     fn node(
         &mut self,
         operands: &[SinkOperand<'_, NodeId>],
-        distinct: bool,
+        storage: Storage,
     ) -> Result<NodeId, GraphError> {
         let operands = operands.iter().map(|operand| match *operand {
             SinkOperand::Null => Operand::Null.into(),
@@ -82,6 +83,7 @@ impl Sink for Graph {
             SinkOperand::Node(node) => Operand::Node(*node).into(),
             SinkOperand::Itself => DraftOperand::Member(0),
         });
+        let distinct = storage == Storage::Distinct;
         let draft = Draft { distinct, operands: operands.collect() };
         // One draft makes one node.
         self.insert_group(&[draft])?.pop().ok_or(GraphError::NoMember)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{DataLayout, PrimitiveSpec};
-use crate::{Context, Primitive, Type, TypeKind};
+use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 /// A size or an offset, in bits or bytes as the function that returns it says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -188,15 +188,15 @@ impl Layouts<'_> {
     ///
     /// LLVM: `DataLayout::getStructLayout`.
     pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
-        let (elements, packed) = match self.context.kind(ty) {
-            TypeKind::Literal { elements, packed } => (elements, packed),
-            TypeKind::Identified { body: Some(elements), packed, .. } => (elements, packed),
+        let (elements, packing) = match self.context.kind(ty) {
+            TypeKind::Literal { elements, packing } => (elements, packing),
+            TypeKind::Identified { body: Some(elements), packing, .. } => (elements, packing),
             TypeKind::Identified { body: None, .. } => return Err(LayoutError::Unsized),
             _ => return Err(LayoutError::NotStruct),
         };
         self.measure(ty)?;
         let mut offsets = Vec::with_capacity(elements.len());
-        let place = self.place(elements, packed, |offset| offsets.push(offset))?;
+        let place = self.place(elements, packing, |offset| offsets.push(offset))?;
         Ok(StructLayout { offsets, ..place })
     }
 
@@ -233,13 +233,13 @@ impl Layouts<'_> {
             TypeKind::Int(bits) => self.int(bits),
             TypeKind::Pointer { address_space, .. } => self.pointer(address_space),
             TypeKind::Array { element, len } => array(self.get(element)?, len),
-            TypeKind::Vector { element, len, scalable } => {
+            TypeKind::Vector { element, count } => {
                 let of = self.get(element)?;
-                self.vector(of.bits, len, scalable)
+                self.vector(of.bits, count)
             }
-            TypeKind::Literal { elements, packed } => self.structure(elements, packed),
-            TypeKind::Identified { body: Some(elements), packed, .. } => {
-                self.structure(elements, packed)
+            TypeKind::Literal { elements, packing } => self.structure(elements, packing),
+            TypeKind::Identified { body: Some(elements), packing, .. } => {
+                self.structure(elements, packing)
             }
             TypeKind::Identified { body: None, .. } | TypeKind::Function { .. } => {
                 Err(LayoutError::Unsized)
@@ -283,14 +283,14 @@ impl Layouts<'_> {
         )
     }
 
-    fn vector(&self, element_bits: u64, len: u32, scalable: bool) -> Measured {
-        let bits = element_bits.checked_mul(len.into()).ok_or(LayoutError::TooLarge)?;
+    fn vector(&self, element_bits: u64, count: ElementCount) -> Measured {
+        let bits = element_bits.checked_mul(count.min().into()).ok_or(LayoutError::TooLarge)?;
         let natural = bits.div_ceil(8).next_power_of_two();
         // LLVM looks the width up as a 32-bit number.
         let spec = exact(&self.layout.vectors, bits as u32);
         let abi = spec.map_or(natural, |spec| spec.abi);
         let preferred = spec.map_or(natural, |spec| spec.preferred);
-        Ok(Measure { scalable, ..fixed(bits, abi, preferred)? })
+        Ok(Measure { scalable: count.is_scalable(), ..fixed(bits, abi, preferred)? })
     }
 
     /// LLVM: `TargetExtType::getLayoutType`.
@@ -304,26 +304,34 @@ impl Layouts<'_> {
                 }
                 _ => self.int(32),
             },
-            b"aarch64.svcount" => self.vector(1, 16, true),
+            b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
                 // As many bytes as its registers have, eight at least in each.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
-                    Some(TypeKind::Vector { len, .. }) => len.max(8),
+                    Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
                 };
                 let count = ints.first().map_or(0, |&fields| len.wrapping_mul(fields));
-                if count == 0 { Err(LayoutError::Unsized) } else { self.vector(8, count, true) }
+                match count {
+                    0 => Err(LayoutError::Unsized),
+                    count => self.vector(8, ElementCount::Scalable(count)),
+                }
             }
-            b"amdgcn.named.barrier" => self.vector(32, 4, false),
+            b"amdgcn.named.barrier" => self.vector(32, ElementCount::Fixed(4)),
             b"llvm.test.vectorelement" => self.int(32),
             _ if name.starts_with(b"spirv.") || name.starts_with(b"dx.") => self.pointer(0),
             _ => Err(LayoutError::Unsized),
         }
     }
 
-    fn structure(&self, elements: &[Type], packed: bool) -> Measured {
-        let vectors =
-            |&ty: &Type| matches!(self.context.kind(ty), TypeKind::Vector { scalable: true, .. });
+    fn structure(&self, elements: &[Type], packing: Packing) -> Measured {
+        let packed = packing == Packing::Packed;
+        let vectors = |&ty: &Type| {
+            matches!(
+                self.context.kind(ty),
+                TypeKind::Vector { count: ElementCount::Scalable(_), .. }
+            )
+        };
         let homogeneous =
             elements.first().is_some_and(vectors) && elements.iter().all(|ty| *ty == elements[0]);
         for &element in elements {
@@ -331,7 +339,7 @@ impl Layouts<'_> {
                 return Err(LayoutError::Unsized);
             }
         }
-        let place = self.place(elements, packed, |_| {})?;
+        let place = self.place(elements, packing, |_| {})?;
         let bits = place.size.min.checked_mul(8).ok_or(LayoutError::TooLarge)?;
         let abi = if packed { 1 } else { place.align.max(self.layout.aggregate_abi) };
         let alloc = if packed { place.size.min } else { align_to(place.size.min, abi)? };
@@ -345,7 +353,7 @@ impl Layouts<'_> {
     fn place(
         &self,
         elements: &[Type],
-        packed: bool,
+        packing: Packing,
         mut at: impl FnMut(TypeSize),
     ) -> Result<StructLayout, LayoutError> {
         let mut size = TypeSize::fixed(0);
@@ -353,7 +361,7 @@ impl Layouts<'_> {
         for &element in elements {
             let of = self.get(element)?;
             size.scalable |= of.scalable;
-            let demanded = if packed { 1 } else { of.abi };
+            let demanded = if packing == Packing::Packed { 1 } else { of.abi };
             if !size.scalable {
                 let aligned = align_to(size.min, demanded)?;
                 padded |= aligned != size.min;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target};
+use tbaa::parts::TagParts;
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId};
@@ -148,9 +149,10 @@ fn lowered(
 }
 
 fn show(graph: &Graph, tag: TagId) -> String {
+    let size = TagParts::size_number(graph, graph.tag_node(tag));
     let Ok(tag) = graph.tag(tag) else { return "malformed tag".to_owned() };
     let name = |ty| printable(graph.ty(ty).name().unwrap_or_default());
-    let size = tag.size.map_or(String::new(), |size| format!(", {size}"));
+    let size = size.map_or(String::new(), |size| format!(", {size}"));
     let immutable = if tag.immutable { ", immutable" } else { "" };
     format!("tag ({}, {}, {}{size}{immutable})", name(tag.base), name(tag.access), tag.offset)
 }

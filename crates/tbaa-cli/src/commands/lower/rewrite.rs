@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::{Access, Graph, NodeId, Oracle, TagId};
+use tbaa::{Access, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Classes, LowerError, Lowering, Source};
 
@@ -37,8 +37,7 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
     match sizes.of(ty).map(|size| size.store) {
         Some(bytes) => of_width(module.graph(), tag, bytes),
         None if scalar => tag.into(),
-        // 0 is an unknown number.
-        None => Source::sized(tag, 0),
+        None => Source::sized(tag, Size::Unknown),
     }
 }
 

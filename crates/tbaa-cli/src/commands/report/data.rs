@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
+use tbaa::parts::TagParts;
 use tbaa::{AliasRule, Field, Graph, TagId, TypeId, TypeKind};
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
@@ -375,7 +376,7 @@ fn rows(
             base: at(tag.map(|tag| tag.base)),
             access: at(tag.map(|tag| tag.access)),
             offset: tag.map_or(0, |tag| tag.offset),
-            size: tag.and_then(|tag| tag.size),
+            size: TagParts::size_number(graph, graph.tag_node(id)),
             uses,
             rejected: verifier.check(id).err().map(|violation| violation.to_string()),
         }

@@ -20,7 +20,7 @@ use super::recorded::Recorded;
 use crate::{Lowering, Shared, Source, tags_of_clang};
 use tagging::{JitPlan, anchors, records};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
-use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, TagId, TypeId};
+use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeId};
 
 /// All that a JIT keeps of TBAA: declared types, their graph and its oracle, and
 /// the tags that stock LLVM gets for them.
@@ -175,17 +175,17 @@ impl<T: Typed> Jit<T> {
         self.one(path, None)
     }
 
-    /// Returns the place that a path leads to, for accesses of `bytes` bytes, which
-    /// may be more than it has: a vector that begins there. `u64::MAX` is for a
-    /// size that only the run time knows, and covers no less than any other:
+    /// Returns the place that a path leads to, for accesses of a size of their own, which
+    /// may be more than it has: a vector that begins there. An unknown size is for a number that
+    /// only the run time knows, and covers no less than any other:
     /// [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
     ///
     /// # Errors
     ///
     /// As [`Jit::places`].
-    pub fn sized(&mut self, path: &str, bytes: u64) -> Result<TaggedPlace, JitError> {
+    pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<TaggedPlace, JitError> {
         // 0 too is a number that nobody knows yet.
-        self.one(path, Some(if bytes == 0 { u64::MAX } else { bytes }))
+        self.one(path, Some(size.into()))
     }
 
     /// Returns the places that paths lead to, in their order, with the tags of
@@ -353,7 +353,7 @@ impl<T: Typed> Jit<T> {
         Ok(())
     }
 
-    fn one(&mut self, path: &str, size: Option<u64>) -> Result<TaggedPlace, JitError> {
+    fn one(&mut self, path: &str, size: Option<Size>) -> Result<TaggedPlace, JitError> {
         let place = self.resolve(path)?;
         let access = match size {
             Some(size) => self.session.update(|types, graph| types.sized(graph, path, size))?,
@@ -377,7 +377,7 @@ impl<T: Typed> Jit<T> {
         path: &str,
         place: Place,
         access: Access,
-        sized: Option<u64>,
+        sized: Option<Size>,
     ) -> Result<TaggedPlace, JitError> {
         let nodes = self.tagged(access).map_err(|error| match error {
             JitError::NoTag { why, .. } => JitError::NoTag { path: path.to_owned(), why },

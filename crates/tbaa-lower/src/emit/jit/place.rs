@@ -6,6 +6,7 @@ use std::ops::Deref;
 use super::super::plan::Attachments;
 use super::super::recorded::Recorded;
 use tbaa::declare::Place;
+use tbaa::{AccessKind, Size};
 
 /// What an access and a call get: nodes that are in no LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -39,7 +40,7 @@ pub struct TaggedPlace {
     pub(super) place: Place,
     pub(super) path: String,
     /// The size that it was asked for with.
-    pub(super) sized: Option<u64>,
+    pub(super) sized: Option<Size>,
     pub(super) nodes: Tagged,
 }
 
@@ -59,9 +60,9 @@ impl TaggedPlace {
     }
 
     /// Returns how many bytes an access there may have: the size that was asked for, else
-    /// the place's [extent](Place::extent). [`u64::MAX`] where there is no end.
+    /// the place's [extent](Place::extent).
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn room(&self) -> Size {
         self.sized.unwrap_or(self.place.extent)
     }
 
@@ -77,39 +78,53 @@ impl TaggedPlace {
         self.nodes.nodes()
     }
 
-    /// Checks that an access of `size` bytes may have this tag: that it ends inside the
-    /// place, or is a [run](Place::run) of whole elements.
+    /// Checks that an access of this size may have this tag: that it ends inside the
+    /// place, or is a [run](Place::run) of whole elements. Of one that writes it also checks
+    /// that the memory is not immutable.
     ///
     /// # Errors
     ///
     /// [`Misuse::Wider`] where it reaches past the place, [`Misuse::Store`] for a
     /// store where memory is immutable.
-    pub fn check(&self, size: Option<u64>, writes: bool) -> Result<(), Misuse> {
-        let path = || self.path.clone();
-        if writes && self.place.immutable {
-            return Err(Misuse::Store { path: path() });
-        }
-        let fits = |size: u64| match self.sized {
-            Some(sized) => size <= sized,
+    pub fn check(&self, size: impl Into<Size>, kind: AccessKind) -> Result<(), Misuse> {
+        self.check_kind(kind)?;
+        let size = size.into();
+        let fits = match self.sized {
+            Some(sized) => sized.covers(size),
             None => self.place.fits(size),
         };
-        match size.filter(|&size| !fits(size)) {
-            Some(size) => Err(Misuse::Wider { path: path(), size, room: self.bytes() }),
-            None => Ok(()),
+        match fits {
+            true => Ok(()),
+            false => Err(Misuse::Wider { path: self.path.clone(), size, room: self.room() }),
         }
     }
 
-    /// Checks that a copy or fill of `size` bytes, `None` for as many as the run time says,
-    /// is one of this place alone.
+    /// Checks that an access of this kind may have this tag, whatever its size.
     ///
     /// # Errors
     ///
-    /// [`Misuse::Wider`], as [`TaggedPlace::check`]. One of a size that varies is a run: its
+    /// [`Misuse::Store`] for a store where memory is immutable.
+    pub fn check_kind(&self, kind: AccessKind) -> Result<(), Misuse> {
+        match self.place.immutable && kind != AccessKind::Read {
+            true => Err(Misuse::Store { path: self.path.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that a copy or fill of this size is one of this place alone. It may write where
+    /// memory is immutable to others.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse::Wider`], as [`TaggedPlace::check`]. One of an unknown size is a run: its
     /// path must end at an element, unless the place has no end.
-    pub fn check_copy(&self, size: Option<u64>) -> Result<(), Misuse> {
-        let runs = self.sized.is_none() && self.place.run > self.place.extent;
-        let size = size.or((!runs).then_some(u64::MAX));
-        self.check(size, false)
+    pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), Misuse> {
+        let size = size.into();
+        let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);
+        if runs && size == Size::Unknown {
+            return Ok(());
+        }
+        self.check(size, AccessKind::Read)
     }
 }
 
@@ -129,10 +144,10 @@ pub enum Misuse {
     Wider {
         /// The place.
         path: String,
-        /// Bytes accessed; `u64::MAX` for a number that is known at run time only.
-        size: u64,
-        /// Bytes of the place.
-        room: u64,
+        /// How many bytes it accesses.
+        size: Size,
+        /// How many bytes the place has.
+        room: Size,
     },
     /// It stores to memory that is immutable: LLVM moves loads of it over stores.
     Store {
@@ -146,9 +161,11 @@ impl fmt::Display for Misuse {
         match self {
             Misuse::Wider { path, size, room } => {
                 match size {
-                    &u64::MAX => f.write_str("an access of a size that varies")?,
-                    size => write!(f, "an access of {size} bytes")?,
+                    Size::Unknown => f.write_str("an access of a size that varies")?,
+                    Size::Bytes(size) => write!(f, "an access of {size} bytes")?,
                 }
+                // An access that reaches past a place means that the place has an end.
+                let room = u64::from(*room);
                 write!(
                     f,
                     " at `{path}`, which has {room}: LLVM does not look at sizes and would miss \

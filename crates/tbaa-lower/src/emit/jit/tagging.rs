@@ -85,7 +85,7 @@ pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
         let Ok(Tag { access: char, .. }) = graph.tag(above) else { return Ok(above) };
         let mut b = graph.builder();
         let nobody = b.sized_type(char, 1, "nobody's", &[])?;
-        b.access_tag(nobody, nobody, 0, 1, false)
+        b.access_tag(nobody, nobody, 0, 1)
     });
     Ok([above, other.map_err(DeclareError::Build)?])
 }
