@@ -3,7 +3,8 @@
 //! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no
 //! tag, a malformed tag, different roots, an id of another graph.
 //!
-//! There is one way to an answer (`query.rs`):
+//! There is one way to an answer (`query.rs`). A small oracle whose intervals leave many pairs open
+//! first looks whether the pair was asked about before (`memo.rs`). Then
 //!
 //! 1. the *index* compares two intervals of 8 bytes, and where they meet two
 //!    records (`index.rs`). That decides pairs of *regular* tags, to whose one scalar one way

@@ -46,8 +46,8 @@ impl Rule for Llvm {
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                let quick = if why { None } else { sound::decide(&self.0, index, (a, b)) };
-                quick.unwrap_or_else(|| LlvmDefinition { graph, index }.decide(a, b))
+                let quick = if why { None } else { sound::clause(&self.0, index, (a, b)) };
+                quick.unwrap_or_else(|| LlvmDefinition { graph, index }.clause(a, b))
             }
             (Some(_), Some(_)) => Clause::ForeignTag,
             _ => Clause::NoTag,
@@ -136,8 +136,8 @@ impl LlvmDefinition<'_> {
         })
     }
 
-    fn decide(self, a: TagId, b: TagId) -> Clause {
-        let one_order = |a, b| match self.decide_in_order(a, b) {
+    fn clause(self, a: TagId, b: TagId) -> Clause {
+        let one_order = |a, b| match self.match_in_order(a, b) {
             None => Clause::Malformed,
             Some(Err(Crash)) => Clause::Crash,
             Some(Ok(found)) => found.clause(),
@@ -155,7 +155,7 @@ impl LlvmDefinition<'_> {
     /// LLVM: `MDNode::getMostGenericTBAA`.
     fn most_generic(self, a: TagId, b: TagId) -> Option<Tag> {
         let graph = self.graph;
-        match self.decide_in_order(a, b)?.ok()? {
+        match self.match_in_order(a, b)?.ok()? {
             Match::Same => graph.tag(a).ok(),
             Match::Meets(tag) => graph.tag(tag).ok(),
             Match::DifferentRoots => None,
@@ -164,7 +164,7 @@ impl LlvmDefinition<'_> {
     }
 
     /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn decide_in_order(self, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
+    fn match_in_order(self, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
         let graph = self.graph;
         if a == b {
             return Some(Ok(Match::Same));

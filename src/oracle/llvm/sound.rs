@@ -9,7 +9,7 @@ use crate::oracle::types::{TypeIndex, Types};
 
 /// Decides on two tags, of which one is not regular; `None` if a base type may not be sound, or
 /// the roots differ.
-pub(super) fn decide(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
+pub(super) fn clause(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;
     let (root_b, y) = SizedTag::of(tables, index, b)?;

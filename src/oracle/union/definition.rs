@@ -76,7 +76,7 @@ pub(super) struct UnionDefinition<'d> {
 
 impl UnionDefinition<'_> {
     /// Decides on two accesses of different tags by what their tags say alone.
-    pub(super) fn look_up(&self, a: &Resolved, b: &Resolved) -> Option<Clause> {
+    pub(super) fn by_tags(&self, a: &Resolved, b: &Resolved) -> Option<Clause> {
         let types = self.types;
         let covers =
             |a: &Resolved, b: &Resolved| a.is_whole() && types.is_ancestor(a.access, b.access);
@@ -92,7 +92,7 @@ impl UnionDefinition<'_> {
     }
 
     /// Decides on two accesses that denote something.
-    pub(super) fn decide(&self, sides: (Side<'_>, Side<'_>), strict: bool) -> Decision {
+    pub(super) fn by_paths(&self, sides: (Side<'_>, Side<'_>), strict: bool) -> Decision {
         let format = sides.0.0.format(self.types);
         let mut steps = 0;
         let mut overlap = |strict| {

@@ -297,14 +297,14 @@ impl Rule for Union {
             return Clause::SameTag.into();
         }
         let definition = UnionDefinition { types: &index.types, explained: why };
-        if let Some(clause) = definition.look_up(&of_a, &of_b) {
+        if let Some(clause) = definition.by_tags(&of_a, &of_b) {
             return clause.into();
         }
         let paths = |access: Access, of_access| self.paths(index, (access.tag, of_access));
         match (paths(a, &of_a), paths(b, &of_b)) {
             (Ok(in_a), Ok(in_b)) => {
                 let sides = ((of_a, in_a.as_deref()), (of_b, in_b.as_deref()));
-                definition.decide(sides, self.strict)
+                definition.by_paths(sides, self.strict)
             }
             (Err(clause), _) | (_, Err(clause)) => clause.into(),
         }
