@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a tarball and a Debian package of the command, its manual and completions, and the
-# two libraries with their headers:
+# Makes a tarball and a Debian package of the command, its manual, pages and completions, and
+# the two libraries with their headers:
 #     sh packaging/package.sh [FOLDER]
 # They are put into FOLDER, target/package when none is given. C and C++ users link the
 # libraries in there: no Rust is needed to use them. BUILT=FOLDER takes what was built
@@ -34,7 +34,16 @@ fill() {
     "$built/tbaa" completions bash >"$root/share/bash-completion/completions/tbaa"
     "$built/tbaa" completions zsh >"$root/share/zsh/site-functions/_tbaa"
     "$built/tbaa" completions fish >"$root/share/fish/vendor_completions.d/tbaa.fish"
-    install -m 644 README.md LICENSE-APACHE LICENSE-MIT "$root/share/doc/tbaa"
+    install -m 644 CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$root/share/doc/tbaa"
+    # The pages, and the files that they link to; none of these links is dead.
+    for page in README.md docs/*.md examples/*/README.md; do
+        install -D -m 644 "$page" "$root/share/doc/tbaa/$page"
+        grep -oE '\]\([^)]*|^\[[^]]*\]: .*' "$page" | sed -E 's/^\]\(|^\[[^]]*\]: //; s/#.*//; /:|^$/d' |
+            while read -r link; do
+                file=$(realpath -m --relative-to=. "$(dirname "$page")/$link")
+                install -D -m 644 "$file" "$root/share/doc/tbaa/$file"
+            done
+    done
 }
 
 # The tarball may be unpacked anywhere: CMake finds the prefix by itself, and so does pkg-config.

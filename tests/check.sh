@@ -3,6 +3,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# As in run.sh, or what depends on LLVM would be compiled anew.
+LLVM_SYS_221_PREFIX=${LLVM_SYS_221_PREFIX:-$(llvm-config-22 --prefix)}
+export LLVM_SYS_221_PREFIX
+
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 for features in '' declare serde derive; do

@@ -24,6 +24,9 @@ if [ -n "$missing" ]; then
         $missing >/dev/null
 fi
 
+# A build that found no LLVM is remembered by llvm-sys until this is another.
+LLVM_SYS_221_PREFIX=${LLVM_SYS_221_PREFIX:-$(llvm-config-22 --prefix)}
+export LLVM_SYS_221_PREFIX
 # A missing LLVM fails the comparisons instead of skipping them.
 export TBAA_LLVM=require
 # What users get is tested as they get it: without the feature `self-check`,

@@ -18,7 +18,10 @@ fn link() {
         Ok(output) if output.status.success() => {
             String::from_utf8_lossy(&output.stdout).into_owned()
         }
-        _ => panic!("cannot run {config}: install LLVM 22's headers, or set LLVM_CONFIG"),
+        _ => panic!(
+            "cannot run {config}: install LLVM 22 with its headers (on Debian `apt-get install \
+             llvm-22-dev`), or set LLVM_CONFIG to an llvm-config of that version"
+        ),
     };
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").include("include").file("src/plugin.cpp");

@@ -1,6 +1,5 @@
 //! Assembly text of what is none: C and C++ through clang, bitcode through `llvm-dis`.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use crate::compile_commands::{self, Compilation};
 use crate::printable::{printable, printable_path};
 use crate::progress;
 use crate::report::{Failure, note};
+use crate::tools::{cannot_run, clang, command_of, named, tool};
 
 /// The input of a command.
 #[derive(clap::Args)]
@@ -199,47 +199,19 @@ pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
     ))
 }
 
-/// Returns `$CLANG`, or else the first that is there of `clang` and `clang-22`.
-pub(crate) fn clang() -> OsString {
-    tool("CLANG", ["clang", "clang-22"])
-}
-
-/// The command that a variable names, which may have arguments: `ccache clang-22`.
-pub(crate) fn command_of(named: &OsStr) -> Command {
-    let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
-    let words = words.unwrap_or_default();
-    let Some((program, arguments)) = words.split_first() else { return Command::new(named) };
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command
-}
-
-/// Makes assembly text of bitcode, by `$LLVM_DIS`, or else `llvm-dis-22` or
-/// `llvm-dis`: a new one reads old bitcode, and the other way it does not.
+/// Makes assembly text of bitcode, by `$LLVM_DIS`, or else the `llvm-dis` that [`tool()`] finds: a new
+/// one reads old bitcode, and the other way it does not.
 pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>, Failure> {
-    let mut command = Command::new(tool("LLVM_DIS", ["llvm-dis-22", "llvm-dis"]));
+    let mut command = Command::new(named("LLVM_DIS").unwrap_or_else(|| tool("llvm-dis").into()));
     command.args(["-o", "-"]);
-    run(command, "bitcode needs `llvm-dis`: set LLVM_DIS to one", Some(bitcode))
-}
-
-fn tool(variable: &str, names: [&str; 2]) -> OsString {
-    if let Some(named) = env::var_os(variable).filter(|named| !named.is_empty()) {
-        return named;
-    }
-    names.into_iter().find(|name| is_on_path(name)).unwrap_or(names[0]).into()
-}
-
-/// Returns whether a program of this name is where programs are looked for.
-pub(crate) fn is_on_path(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    run(command, "set LLVM_DIS to an llvm-dis", Some(bitcode))
 }
 
 /// Runs a tool, which says on standard error itself what it does not like.
 fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
     let name = shown(&command);
     let output = progress::aside(|| output_of(&mut command, input))
-        .map_err(|error| Failure::unusable(format!("cannot run {name}: {error}; {remedy}")))?;
+        .map_err(|error| Failure::unusable(cannot_run(&name, &error, remedy)))?;
     if output.status.success() {
         return Ok(output.stdout);
     }

@@ -22,6 +22,7 @@ mod report;
 mod scratch;
 mod sources;
 mod svg;
+mod tools;
 mod walk;
 
 use std::io::{self, BufWriter, Write};

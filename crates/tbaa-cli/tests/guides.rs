@@ -2,10 +2,10 @@
 //!
 //! In the README and the pages under `docs`, a block of kind `console` is a
 //! session: lines that start with `$ ` are given to `sh`, and the lines after
-//! them are what is printed on standard output. A command goes on in the next line
-//! after a backslash, and within single quotes. A line `...` stands for any lines. A block of another kind whose first line is a comment with a file's
-//! name is that file. The commands of the README's lists are run, too. The sessions of a page run one after the other in one
-//! folder, in which the repository's `crates`, `specs` and `tests` stand too.
+//! them are what a terminal shows. A command goes on in the next line after a backslash, and within single quotes. A line
+//! `...` stands for any lines. A block of another kind whose first line is a comment with a file's name is that file.
+//! The commands of the README's lists are run, too. The sessions of a page run one after the other in one folder, in
+//! which the repository's `crates`, `specs` and `tests` stand too. `tests/fresh.sh` follows two pages on a bare machine.
 //!
 //! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
 //! the difference before it is committed.
@@ -44,9 +44,11 @@ fn scratch(page: &Path) -> PathBuf {
     folder
 }
 
-/// Runs a command in a folder, and returns what it prints.
+/// Runs a command in a folder, and returns what a terminal would show of it.
 fn run(command: &str, folder: &Path) -> String {
-    let mut shell = tools::shell(command);
+    // In a pipeline, the order of the two streams depends on which program is quicker.
+    let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
+    let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
     eprintln!("$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -56,9 +58,10 @@ fn run(command: &str, folder: &Path) -> String {
 fn try_out(list: &str, folder: &Path) {
     let ours = ["tbaa ", "clang-22 "];
     for command in list.lines().filter(|line| ours.iter().any(|start| line.starts_with(start))) {
-        let command = format!("{{ {command}\n}} >out.txt; echo $?");
+        let command = format!("{{ {command}\n}} >out.txt 2>&1; echo $?");
         let status = run(&command, folder);
-        assert!(matches!(status.trim(), "0" | "1"), "{command}: {status}");
+        let printed = fs::read_to_string(folder.join("out.txt")).unwrap();
+        assert!(matches!(status.trim(), "0" | "1"), "{command}: {status}{printed}");
     }
 }
 

@@ -50,8 +50,8 @@ impl fmt::Display for Error {
         match self {
             Error::Llvm(found) => write!(
                 f,
-                "the plugin needs LLVM {LLVM}: {found}; install `llvm-{LLVM}-dev` and `clang-{LLVM}`, \
-                 or set LLVM_CONFIG to an llvm-config of that version"
+                "the plugin needs LLVM {LLVM}: {found}; install it (on Debian `apt-get install \
+                 clang-{LLVM} llvm-{LLVM}-dev`), or set LLVM_CONFIG to an llvm-config of that version"
             ),
             Error::Compile(command, printed) => {
                 write!(f, "cannot compile the plugin by `{command}`:\n{}", printed.trim_end())

@@ -9,6 +9,8 @@ for flags in "" -O2 "-O0 -g"; do
 done
 printf '#include "tbaa_witness.h"\nint main(void) { tbaa_witness_fresh(0, 0); return 0; }\n' > own.c
 root=$(realpath "$HERE/../../../..")
+# Without the system's headers, of which an installed tbaa_witness.h is one.
+cc="$cc -nostdlibinc"
 # Where cargo builds into the repository, the header is found there.
 case $TBAA in "$root"/*) quiet $cc -fsyntax-only own.c ;; esac
 # As it is installed; a folder of the program's goes first.

@@ -19,7 +19,8 @@ says 'alone.c is compiled without checks: expected x86_64'
 printf '#!/bin/sh\necho >> calls\nexec "$@"\n' > wrap
 CLANG="sh ./wrap clang-22" quiet $cc -O1 main.c put.c -o wrapped
 reports wrapped
-[ $(wc -l < calls) = 5 ]
+# Its version, and two calls a source.
+[ $(wc -l < calls) = 6 ]
 cp "$HERE"/../../bin/tbaa-c* .
 ln -s "$TBAA" tbaa
 quiet ./tbaa-cc -O1 main.c put.c -o one_word

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::commands::cc::record::{Step, steps};
-use crate::convert::is_on_path;
 use crate::report::Failure;
 use crate::scratch::Folder;
+use crate::tools::installed;
 
 /// A program that is built again and again.
 pub(super) struct Build {
@@ -129,8 +129,7 @@ impl Build {
             if objects.is_empty() {
                 continue;
             }
-            let tool = ["llvm-ar-22", "llvm-ar"].into_iter().find(|it| is_on_path(it));
-            let mut command = Command::new(tool.unwrap_or("ar"));
+            let mut command = Command::new(installed("llvm-ar").unwrap_or_else(|| "ar".to_owned()));
             command.arg("r").arg(&archive.path).args(objects);
             finish(command, "change an archive")?;
             changed.insert(archive.path.clone());

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
-use crate::convert::is_on_path;
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::scratch::Folder;
+use crate::tools::{self, clang, command_of, tool};
 
 /// Runs the command or the recipe on copies of the module.
 pub(super) struct Judge<'a> {
@@ -142,7 +142,7 @@ impl<'a> Judge<'a> {
                 (compile, execute)
             }
             Recipe::Native => {
-                let mut compile = Command::new(tool("clang"));
+                let mut compile = command_of(&clang());
                 compile.args(["-Wno-override-module", "-x", "ir"]).arg(copy);
                 compile.args(flags).arg("-o").arg(&program);
                 (compile, Command::new(&program))
@@ -152,7 +152,7 @@ impl<'a> Judge<'a> {
         let messages = if first { Output::Error } else { self.output() };
         let _ = std::fs::remove_file(&program);
         let ended = run(compile.stdin(Stdio::null()), &messages, deadline)
-            .map_err(|error| cannot_run(compile.get_program(), &error))?;
+            .map_err(|error| cannot_run_tool(compile.get_program(), &error))?;
         if !matches!(ended, Ended::Status(status) if status.success()) {
             return Ok(Outcome::NotCompiled(ended));
         }
@@ -162,8 +162,10 @@ impl<'a> Judge<'a> {
             Recipe::Run if first => Output::Files(&printed, &errors),
             _ => Output::File(&printed),
         };
-        let ended = run(&mut execute, &output, deadline)
-            .map_err(|error| cannot_run(execute.get_program(), &error))?;
+        let ended = run(&mut execute, &output, deadline).map_err(|error| match recipe {
+            Recipe::Run => cannot_run_tool(execute.get_program(), &error),
+            Recipe::Native => cannot_run(execute.get_program(), &error),
+        })?;
         // A program that never ran has shown nothing.
         if matches!(output, Output::Files(..)) {
             let errors = std::fs::read(&errors).unwrap_or_default();
@@ -194,6 +196,15 @@ fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {
     Failure::unusable(format!("cannot run {}: {error}", program.display()))
 }
 
+/// The same, of a program of LLVM.
+fn cannot_run_tool(program: &OsStr, error: &io::Error) -> Failure {
+    Failure::unusable(tools::cannot_run(
+        program.display(),
+        error,
+        "give a command in place of --recipe",
+    ))
+}
+
 fn contains(argument: &OsStr, what: &str) -> bool {
     argument.as_encoded_bytes().windows(what.len()).any(|bytes| bytes == what.as_bytes())
 }
@@ -205,10 +216,4 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
     }
     // Text that is no Unicode has no place in a command with a placeholder.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
-}
-
-/// Returns LLVM 22's program of that name, or whichever there is.
-fn tool(name: &str) -> OsString {
-    let versioned = format!("{name}-22");
-    if is_on_path(&versioned) { versioned.into() } else { name.into() }
 }

@@ -36,9 +36,6 @@ use prove::{Opt, Prover};
 use show::{InFunction, Row, Shown};
 use source::SourceLine;
 
-/// LLVM's program that is asked unless another is named.
-const OPT: &str = "opt-22";
-
 /// Says which stores and calls force LLVM to load a value again.
 ///
 /// Finds loads that LLVM could have reused or hoisted, lists the stores and calls that
@@ -93,9 +90,9 @@ pub(crate) struct Blocks {
     /// Ask LLVM whether it removes a load once tags separate it from the blamed stores.
     #[arg(long)]
     pub(crate) prove: bool,
-    /// The opt to run; the rules are those of LLVM 22.
-    #[arg(long, value_name = "PROGRAM", default_value = OPT)]
-    pub(crate) opt: String,
+    /// The opt to run [default: opt-22, or else the newest opt]; the rules are those of LLVM 22.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) opt: Option<String>,
     /// The function passes to run.
     #[arg(long, value_name = "PASSES", default_value = "gvn,loop-mssa(licm),gvn")]
     pub(crate) passes: String,
@@ -150,9 +147,11 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut input = Input::open(args.flags.of(path))?;
-    let opt = Opt { program: &args.opt, passes: &args.passes };
+    let opt = args.prove.then(|| Opt::new(args.opt.as_deref(), &args.passes));
     let names = || args.name.iter().chain(&args.access);
-    if args.prove && matches!(input.content, Content::Module(_)) {
+    if let Some(opt) = &opt
+        && matches!(input.content, Content::Module(_))
+    {
         // Numbers of lines and of nodes are those of the whole text.
         let is_of_function = |name: &String| name.starts_with('@');
         let mut text = input.text().to_vec();
@@ -173,7 +172,7 @@ fn one(
     let mut functions = judge.functions(&sizes, |it| wanted.has_function(module, it));
     let debug = &DebugInfo::new(input.text());
     let mut sample = None;
-    if args.prove {
+    if let Some(opt) = opt {
         let prover = Prover::new(opt, &judge)?;
         let is_wanted = |load| wanted.has_load(module, load);
         sample = Some(Sample::take(&prover, &judge, &functions, is_wanted, args.sample)?);
@@ -185,7 +184,8 @@ fn one(
     }
     let names = input.names();
     let sample = sample.as_ref();
-    let profile = Profile::of((args.profile.as_deref(), &args.opt), &judge, &functions, debug)?;
+    let profile =
+        Profile::of((args.profile.as_deref(), args.opt.as_deref()), &judge, &functions, debug)?;
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
@@ -314,7 +314,7 @@ pub(super) fn blocked_loads(
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
     let functions = judge.functions(&sizes, |_| true);
-    let profile = Profile::of((profile, OPT), &judge, &functions, debug)?;
+    let profile = Profile::of((profile, None), &judge, &functions, debug)?;
     let shown = Shown::new(input, &names, debug, &judge, None, profile);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =

@@ -41,7 +41,7 @@ pub(super) struct Profile {
 impl Profile {
     /// Reads what `perf script` wrote, or else asks `opt` about the counts that the module has.
     pub(super) fn of(
-        (script, opt): (Option<&Path>, &str),
+        (script, opt): (Option<&Path>, Option<&str>),
         judge: &Judge<'_>,
         functions: &[Function<'_>],
         debug: &DebugInfo<'_>,
@@ -85,7 +85,7 @@ impl Profile {
     }
 
     /// LLVM derives how often a block is run from the counts and weights of `!prof`.
-    fn by_block(opt: &str, judge: &Judge<'_>, functions: &[Function<'_>]) -> Profile {
+    fn by_block(opt: Option<&str>, judge: &Judge<'_>, functions: &[Function<'_>]) -> Profile {
         let mut profile = Profile::default();
         if memchr::memmem::find(judge.text, b"!\"function_entry_count\"").is_none() {
             return profile;

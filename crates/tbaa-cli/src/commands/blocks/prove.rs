@@ -12,6 +12,7 @@ use super::blame::Judge;
 use super::body::Body;
 use crate::progress;
 use crate::report::Failure;
+use crate::tools::{cannot_run, tool};
 
 /// What LLVM made of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,11 +34,16 @@ pub(super) struct Trial {
 
 /// `opt`, and the passes that are asked.
 pub(super) struct Opt<'a> {
-    pub(super) program: &'a str,
-    pub(super) passes: &'a str,
+    program: String,
+    passes: &'a str,
 }
 
-impl Opt<'_> {
+impl<'a> Opt<'a> {
+    /// The program that is named, or else the one that is installed.
+    pub(super) fn new(named: Option<&str>, passes: &'a str) -> Self {
+        Opt { program: program(named), passes }
+    }
+
     /// Gives every value a name, by which it is found again.
     pub(super) fn named(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
         self.run(text, "instnamer")
@@ -56,7 +62,7 @@ impl Opt<'_> {
     pub(super) fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
         let (folder, name) = match self.program.rfind('/') {
             Some(at) => self.program.split_at(at + 1),
-            None => ("", self.program),
+            None => ("", &*self.program),
         };
         let program = format!("{folder}{}", name.replacen("opt", "llvm-extract", 1));
         let Ok(function) = std::str::from_utf8(function) else { return text };
@@ -66,15 +72,19 @@ impl Opt<'_> {
 
     fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
         let passes = format!("-passes={passes}");
-        let written = ask(self.program, &["-S", "-o", "-", &passes, "-"], text);
+        let written = ask(&self.program, &["-S", "-o", "-", &passes, "-"], text);
         written.map(|[out, _]| out).map_err(Failure::unusable)
     }
 }
 
 /// What LLVM prints of how often each block of a profiled module is run.
-pub(super) fn block_counts(opt: &str, text: &[u8]) -> Result<Vec<u8>, String> {
+pub(super) fn block_counts(opt: Option<&str>, text: &[u8]) -> Result<Vec<u8>, String> {
     let arguments = ["-disable-output", "-passes=print<block-freq>", "-"];
-    ask(opt, &arguments, text).map(|[_, printed]| printed)
+    ask(&program(opt), &arguments, text).map(|[_, printed]| printed)
+}
+
+fn program(named: Option<&str>) -> String {
+    named.map_or_else(|| tool("opt"), str::to_owned)
 }
 
 /// What a program of LLVM's makes of a text, and what it prints beside it.
@@ -86,7 +96,7 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<[Vec<u8>; 2], S
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| fail(format!("{error}; name LLVM's opt by --opt")))?;
+        .map_err(|error| cannot_run(program, &error, "name LLVM's opt by --opt"))?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
@@ -207,7 +217,7 @@ impl<'a> Prover<'a> {
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
         let [records, _] =
-            ask(self.opt.program, &arguments, self.judge.text).map_err(Failure::unusable)?;
+            ask(&self.opt.program, &arguments, self.judge.text).map_err(Failure::unusable)?;
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 

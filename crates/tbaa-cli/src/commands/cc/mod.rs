@@ -4,6 +4,7 @@ mod line;
 pub(crate) mod record;
 mod runtime;
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,17 @@ use std::process::{Command, ExitStatus};
 
 use tbaa_instrument::{Form, instrument};
 
-use crate::convert::{Words, clang, command_of, words};
+use crate::convert::{Words, words};
 use crate::report::{Failure, note, refuse_input};
 use crate::scratch::Folder;
+use crate::tools::{INSTALL, cannot_run, clang, command_of, version};
 use line::{Line, Task, Word};
 use record::Recording;
 
 /// Compiles C as clang does, with run-time checks of tags.
 ///
 /// Put it in a compiler's place: CC="tbaa cc" CXX="tbaa c++" ./configure && make. It
-/// compiles by clang (`$CLANG`), puts a check before each tagged access, and links
+/// compiles by clang (`$CLANG`, or else clang-22 or the newest clang; 15 at least), puts a check before each tagged access, and links
 /// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
 /// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
 /// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
@@ -61,7 +63,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
         });
         refuse_input(output, inputs)?;
     }
-    let driver = Driver { plus_plus, clang: &by };
+    let driver = Driver { plus_plus, clang: &by, version: &OnceCell::new() };
     if line.task == Task::Other {
         if line.has("--help") || line.has("-help") {
             note("`tbaa cc` is clang with run-time checks: `tbaa help cc`; this is clang's help:");
@@ -142,6 +144,8 @@ pub(crate) fn arguments() -> Vec<OsString> {
 struct Driver<'d> {
     plus_plus: bool,
     clang: &'d OsStr,
+    /// The first number of clang's version, if that was asked for.
+    version: &'d OnceCell<u32>,
 }
 
 impl Driver<'_> {
@@ -152,13 +156,17 @@ impl Driver<'_> {
         }
         command
     }
+
+    fn version(self) -> u32 {
+        *self.version.get_or_init(|| version(command_of(self.clang)))
+    }
 }
 
 /// Runs clang, whose messages go where this program's would.
 fn finish(command: &mut Command) -> Result<Status, Failure> {
     let status = command.status().map_err(|error| {
         let name = command.get_program().display();
-        Failure::unusable(format!("cannot run {name}: {error}; set CLANG to a clang"))
+        Failure::unusable(cannot_run(name, &error, "set CLANG to a clang"))
     })?;
     Ok(code(status))
 }
@@ -362,7 +370,11 @@ impl Job<'_> {
         if self.line.task == Task::Link {
             let folder = self.line.output.as_deref().and_then(Path::parent);
             let prefix = folder.unwrap_or(Path::new("")).join(self.prefix());
-            command.arg("-c").arg("-dumpdir").arg(prefix);
+            command.arg("-c");
+            // clang knows it since 17. An older one names these files by the object.
+            if self.driver.version() >= 17 {
+                command.arg("-dumpdir").arg(prefix);
+            }
         }
         command.args(["-Qunused-arguments", "-Wno-override-module", "-x", "ir"]);
         command
@@ -381,7 +393,14 @@ impl Job<'_> {
                 let is_told = has_no_tags && checked.calls > 0;
                 is_told.then(|| "-fno-strict-aliasing leaves out all tags".to_owned())
             }
-            Err(error) => Some(error.kind.to_string()),
+            Err(error) => {
+                let clang = self.driver.version();
+                if (1..15).contains(&clang) {
+                    let why = format!("checks at run time need clang 15 or newer: {INSTALL}");
+                    return Err(Failure::unusable(format!("this is clang {clang}, and {why}")));
+                }
+                Some(error.kind.to_string())
+            }
         };
         if let Some(why) = why {
             note(format!("{} is compiled without checks: {why}", source.display()));
@@ -468,5 +487,8 @@ pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
     }
     arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);
     check!(run(&Cc { arguments }, plus_plus));
-    finish(Command::new(&program).args(&args.arguments))
+    let status = Command::new(&program).args(&args.arguments).status();
+    status
+        .map(code)
+        .map_err(|error| Failure::unusable(format!("cannot run {}: {error}", program.display())))
 }

@@ -7,9 +7,9 @@ use std::process::Command;
 use tbaa_instrument::interposed;
 
 use super::line::Line;
-use crate::convert::is_on_path;
 use crate::report::Failure;
 use crate::scratch::Folder;
+use crate::tools::{installed, is_on_path};
 
 /// Returns what links the runtime: the shared library, or for `-static` the archive.
 pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failure> {
@@ -32,14 +32,15 @@ pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failu
     // A program has one `malloc`, and the static C library's cannot be called by another
     // name. Checked code says itself what it allocates.
     let own = folder.file("libtbaa_witness.a");
-    let tool = ["llvm-objcopy-22", "llvm-objcopy", "objcopy"].into_iter().find(|it| is_on_path(it));
+    let gnu = || is_on_path("objcopy").then(|| "objcopy".to_owned());
+    let tool = installed("llvm-objcopy").or_else(gnu);
     let Some(tool) = tool else {
         return Err(Failure::unusable(
             "-static needs `objcopy` or `llvm-objcopy`, and neither is on the path: install \
              binutils, or link dynamically",
         ));
     };
-    let mut command = Command::new(tool);
+    let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));
     let done = command.arg(find("libtbaa_witness.a")?).arg(&own).status();
     if !done.is_ok_and(|status| status.success()) {

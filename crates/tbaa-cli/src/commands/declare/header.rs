@@ -1,6 +1,6 @@
 //! Types of a C header: what clang says of it.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::process::{Command, Output, Stdio};
 
 use tbaa::declare::{DeclId, Declarations, Policy, Target};
@@ -10,6 +10,7 @@ use super::{Declare, Loaded};
 use crate::convert;
 use crate::printable::{printable, printable_path};
 use crate::report::{Failure, note, warn};
+use crate::tools::{self, cannot_run, command_of};
 
 /// Declares the records of a header, but those that clang tags otherwise than
 /// they can be declared.
@@ -189,12 +190,12 @@ fn answer(
 }
 
 /// Returns the clang asked for, or else the one that compiles inputs.
-fn clang(args: &Declare) -> PathBuf {
-    args.clang.clone().unwrap_or_else(|| convert::clang().into())
+fn clang(args: &Declare) -> OsString {
+    args.clang.clone().unwrap_or_else(tools::clang)
 }
 
 fn command(args: &Declare) -> Command {
-    let mut command = Command::new(clang(args));
+    let mut command = command_of(&clang(args));
     command.args(["-w", "-x", "c"]);
     if let Some(triple) = args.target.as_deref().filter(|target| target.contains('-')) {
         command.arg(format!("--target={triple}"));
@@ -215,8 +216,8 @@ fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Fai
 fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output, Failure> {
     let output = convert::output_of(command.stderr(Stdio::piped()), Some(input.as_bytes()));
     output.map_err(|error| {
-        let clang = clang(args).display().to_string();
-        Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
+        let or = "name a clang with --clang";
+        Failure::unusable(cannot_run(clang(args).display(), &error, or))
     })
 }
 

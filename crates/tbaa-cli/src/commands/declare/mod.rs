@@ -2,6 +2,7 @@
 
 mod header;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -43,9 +44,9 @@ pub(crate) struct Declare {
     /// Print only these structs and unions, and those inside them.
     #[arg(long = "record", value_name = "NAME")]
     pub(crate) records: Vec<String>,
-    /// The clang to run [default: $CLANG, or else clang or clang-22].
+    /// The clang to run, 13 or newer [default: $CLANG, or else clang-22 or the newest clang].
     #[arg(long, value_name = "COMMAND")]
-    pub(crate) clang: Option<PathBuf>,
+    pub(crate) clang: Option<OsString>,
     /// Arguments for clang, after `--`.
     #[arg(last = true, value_name = "CLANG_ARGUMENTS")]
     pub(crate) arguments: Vec<String>,

@@ -1,0 +1,77 @@
+//! The programs of LLVM that are run: which of several, and what to install where there is none.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tbaa_plugin::LLVM;
+
+/// Returns `$CLANG`, or else the clang that [`tool()`] finds.
+pub(crate) fn clang() -> OsString {
+    named("CLANG").unwrap_or_else(|| tool("clang").into())
+}
+
+/// Returns what a variable names.
+pub(crate) fn named(variable: &str) -> Option<OsString> {
+    env::var_os(variable).filter(|named| !named.is_empty())
+}
+
+/// Returns the program of LLVM 22 where it is on the path, and the newest one that is there where it is
+/// not. Where there is none, running what is returned fails, and [`cannot_run()`] names the package.
+pub(crate) fn tool(name: &str) -> String {
+    installed(name).unwrap_or_else(|| format!("{name}-{LLVM}"))
+}
+
+/// The same, or `None` where there is none. `clang-19` says its version, and `clang` is asked.
+pub(crate) fn installed(name: &str) -> Option<String> {
+    let preferred = format!("{name}-{LLVM}");
+    if is_on_path(&preferred) {
+        return Some(preferred);
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).filter_map(|folder| fs::read_dir(folder).ok());
+    let files = folders.flatten().filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let version_of = |file: &str| file.strip_prefix(name)?.strip_prefix('-')?.parse().ok();
+    let versioned = files.filter_map(|file| Some((version_of(&file)?, file)));
+    let plain = is_on_path(name).then(|| (version(Command::new(name)), name.to_owned()));
+    let all = versioned.filter(|(_, file)| is_on_path(file)).chain(plain);
+    all.max().map(|(_, file)| file)
+}
+
+/// Returns the first number of the version that a program of LLVM prints, or 0 where it prints none.
+pub(crate) fn version(mut program: Command) -> u32 {
+    let output = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let printed = output.map(|output| output.stdout).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&printed);
+    let number = printed.split_once(" version ").and_then(|(_, rest)| rest.split('.').next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// Returns whether a program of this name is where programs are looked for.
+pub(crate) fn is_on_path(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// The command that a variable names, which may have arguments: `ccache clang-22`.
+pub(crate) fn command_of(named: &OsStr) -> Command {
+    let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
+    let words = words.unwrap_or_default();
+    let Some((program, arguments)) = words.split_first() else { return Command::new(named) };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// What to install for C, C++ and bitcode, and for LLVM's passes.
+pub(crate) const INSTALL: &str =
+    "install clang and LLVM 22 (on Debian `apt-get install clang-22 llvm-22`)";
+
+/// Says that a program of LLVM cannot be run, what to install, and what else to do.
+pub(crate) fn cannot_run(program: impl Display, error: &io::Error, or: &str) -> String {
+    format!("cannot run {program}: {error}; {INSTALL}, or {or}")
+}
