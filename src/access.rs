@@ -121,6 +121,15 @@ impl Access {
         }
     }
 
+    /// Returns the access of `bytes` bytes by a tag of `graph`, not as a run of elements:
+    /// [`Access::with_size`]. In the old format, which does not say how large what is accessed
+    /// is, it is [`Access::of_width`].
+    #[must_use]
+    pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
+        let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
+        if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
+    }
+
     /// The size given with the access; no number stands for an unknown one.
     pub(crate) fn given(self) -> Option<Size> {
         self.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes))

@@ -85,7 +85,7 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
         (Some(own), ..) if own.covers(size) => tag.into(),
         (Some(_), AliasRule::Llvm, _) => Access::default(),
         (None, AliasRule::Llvm, _) => tag.into(),
-        (.., Size::Bytes(width)) => Access::of_width(oracle.graph(), tag, width),
+        (.., Size::Bytes(bytes)) => Access::of_bytes(oracle.graph(), tag, bytes),
         (.., Size::Unknown) => Access::from(tag).with_size(size),
     }
 }

@@ -70,7 +70,7 @@ impl Use {
         let matters = self.writes || other.writes;
         matters && !is_same && !apart(self, other) && !apart(other, self) && {
             let parted = |oracle: &Oracle<&tbaa::Graph>| {
-                let access = |it: &Use| Access::of_width(oracle.graph(), it.tag, it.size);
+                let access = |it: &Use| Access::of_bytes(oracle.graph(), it.tag, it.size);
                 oracle.alias(access(self), access(other)) == AliasResult::NoAlias
             };
             oracles.iter().any(parted)

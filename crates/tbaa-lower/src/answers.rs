@@ -83,7 +83,7 @@ mod tests {
         let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at).unwrap());
         let oracle = Oracle::new(&graph, AliasRule::Union);
         // An access that reaches past its slot is left to the definition.
-        let [x, y, z] = [(0, Some(Size::Bytes(6))), (1, None), (2, None)]
+        let [x, y, z] = [(0, Some(Size::Bytes(5))), (1, None), (2, None)]
             .map(|(at, size)| Key { tag: tags[at], size });
         let answers = Answers::new(&oracle);
         answers.kept.borrow_mut().left = 1;

@@ -191,9 +191,9 @@ impl Registry {
     }
 }
 
-/// An access by a tag, of a width where that is known.
-pub(crate) fn access(graph: &Graph, (tag, width): (TagId, u64)) -> Access {
-    if width == 0 { tag.into() } else { Access::of_width(graph, tag, width) }
+/// An access by a tag, of so many bytes where that is known.
+pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
+    if bytes == 0 { tag.into() } else { Access::of_bytes(graph, tag, bytes) }
 }
 
 /// Whether an access is of one byte, by a type that all others but a few are below: C++'s `char`,

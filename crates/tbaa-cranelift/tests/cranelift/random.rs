@@ -60,7 +60,7 @@ impl Author<'_> {
                 + width * self.rng.below(8 / width as u64) as i32;
             let tag = (!self.rng.one_in(6)).then(|| *self.rng.pick(self.tags));
             let new = Touch { tag, at, width };
-            let access = |touch: &Touch| Access::from(touch.tag).with_size(touch.width as u64);
+            let access = |touch: &Touch| of_bytes(self.oracle, touch.tag, touch.width as u64);
             let fits = self.touches.iter().all(|old| {
                 let apart = old.at + old.width <= at || at + width <= old.at;
                 apart || self.oracle.may_alias(access(old), access(&new))
@@ -225,6 +225,11 @@ fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Fu
     func
 }
 
+/// An instruction of so many bytes.
+fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
+    tag.map_or(Access::default(), |tag| Access::of_bytes(oracle.graph(), tag, bytes))
+}
+
 /// Asks the oracle about each two accesses in two regions, with their own sizes; returns how many there are.
 fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
     let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
@@ -237,7 +242,7 @@ fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
             func.dfg.first_result(inst)
         };
         let bytes = func.dfg.value_type(value).bytes();
-        accesses.push((region, Access::from(tags.get(inst)).with_size(u64::from(bytes))));
+        accesses.push((region, of_bytes(oracle, tags.get(inst), bytes.into())));
     }
     let mut parted = 0;
     for (a, of_a) in &accesses {
