@@ -14,9 +14,11 @@ root=$work/root
 failed=
 ran=
 
-# in_root FOLDER COMMANDS: runs commands of a shell in the root. Its /proc and its processes go when it ends.
+# in_root FOLDER COMMANDS: runs commands of a shell in the root. What is mounted there, and its processes, go when it
+# ends.
 in_root() {
-    unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" chroot "$root" env -i \
+    unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" \
+        sh -c 'mount -t devpts -o newinstance,ptmxmode=666 devpts "$1/dev/pts" && exec chroot "$@"' sh "$root" env -i \
         HOME=/root PATH=/root/.cargo/bin:/opt/stable/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive NO_COLOR=1 http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" \
         no_proxy="${no_proxy:-}" sh -c 'mkdir -p "$1" && cd "$1" && eval "$2"' sh "$1" "$2" </dev/null

@@ -151,8 +151,8 @@ fn an_interrupt_leaves_nothing_behind() {
         })
     };
     assert!(wait(&is_there));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let kill = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{status}");
     assert!(!is_there());

@@ -70,9 +70,9 @@ pub(super) fn run(
 fn kill(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let group = format!("-{}", child.id());
-        // Without the program, the child alone is killed.
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        // The shell's own: a bare system has no program of that name.
+        let kill = format!("kill -s KILL -- -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &kill]).status();
     }
     // It may have ended in the meantime.
     let _ = child.kill();
