@@ -20,7 +20,7 @@ const PAIRS: usize = 1 << 14;
 /// Places of one pair: a line of the cache.
 const PLACES: usize = 8;
 
-/// Tags that a table is made for at most. It then takes 1 MiB, of which half is written.
+/// Tags that a table is made for at most. It then takes 512 KiB.
 const MOST_TAGS: usize = 1 << 11;
 
 /// A table is made if at least one of so many tags is not decided on by its interval.
@@ -28,51 +28,48 @@ const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]
 pub(super) struct Memo {
-    /// Tags up to this number have a row and a column in the table; a power of two, or 0 if
-    /// there is no table.
-    stride: u32,
-    /// By the lower tag and the higher, 32 pairs to a word: whether the answer is known, and
-    /// in the bit above whether it is `MayAlias`.
-    table: Box<[AtomicU64]>,
+    /// Number of tags in the table; 0 if there is none.
+    tags: u32,
+    /// For each pair of a tag and one that is not after it, two bits: whether the answer is known,
+    /// and whether it is `MayAlias`. The pairs of one tag follow those of the tag before.
+    table: Vec<AtomicU64>,
     /// Tags beyond which it is seen anew whether a table is worth its while.
     fits: usize,
     /// The key of a pair, and in the lowest bit the answer; 0 where there is none.
     words: OnceLock<Box<[AtomicU64]>>,
 }
 
-fn empty(len: usize) -> Box<[AtomicU64]> {
-    (0..len).map(|_| AtomicU64::new(0)).collect()
-}
-
 impl Memo {
     /// Makes room for as many tags as there are, so many of which have open intervals.
     pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
-        if tags <= self.fits {
+        if tags > self.fits {
+            self.fits = tags.next_power_of_two().max(32);
+            let worth = tags <= MOST_TAGS && open() * OPEN_SHARE >= tags;
+            self.tags = u32::from(worth);
+        }
+        if self.tags == 0 {
+            self.table = Vec::new();
             return;
         }
-        let room = tags.next_power_of_two().max(32);
-        self.fits = room;
-        let worth = room <= MOST_TAGS && open() * OPEN_SHARE >= tags;
-        self.stride = if worth { room as u32 } else { 0 };
-        self.table = empty(if worth { room * room / 32 } else { 0 });
+        self.tags = tags as u32;
+        self.table.resize_with((tags * (tags + 1) / 2).div_ceil(32), AtomicU64::default);
     }
 
     /// The word of the table that a pair is in, and the place of its bits there.
     #[inline]
     fn place(&self, a: u32, b: u32) -> Option<(&AtomicU64, u32)> {
-        let (low, high) = (a.min(b), a.max(b));
-        let at = low.wrapping_mul(self.stride).wrapping_add(high);
-        let word = self.table.get(at as usize / 32)?;
-        (high < self.stride).then_some((word, at % 32 * 2))
+        let (low, high) = (a.min(b) as usize, a.max(b) as usize);
+        let at = high.wrapping_mul(high + 1) / 2 + low;
+        Some((self.table.get(at / 32)?, at as u32 % 32 * 2))
     }
 
     /// Whether a table has both tags.
     #[inline]
     pub(super) fn has_pair(&self, a: u32, b: u32) -> bool {
-        a.max(b) < self.stride
+        a.max(b) < self.tags
     }
 
-    /// Returns the table's answer on two tags.
+    /// Returns the answer on two tags that the table has.
     #[inline]
     pub(super) fn pair(&self, a: u32, b: u32) -> Option<bool> {
         let (word, shift) = self.place(a, b)?;
@@ -80,9 +77,11 @@ impl Memo {
         (bits & 1 != 0).then_some(bits & 2 != 0)
     }
 
-    /// Notes an answer in the table.
+    /// Notes an answer on two tags, if the table has them.
     pub(super) fn set_pair(&self, a: u32, b: u32, may: bool) {
-        if let Some((word, shift)) = self.place(a, b) {
+        if self.has_pair(a, b)
+            && let Some((word, shift)) = self.place(a, b)
+        {
             word.fetch_or((1 | u64::from(may) << 1) << shift, Ordering::Relaxed);
         }
     }
@@ -91,7 +90,7 @@ impl Memo {
     #[inline]
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
         let Some(key) = key(a, b) else { return find() };
-        let words = self.words.get_or_init(|| empty(PAIRS));
+        let words = self.words.get_or_init(|| (0..PAIRS).map(|_| AtomicU64::default()).collect());
         // The upper bits of the product depend on all of the key.
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PAIRS.ilog2());
         let start = hash as usize & !(PLACES - 1);

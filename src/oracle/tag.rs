@@ -38,13 +38,28 @@ impl<G: Borrow<Graph>> Oracle<G> {
         a: impl Into<Option<TagId>>,
         b: impl Into<Option<TagId>>,
     ) -> Option<Tag> {
-        Some(self.most_generic_as_written(a.into()?, b.into()?)?.0)
+        Some(self.generic(a.into()?, b.into()?)?.0)
     }
 
     /// The same, with the number to be written for the tag's size: that of `a` or `b` if the tag
     /// is one of these.
     #[doc(hidden)]
     pub fn most_generic_as_written(&self, a: TagId, b: TagId) -> Option<(Tag, Option<u64>)> {
+        let graph = self.graph();
+        let (tag, said) = self.generic(a, b)?;
+        let immutable = tag.immutable;
+        let is = |of: &TagId| graph.tag(*of).is_ok_and(|of| Tag { immutable, ..of } == tag);
+        let number = said.map(|said| match [a, b].into_iter().find(is) {
+            Some(of) if tag.size == Some(Size::Unknown) => {
+                TagParts::size_number(graph, graph.tag_node(of))
+            }
+            _ => Some(said.into()),
+        });
+        Some((tag, number.flatten()))
+    }
+
+    /// The most generic tag, and its size as the rule says it.
+    fn generic(&self, a: TagId, b: TagId) -> Option<(Tag, Option<Size>)> {
         let graph = self.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
             return None;
@@ -53,13 +68,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let immutable =
             [a, b].iter().all(|&tag| TagParts::is_immutable(graph, graph.tag_node(tag)));
         let size = generic.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes));
-        let tag = Tag { immutable, size, ..generic };
-        let is = |of: &TagId| graph.tag(*of).is_ok_and(|of| Tag { immutable, ..of } == tag);
-        let number = generic.size.map(|size| match [a, b].into_iter().find(is) {
-            Some(of) if size == Size::Unknown => TagParts::size_number(graph, graph.tag_node(of)),
-            _ => Some(size.into()),
-        });
-        Some((tag, number.flatten()))
+        Some((Tag { immutable, size, ..generic }, generic.size))
     }
 
     /// Returns whether the oracle's rules take a tag for well formed. Every

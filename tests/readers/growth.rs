@@ -260,7 +260,10 @@ fn soak() {
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            assert!(bytes[9] < 3.0 * least, "{bytes:?}");
+            // What replicas remember does not grow with the run. This thread gives back what a reader
+            // has added to them: less may seem held than is.
+            let remembered = f64::from(1 << 19) / report.parts[9].tags as f64;
+            assert!(bytes[9] < 3.0 * least + remembered, "{bytes:?}");
             assert!(report.parts.iter().all(|part| part.replicas <= readers + 2));
             assert!(report.apart > 0 && report.apart < report.answers);
         }

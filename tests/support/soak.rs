@@ -243,7 +243,8 @@ fn add(
             part.ask += ask(shared, oracle, rng, &mut answers);
         }
         (part.tags, part.replicas) = (count, publisher.replicas());
-        part.bytes = ((plan.held)() - before) as usize;
+        // What a reader added to a replica is given back here.
+        part.bytes = usize::try_from((plan.held)() - before).unwrap_or(0);
         part.structs += 1;
     }
     (answers, parts)
