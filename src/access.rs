@@ -84,8 +84,9 @@ impl Access {
     /// The width is the access's size. It is not, where the instruction touches several whole
     /// elements: a vector of elements of an array, or from a bare pointer on, makes an access to
     /// each, and has the element's tag and size. The old format knows no elements. There, a width
-    /// that fits into the field of the tag's path is taken for an access to the field, and
-    /// gives no size.
+    /// that fits into the field of the tag's path is taken for an access to the field, or to
+    /// elements of it, and gives no size. So is any width, if LLVM's walk does not come to what is
+    /// accessed, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -108,7 +109,7 @@ impl Access {
         let Ok(parts) = graph.tag(tag) else { return access.with_size(width) };
         let room = room(graph, &parts);
         let Some(said) = parts.size else {
-            let fits = room.is_some_and(|room| width <= room);
+            let fits = room.is_none_or(|room| width <= room);
             return if fits { access } else { access.with_size(width) };
         };
         let element = graph.ty(parts.access).size().filter(|&size| size != 0);

@@ -7,9 +7,9 @@
 ; says: @unknown:3 load int
 ; never: run
 ; $ tbaa blocks FILE --opt no-such-opt
-; says: note: the profile in the module is not used: cannot ask no-such-opt
+; says: note: the profile in the module is not used: cannot run no-such-opt
 ; says: @never:3 load int
-; never: run
+; never: never run
 define i32 @never(ptr %p, ptr %q) !prof !4 {
   %a = load i32, ptr %p, !tbaa !0
   store i32 1, ptr %q, !tbaa !0
