@@ -119,14 +119,16 @@ $2
     apt-get*clang-22*)
         without_llvm
         # Debian's own is older, and not preferred.
-        set -- "$1" "$2
+        commands="set -e
+$2
 apt-get install -y -q clang"
         ;;
     # Status 1 says that something was found.
-    "tbaa "*) set -- "$1" "$2
+    "tbaa "*) commands="$2
 [ \$? -le 1 ]" ;;
+    *) commands=$2 ;;
     esac
-    step "$(echo "$2" | head -n 1)" in_root "$1" "$2"
+    step "$2" in_root "$1" "$commands"
 }
 
 # follow PAGE FOLDER

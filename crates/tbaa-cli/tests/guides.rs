@@ -28,10 +28,13 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Whether the tools of LLVM that a session names are there.
+/// Whether the tools of LLVM that a session names are there, and clang where it names a source.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
-    tools.retain(|tool| session.contains(tool) || session.contains("--recipe"));
+    let mut words = session.split_whitespace();
+    let is_compiled = words.any(|word| word.ends_with(".c") || word.ends_with(".cpp"));
+    let is_needed = |tool: &str| session.contains(tool) || session.contains("--recipe");
+    tools.retain(|&tool| is_needed(tool) || is_compiled && tool == "clang-22");
     tools::are_there(&tools)
 }
 
