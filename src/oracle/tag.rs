@@ -50,9 +50,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let immutable = tag.immutable;
         let is = |of: &TagId| graph.tag(*of).is_ok_and(|of| Tag { immutable, ..of } == tag);
         let number = said.map(|said| match [a, b].into_iter().find(is) {
-            Some(of) if tag.size == Some(Size::Unknown) => {
-                TagParts::size_number(graph, graph.tag_node(of))
-            }
+            Some(of) if said == Size::Unknown => TagParts::size_number(graph, graph.tag_node(of)),
             _ => Some(said.into()),
         });
         Some((tag, number.flatten()))
