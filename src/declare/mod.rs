@@ -56,7 +56,7 @@ pub use llvm::LlvmTypes;
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record, RecordKind};
 pub use rust::{Handle, Tbaa, TypedPath};
-pub use tagged::{Place, Policy, TaggedTypes};
+pub use tagged::{BitRange, Place, Policy, TaggedTypes};
 pub use target::Target;
 /// Sizes, alignments and offsets are the Rust compiler's own.
 ///
