@@ -58,8 +58,9 @@ impl Options {
 /// "#;
 /// let module = tbaa_ir::read(text)?;
 /// let found = verify::verify(&module, text, AliasRule::Llvm);
-/// assert_eq!(found[0].code.to_string(), "TBAA011");
-/// assert_eq!(&text[found[0].primary.as_ref().unwrap().span.clone()], b"i64 4");
+/// let first = found.iter().next().unwrap();
+/// assert_eq!(first.code.to_string(), "TBAA011");
+/// assert_eq!(&text[first.primary.as_ref().unwrap().span.clone()], b"i64 4");
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
 #[must_use]
