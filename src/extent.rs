@@ -43,6 +43,7 @@ pub enum Size {
 
 impl Size {
     /// The largest size that a number can say.
+    #[cfg(feature = "declare")]
     pub(crate) const MOST: Size = Size::Bytes(u64::MAX - 1);
 
     /// Returns the number of bytes, if it is known.

@@ -100,8 +100,7 @@
 //!
 //! * `declare`: [`declare`] and [`Session`];
 //! * `spec`, the default: [`spec`], and `serde` for the data types; brings `declare`;
-//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`;
-//! * `self-check`: every answer is compared with the rule's definition.
+//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`.
 
 #![forbid(unsafe_code)]
 

@@ -56,8 +56,8 @@ impl Session {
     /// misread as LLVM misreads them, and accesses to two members of a union may be
     /// `NoAlias`. [`Session::like_clang`] and [`Session::with_unions`] are the pairs that do.
     #[must_use]
-    pub fn new(types: Declarations, policy: Policy, rules: AliasRule) -> Session {
-        Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rules))
+    pub fn new(types: Declarations, policy: Policy, rule: AliasRule) -> Session {
+        Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rule))
     }
 
     /// Makes a session of its parts. Declared types are added to the graph, which may

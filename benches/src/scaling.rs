@@ -115,9 +115,9 @@ impl Cost {
     }
 }
 
-pub(crate) fn cost(adversary: Adversary, format: Format, rules: AliasRule, n: usize) -> Cost {
+pub(crate) fn cost(adversary: Adversary, format: Format, rule: AliasRule, n: usize) -> Cost {
     let (of_graph, (graph_time, graph)) = growth(|| time(|| adversary.graph(format, n)));
-    let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Oracle::new(&graph, rules)));
+    let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Oracle::new(&graph, rule)));
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();

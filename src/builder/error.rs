@@ -110,8 +110,10 @@ pub enum BuildError {
         /// Whether the search was given up: overlapping fields of unknown size
         /// can lead to an offset in more ways than can be tried.
         limit: bool,
-        /// The base and the access type.
-        types: (TypeId, TypeId),
+        /// The base type.
+        base_ty: TypeId,
+        /// The access type.
+        access_ty: TypeId,
     },
     /// An entry of a struct copy that starts before the end of the entry in
     /// front of it, or ends past byte 2^64.
@@ -193,7 +195,15 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for BuildError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Graph(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<GraphError> for BuildError {
     fn from(error: GraphError) -> Self {

@@ -460,9 +460,9 @@ impl Builder<'_> {
         match path::exists(self.graph, base, access, offset) {
             Some(true) => Ok(()),
             found => {
-                let types = (base, access);
+                let (base_ty, access_ty, limit) = (base, access, found.is_none());
                 let (base, access) = (self.name(base), self.name(access));
-                Err(BuildError::NoPath { base, access, offset, limit: found.is_none(), types })
+                Err(BuildError::NoPath { base, access, offset, limit, base_ty, access_ty })
             }
         }
     }

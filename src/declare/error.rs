@@ -203,7 +203,15 @@ impl fmt::Display for DeclareError {
     }
 }
 
-impl std::error::Error for DeclareError {}
+impl std::error::Error for DeclareError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DeclareError::Build(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<BuildError> for DeclareError {
     fn from(error: BuildError) -> Self {

@@ -56,7 +56,7 @@ pub use llvm::LlvmTypes;
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record, RecordKind};
 pub use rust::{Handle, Tbaa, TypedPath};
-pub use tagged::{Place, Policy, TaggedTypes};
+pub use tagged::{BitRange, Place, Policy, TaggedTypes};
 pub use target::Target;
 /// Sizes, alignments and offsets are the Rust compiler's own.
 ///
@@ -102,7 +102,7 @@ pub use target::Target;
 /// let size = types.handle(&mut graph, path!(Table.size))?;
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
-/// let (number, size) = (number.tag.unwrap(), size.tag.unwrap());
+/// let (number, size) = (number.place().tag.unwrap(), size.place().tag.unwrap());
 /// assert_eq!(oracle.alias(number, size), AliasResult::NoAlias);
 /// # Ok::<(), tbaa::declare::DeclareError>(())
 /// ```

@@ -1,7 +1,7 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
 use super::declarations::{DeclKind, LIMIT};
-use super::{DeclId, Declarations, DeclareError};
+use super::{BitRange, DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::nearest::nearest;
 use crate::table::HashSet;
@@ -45,7 +45,7 @@ pub(super) struct Spot {
     /// from the path's start.
     pub(super) offset: u64,
     /// Bit-fields: first bit from there, and width.
-    pub(super) bits: Option<(u64, u32)>,
+    pub(super) bits: Option<BitRange>,
     pub(super) align: u64,
 }
 
@@ -86,7 +86,7 @@ impl Declarations {
                 Step::Field { record, index } => {
                     let field = self.record(record).map(|r| &r.fields[index as usize]);
                     let (at, bits) = field.map_or((0, None), |field| (field.offset, field.bits));
-                    spot.bits = bits.map(|width| (8 * spot.offset + at, width));
+                    spot.bits = bits.map(|width| BitRange { first: 8 * spot.offset + at, width });
                     at / 8
                 }
                 Step::Element { index } | Step::Lane { index } => {

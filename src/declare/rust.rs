@@ -3,7 +3,6 @@
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
-use std::ops::Deref;
 use std::sync::atomic;
 
 use super::{DeclId, Declarations, DeclareError, Place, Record, RecordKind, TaggedTypes};
@@ -381,11 +380,11 @@ impl<B, F> Clone for Handle<B, F> {
 
 impl<B, F> Copy for Handle<B, F> {}
 
-impl<B, F> Deref for Handle<B, F> {
-    type Target = Place;
-
-    fn deref(&self) -> &Place {
-        &self.place
+impl<B, F> Handle<B, F> {
+    /// Returns where the path leads.
+    #[must_use]
+    pub fn place(self) -> Place {
+        self.place
     }
 }
 

@@ -31,7 +31,6 @@ impl Graph {
     }
 
     /// Makes room for so many more nodes, if there is the memory.
-    #[doc(hidden)]
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);

@@ -120,7 +120,9 @@ impl<'g> TypeNode<'g> {
 
     /// Returns the last field that does not start after `offset`: in logarithmic time
     /// where the fields' offsets do not descend.
-    #[doc(hidden)]
+    ///
+    /// LLVM: `TBAAStructTypeNode::getField`.
+    #[must_use]
     pub fn last_field(&self, offset: u64) -> Option<Field> {
         if !self.graph.is_ascending(self.id.0) {
             return self.fields().rfind(|field| field.offset <= offset);

@@ -52,7 +52,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             (None, None) => self.tags_may_alias(tag_a, tag_b),
             _ => self.ask(a, b, &mut { u64::MAX }).unwrap_or(true),
         };
-        if cfg!(feature = "self-check") {
+        if cfg!(tbaa_self_check) {
             assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
         }
         may

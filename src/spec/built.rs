@@ -129,7 +129,16 @@ impl fmt::Display for NameError {
     }
 }
 
-impl std::error::Error for NameError {}
+impl std::error::Error for NameError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            NameError::Refused { error, .. } => error.source(),
+            NameError::Declared(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 /// Returns each way to cut a path at one of its dots or not at all, longest
 /// first part first.

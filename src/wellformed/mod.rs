@@ -16,20 +16,20 @@ use crate::walks::Walks;
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Violation {
+pub struct VerifyError {
     /// The first rule broken.
     pub rule: Rule,
     /// The tag, or the type node, that breaks it.
     pub node: NodeId,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.rule.fmt(f)
     }
 }
 
-impl std::error::Error for Violation {}
+impl std::error::Error for VerifyError {}
 
 /// The verdict of LLVM's verifier on the tags of one graph.
 ///
@@ -47,7 +47,7 @@ pub struct Verifier<'g> {
 #[doc(hidden)]
 pub struct Verdicts {
     /// Of types that the graph does not know to be good.
-    bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
+    bases: HashMap<(NodeId, Format), Result<Width, VerifyError>>,
     /// The walks of tags, by format and by how many bits their offsets have.
     walks: HashMap<(Format, u32), EndedWalks>,
 }
@@ -105,14 +105,14 @@ impl<'g> Verifier<'g> {
     ///
     /// # Errors
     ///
-    /// The [`Violation`].
+    /// The [`VerifyError`].
     ///
     /// # Panics
     ///
     /// If `tag` was issued by another graph.
     ///
     /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
-    pub fn check(&mut self, tag: TagId) -> Result<(), Violation> {
+    pub fn check(&mut self, tag: TagId) -> Result<(), VerifyError> {
         self.verdicts.check(self.graph, tag)
     }
 }
@@ -120,13 +120,13 @@ impl<'g> Verifier<'g> {
 impl Verdicts {
     /// As [`Verifier::check`], for a tag of the graph that all calls name.
     #[doc(hidden)]
-    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Violation> {
+    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), VerifyError> {
         let mut check = self.rules(graph);
         let node = graph.tag_node(tag);
         let (base, access, offset, format) = check.check_operands(node)?;
         check
             .check_path(base, access, offset, format)
-            .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
+            .map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
     }
 
     /// Returns the rules one by one, for paths whose ends are known.
@@ -140,9 +140,9 @@ impl Check<'_> {
     pub(crate) fn check_operands(
         &self,
         node: NodeId,
-    ) -> Result<(NodeId, NodeId, Int, Format), Violation> {
+    ) -> Result<(NodeId, NodeId, Int, Format), VerifyError> {
         let graph = self.graph;
-        let fail = |rule| Err(Violation { rule, node });
+        let fail = |rule| Err(VerifyError { rule, node });
         let len = graph.operand_count(node);
         if len == 0 {
             return fail(Rule::TagEmpty);
@@ -207,7 +207,7 @@ impl Check<'_> {
             End::Broken(broken) => Err(broken),
             End::Open => return self.follow(base, access, offset, format, OPEN),
         };
-        if cfg!(feature = "self-check") {
+        if cfg!(tbaa_self_check) {
             assert_eq!(found, self.follow(base, access, offset, format, usize::MAX));
         }
         found
@@ -333,9 +333,13 @@ impl Check<'_> {
     /// Checks a type node by itself, as a base of tags of `format`.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
-    pub(crate) fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
+    pub(crate) fn check_type(
+        &mut self,
+        node: NodeId,
+        format: Format,
+    ) -> Result<Width, VerifyError> {
         if self.graph.is_ascending(node) && Shape::of(self.graph, node).format == format {
-            if cfg!(feature = "self-check") {
+            if cfg!(tbaa_self_check) {
                 assert_eq!(self.check_type_anew(node, format), Ok(Width::Bits(64)));
             }
             return Ok(Width::Bits(64));
@@ -343,7 +347,7 @@ impl Check<'_> {
         if let Some(&known) = self.known.bases.get(&(node, format)) {
             return known;
         }
-        let verdict = self.check_type_anew(node, format).map_err(|rule| Violation { rule, node });
+        let verdict = self.check_type_anew(node, format).map_err(|rule| VerifyError { rule, node });
         self.known.bases.insert((node, format), verdict);
         verdict
     }

@@ -1,5 +1,5 @@
 //! The public interface of each library crate, item by item, is what `CRATE.txt` says: a review
-//! shows what a release breaks.
+//! shows what a release breaks. What is `doc(hidden)`, for the project's other crates, follows.
 //!
 //! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
 //! `public-api` reads that of one Rust version: with another toolchain the test says so and is
@@ -11,8 +11,9 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "tbaa",
+    "tbaa-lex",
     "tbaa-types",
     "tbaa-ir",
     "tbaa-check",
@@ -41,8 +42,20 @@ const IMPLIED: [&str; 13] = [
     "core::panic::unwind_safe::",
 ];
 
+/// What stands between what a crate promises and what it hides.
+const HIDDEN: &str = "\nHidden: for the project's other crates, and no promise.\n\n";
+
 /// What a crate offers with all features, a line an item.
 fn interface(of: &str) -> Result<String, String> {
+    let public = items(of, &[])?;
+    let all = items(of, &["--document-hidden-items"])?;
+    let promised: HashSet<&str> = public.lines().collect();
+    let hidden = all.lines().filter(|line| !promised.contains(line));
+    let hidden: String = hidden.map(|line| format!("{line}\n")).collect();
+    Ok(if hidden.is_empty() { public } else { public + HIDDEN + &hidden })
+}
+
+fn items(of: &str, flags: &[&str]) -> Result<String, String> {
     // A folder of its own: the flag that allows JSON would rebuild much of the other.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("api");
     let output = Command::new(env!("CARGO"))
@@ -50,6 +63,7 @@ fn interface(of: &str) -> Result<String, String> {
         .arg("--target-dir")
         .arg(&target)
         .args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"])
+        .args(flags)
         .env("RUSTC_BOOTSTRAP", "1")
         .env_remove("RUSTDOCFLAGS")
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

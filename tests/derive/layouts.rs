@@ -188,7 +188,7 @@ fn char_like_members_alias_everything() {
         let mut types = Declarations::new(target.clone()).into_tagged(policy);
         macro_rules! tag {
             ($($path:tt)*) => {
-                types.handle(&mut graph, path!($($path)*)).unwrap().tag.unwrap()
+                types.handle(&mut graph, path!($($path)*)).unwrap().place().tag.unwrap()
             };
         }
         let plain = tag!(Holder.plain);

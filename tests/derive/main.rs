@@ -30,5 +30,5 @@ fn declared<T: Tbaa>() -> Declarations {
 /// Returns the offset of a path under the policy that knows most.
 fn offset<B: Tbaa, F>(path: TypedPath<B, F>) -> Result<u64, DeclareError> {
     let mut types = declared::<B>().into_tagged(Policy::Rfc);
-    types.handle(&mut Graph::new(), path).map(|handle| handle.offset)
+    types.handle(&mut Graph::new(), path).map(|handle| handle.place().offset)
 }

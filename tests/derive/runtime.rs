@@ -159,7 +159,7 @@ impl Accesses<'_> {
         let handle = self.types.handle(self.graph, path).unwrap();
         let base = B::declare(self.types.types_mut()).unwrap();
         let path = format!("{}{}", self.types.types().display(base), path.steps());
-        assert!(handle.tag.is_some(), "{path}");
+        assert!(handle.place().tag.is_some(), "{path}");
         self.paths.push(path);
     }
 }

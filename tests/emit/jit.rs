@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use std::sync::mpsc;
 use std::thread;
-use tbaa::declare::{Declarations, DeclareError, Record, Target, Tbaa, path};
+use tbaa::declare::{BitRange, Declarations, DeclareError, Record, Target, Tbaa, path};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_lower::emit::{
@@ -56,7 +56,7 @@ fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, u
 /// What a thread that compiles does with a place: its nodes go into its own context.
 fn compile(emitter: &mut Emitter<Graph>, place: &TaggedPlace) -> (TagId, TagId) {
     let node: NodeId = emitter.attachments(place.nodes()).unwrap().tag.unwrap();
-    (place.tag.unwrap(), emitter.sink_mut().mark_tag(node))
+    (place.place().tag.unwrap(), emitter.sink_mut().mark_tag(node))
 }
 
 /// Four threads compile while one adds types and places: no thread waits, all get
@@ -200,8 +200,8 @@ fn typed_paths() {
     let paths = [data, jit.types_mut().path(path!(Vector.data[*])).unwrap()];
     assert_eq!(paths, ["Vector.data", "Vector.data[*]"]);
     let places = jit.places(&paths).unwrap();
-    assert_eq!(places[0].offset, std::mem::offset_of!(Vector, data) as u64);
-    assert!(!jit.oracle().may_alias(places[0].tag, places[1].tag));
+    assert_eq!(places[0].place().offset, std::mem::offset_of!(Vector, data) as u64);
+    assert!(!jit.oracle().may_alias(places[0].place().tag, places[1].place().tag));
     let len = jit.types_mut().path(path!(Vector.len)).unwrap();
     assert!(jit.call(&[len]).unwrap().nodes().tag.is_some());
 }
@@ -213,8 +213,8 @@ fn nothing_stays_without_a_tag_in_silence() {
     let mut closed = Jit::new(types.clone());
     let bits = closed.place("B.b").unwrap();
     assert_eq!(
-        (bits.room(), bits.bits, bits.nodes().tag.is_some()),
-        (Size::Bytes(1), Some((32, 3)), true)
+        (bits.room(), bits.place().bits, bits.nodes().tag.is_some()),
+        (Size::Bytes(1), Some(BitRange { first: 32, width: 3 }), true)
     );
     let error = closed.place("B.c").unwrap_err();
     assert!(matches!(error, JitError::Declare(_)), "{error}");

@@ -161,7 +161,7 @@ fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
     None
 }
 
-/// With feature `self-check` each answer and each most generic tag is compared with
+/// With `--cfg tbaa_self_check` each answer and each most generic tag is compared with
 /// the definition's.
 #[test]
 fn graphs_do_not_depend_on_the_order_of_a_group() {

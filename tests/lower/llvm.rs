@@ -31,7 +31,7 @@ fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
     tags.dedup();
     let rows = grid(llvm, what, program.lowering.graph(), &tags);
     let place = |tag| tags.binary_search(&tag).unwrap();
-    let oracle = Oracle::new(&program.source, program.rules);
+    let oracle = Oracle::new(&program.source, program.rule);
     let mut pairs = 0;
     for (i, &(a, tag_a)) in all[..ours].iter().enumerate() {
         for (j, &(b, tag_b)) in all.iter().enumerate().skip(i + 1) {
@@ -116,7 +116,7 @@ impl Asked {
         let ours = all[..ours].iter().filter_map(tagged).count();
         let all: Vec<(Access, TagId)> = all.iter().filter_map(tagged).collect();
         let tags: Vec<TagId> = all.iter().map(|&(_, tag)| tag).collect();
-        let oracle = Oracle::new(&program.source, program.rules);
+        let oracle = Oracle::new(&program.source, program.rule);
         let (mut pairs, mut right) = (0, BTreeSet::new());
         for (i, &(a, _)) in all.iter().enumerate() {
             for (j, &(b, _)) in all.iter().enumerate().skip(i + 1) {
@@ -214,7 +214,7 @@ fn scopes_lose_nothing() {
     let (mut seed, mut asked) = (0, 0);
     while asked < 16 {
         seed += 1;
-        let Program { source, rules, lowering, .. } = Program::new(Way::Closed, seed, false);
+        let Program { source, rule, lowering, .. } = Program::new(Way::Closed, seed, false);
         if !lowering.options().scopes {
             continue;
         }
@@ -227,7 +227,7 @@ fn scopes_lose_nothing() {
         let text = scoped_module(&lowering, &accesses, tagged);
         let file = scratch("lower/scoped.ll", text.as_bytes());
         let found = no_alias("opt-22", pipeline, &file).expect("opt-22");
-        let right = expected(&Oracle::new(&source, rules), &accesses);
+        let right = expected(&Oracle::new(&source, rule), &accesses);
         assert_eq!(found, right, "seed {seed}");
     }
 }

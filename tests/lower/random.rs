@@ -26,7 +26,7 @@ impl Way {
 /// A random program and its lowering.
 pub(crate) struct Program {
     pub(crate) source: Graph,
-    pub(crate) rules: AliasRule,
+    pub(crate) rule: AliasRule,
     pub(crate) lowering: Lowering,
     /// What clang's code accesses, with clang's tags; the first is `char`.
     theirs: Vec<(Access, Option<TagId>)>,
@@ -53,7 +53,7 @@ impl Program {
             universe::grow(&mut rng, &mut u, taste);
         }
         let (source, tags) = u.graph();
-        let rules = *rng.pick(&[
+        let rule = *rng.pick(&[
             AliasRule::Union,
             AliasRule::Union,
             AliasRule::UnionStrict,
@@ -69,11 +69,11 @@ impl Program {
         };
         let sources: Vec<Source> = tags.iter().map(|&tag| source_of(&mut rng, tag)).collect();
         let mut lowering = Lowering::new(if grown { options.lineage("test") } else { options });
-        let oracle = Oracle::new(&source, rules);
+        let oracle = Oracle::new(&source, rule);
         let steps = if grown { Some(&mut rng) } else { None };
         lower(&mut lowering, &oracle, &sources, steps);
         drop(oracle);
-        Program { source, rules, lowering, theirs: Vec::new(), private: Vec::new() }
+        Program { source, rule, lowering, theirs: Vec::new(), private: Vec::new() }
     }
 
     fn declared(seed: u64, mixed: bool, grown: bool) -> Program {
@@ -103,7 +103,7 @@ impl Program {
         let tags: Vec<TagId> = lowering.graph().tags().collect();
         let theirs = pairs.iter().map(|&(from, tag)| (from.into(), Some(tags[tag.index()])));
         let theirs = theirs.collect();
-        Program { source, rules: AliasRule::Union, lowering, theirs, private }
+        Program { source, rule: AliasRule::Union, lowering, theirs, private }
     }
 
     /// Our accesses with their tags, then clang's; and how many are ours.
@@ -235,7 +235,7 @@ fn run(way: Way, grown: bool) {
     let mut counts = Counts::default();
     while counts.pairs < wanted {
         let program = Program::new(way, seed, grown);
-        let source = Oracle::new(&program.source, program.rules);
+        let source = Oracle::new(&program.source, program.rule);
         let what = format!("{way:?}, seed {seed}");
         counts += check(&what, &source, &program.lowering);
         let llvm = Oracle::new(program.lowering.graph(), AliasRule::Llvm);

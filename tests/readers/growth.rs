@@ -251,7 +251,7 @@ fn soak() {
     for rules in RULES {
         for format in [Format::Old, Format::New] {
             let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
-            let plan = Plan { rules, format, structs, readers, seed: 1, held: heap::held };
+            let plan = Plan { rule: rules, format, structs, readers, seed: 1, held: heap::held };
             let report = soak::run(&plan);
             println!("{rules}, {format:?}: {report}");
             assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));

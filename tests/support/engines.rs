@@ -56,14 +56,14 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
     let naive = universe_of(graph, tags);
     let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
     let mut left = COMPARISONS;
-    for rules in RULES {
-        let oracle = Oracle::new(graph, rules);
+    for rule in RULES {
+        let oracle = Oracle::new(graph, rule);
         let rows: Vec<Vec<bool>> =
             tags.iter().map(|&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect()).collect();
         let differs = |engine: &str, i: usize, j: usize| {
             let [a, b] = [tags[i], tags[j]].map(|tag| graph.tag(tag));
             let why = oracle.explain(tags[i], tags[j]);
-            Err(format!("{rules}: {engine} differs on tags {i} and {j}: {a:?}, {b:?}: {why}"))
+            Err(format!("{rule}: {engine} differs on tags {i} and {j}: {a:?}, {b:?}: {why}"))
         };
         for (i, &a) in tags.iter().enumerate() {
             for (j, &b) in tags.iter().enumerate() {
@@ -98,9 +98,9 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 if !agrees(sized, other, both_sized) {
                     return differs("two accesses with sizes", i, j);
                 }
-                // Feature `self-check` compares it with the definition.
+                // `--cfg tbaa_self_check` compares it with the definition.
                 let generic = oracle.most_generic(a, b);
-                if i == j && rules == AliasRule::Llvm && generic != graph.tag(a).ok() {
+                if i == j && rule == AliasRule::Llvm && generic != graph.tag(a).ok() {
                     return differs("the most generic tag", i, j);
                 }
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
@@ -110,7 +110,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                     let number = |size: Option<Size>| size.map(u64::from);
                     let said =
                         asked.map(|(x, y)| naive.alias_sized((of_a, number(x)), (of_b, number(y))));
-                    match rules {
+                    match rule {
                         AliasRule::Union => Some(said.map(|answer| answer.union || a == b)),
                         AliasRule::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
                         _ => None,
@@ -119,7 +119,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 if expected.is_some_and(|expected| expected != [may, with_size, both_sized]) {
                     return differs("the naive definition", i, j);
                 }
-                if rules == AliasRule::Union
+                if rule == AliasRule::Union
                     && expected.is_some()
                     && !is_explained(&oracle.explain(a, b))
                 {
@@ -149,7 +149,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
         let firsts: Vec<_> = (0..classes.len()).map(|class| first(class).unwrap() as u32).collect();
         assert!(firsts.is_sorted() && *classes.representatives() == firsts[..], "{firsts:?}");
         let copy = graph.clone();
-        let of_copy = Oracle::new(&copy, rules);
+        let of_copy = Oracle::new(&copy, rule);
         for (i, row) in rows.iter().enumerate() {
             if oracle.row(tags[i], tags) != *row {
                 return differs("a row", i, i);
@@ -168,7 +168,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
             }
         }
-        if let Some((grown, ids)) = grown(graph, rules) {
+        if let Some((grown, ids)) = grown(graph, rule) {
             let replica = Publisher::new(&grown).reader();
             for (i, row) in rows.iter().enumerate() {
                 for (j, &may) in row.iter().enumerate() {
@@ -194,7 +194,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
 
 /// The same graph, added a few nodes at a time, each batch asked about before
 /// the next; and each node's id. `None` where types form cycles.
-pub fn grown(graph: &Graph, rules: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
+pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
     };
@@ -203,7 +203,7 @@ pub fn grown(graph: &Graph, rules: AliasRule) -> Option<(Oracle<Graph>, Vec<Node
     }
     let nodes: Vec<_> = graph.nodes().collect();
     let mut ids: Vec<NodeId> = Vec::new();
-    let mut oracle = Oracle::new(Graph::new(), rules);
+    let mut oracle = Oracle::new(Graph::new(), rule);
     let mut from = 0;
     for batch in [1, 2, 1, 5, 3, 8].into_iter().cycle() {
         if from == nodes.len() {
@@ -337,8 +337,8 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
 /// The answers to all pairs of tags, by all rules.
 pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
     let mut answers = Vec::new();
-    for rules in RULES {
-        let oracle = Oracle::new(graph, rules);
+    for rule in RULES {
+        let oracle = Oracle::new(graph, rule);
         for &a in tags {
             answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));
         }

@@ -129,7 +129,7 @@ pub fn module(data: &[u8]) {
     }
     if let Ok(found) = tbaa_tag::tag(data, &module, &tbaa_tag::Options::new().elements()) {
         let mut verifier = tbaa::wellformed::Verifier::new(&found.graph);
-        assert!(found.tags.iter().all(|it| verifier.check(it.1).is_ok()));
+        assert!(found.tags.iter().all(|it| verifier.check(it.tag).is_ok()));
         let _ = found.to_bytes(data, &module);
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();

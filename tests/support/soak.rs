@@ -21,7 +21,7 @@ const TAGS: usize = 5;
 const AHEAD: usize = 32;
 
 pub struct Plan {
-    pub rules: AliasRule,
+    pub rule: AliasRule,
     pub format: Format,
     /// Structs to add.
     pub structs: usize,
@@ -93,7 +93,7 @@ pub fn run(plan: &Plan) -> Report {
         published: empty(),
         at: (0..=plan.readers).map(|_| empty()).collect(),
     };
-    let mut oracle = Oracle::new(Graph::new(), plan.rules);
+    let mut oracle = Oracle::new(Graph::new(), plan.rule);
     let mut publisher = Publisher::new(&oracle);
     let (mut parts, mut answers) = (Vec::new(), Vec::new());
     thread::scope(|scope| {
@@ -114,7 +114,7 @@ pub fn run(plan: &Plan) -> Report {
         }
     });
     let mut report = Report { parts, answers: 0, apart: 0, early: 0 };
-    let end = Oracle::new(oracle.graph(), plan.rules);
+    let end = Oracle::new(oracle.graph(), plan.rule);
     for (thread, answers) in answers.iter().enumerate() {
         compare(&end, answers, thread == 0, &mut report);
     }

@@ -19,7 +19,7 @@ fn main() {
     for rules in [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict] {
         for format in [Format::Old, Format::New] {
             let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
-            let plan = Plan { rules, format, structs, readers, seed: 1, held: heap::held };
+            let plan = Plan { rule: rules, format, structs, readers, seed: 1, held: heap::held };
             println!("rule {rules}, {format:?} format, {} threads", readers + 1);
             println!("{}", soak::run(&plan));
         }

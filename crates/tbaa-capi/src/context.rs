@@ -8,7 +8,7 @@ use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
 use tbaa::{Graph, Publisher};
 
-use crate::oracle::{Oracle, Tag, rules};
+use crate::oracle::{Oracle, Tag, rule_of};
 use crate::status::{Error, OrStatus, Status, free, given, made, status};
 use crate::tags::{ContextTags, Declared, TagPlace, undeclared};
 use crate::text::{Out, Str, constant, slice, write};
@@ -42,7 +42,7 @@ pub struct Options {
 
 /// A snapshot that was handed out.
 pub(crate) struct Kept {
-    pub(crate) rules: tbaa::AliasRule,
+    pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
 }
 
@@ -182,7 +182,7 @@ pub extern "C" fn tbaa_context_new(
         let name = "context".to_owned();
         let spec = Spec { name, declare: Some(declare), ..Spec::default() };
         let built = spec.build().map_err(|error| Error::argument(error.message()))?;
-        Ok(Context::new(built, rules(rule, tbaa::AliasRule::Llvm)?))
+        Ok(Context::new(built, rule_of(rule, tbaa::AliasRule::Llvm)?))
     })
 }
 
@@ -197,8 +197,8 @@ pub extern "C" fn tbaa_context_load(
 ) -> Status {
     made(context, || {
         let built = Spec::load(spec.text()?).or_status(Status::Spec)?;
-        let rules = rules(rule, built.spec().rules)?;
-        Ok(Context::new(built, rules))
+        let rule = rule_of(rule, built.spec().rules)?;
+        Ok(Context::new(built, rule))
     })
 }
 

@@ -45,7 +45,7 @@ pub enum Rule {
     UnionStrict = 3,
 }
 
-pub(crate) fn rules(number: u32, default: AliasRule) -> Result<AliasRule, Error> {
+pub(crate) fn rule_of(number: u32, default: AliasRule) -> Result<AliasRule, Error> {
     constant(
         &[default, AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict],
         number,

@@ -11,28 +11,27 @@ use std::sync::Arc;
 use tbaa::AliasRule;
 
 use crate::context::{Context, Kept, made_in};
-use crate::oracle::{Oracle, rules};
+use crate::oracle::{Oracle, rule_of};
 use crate::status::{Status, answer};
 
 /// How many snapshots a context keeps.
 const KEPT: usize = 4;
 
 impl Context {
-    fn snapshot(&mut self, rules: AliasRule) -> Arc<Oracle> {
+    fn snapshot(&mut self, rule: AliasRule) -> Arc<Oracle> {
         let (nodes, tags) = (self.oracle().graph().node_count(), self.oracle().graph().tag_count());
         let current = |kept: &&Kept| {
             let graph = kept.oracle.graph();
-            kept.rules == rules && (graph.node_count(), graph.tag_count()) == (nodes, tags)
+            kept.rule == rule && (graph.node_count(), graph.tag_count()) == (nodes, tags)
         };
         if let Some(kept) = self.kept.iter().find(current) {
             return Arc::clone(&kept.oracle);
         }
         // The oldest that can be changed, or a new one.
-        let free =
-            |kept: &mut Kept| kept.rules == rules && Arc::get_mut(&mut kept.oracle).is_some();
+        let free = |kept: &mut Kept| kept.rule == rule && Arc::get_mut(&mut kept.oracle).is_some();
         let free = self.kept.iter_mut().position(free).map(|at| self.kept.remove(at));
         let graph = self.oracle().graph();
-        let fresh = || Oracle { inner: tbaa::Oracle::new(graph.clone(), rules), shared: true };
+        let fresh = || Oracle { inner: tbaa::Oracle::new(graph.clone(), rule), shared: true };
         let mut oracle = free.map_or_else(|| Arc::new(fresh()), |kept| kept.oracle);
         if let Some(oracle) = Arc::get_mut(&mut oracle) {
             oracle.inner.update(|copy| copy.follow(graph));
@@ -40,7 +39,7 @@ impl Context {
         if self.kept.len() == KEPT {
             self.kept.remove(0);
         }
-        self.kept.push(Kept { rules, oracle: Arc::clone(&oracle) });
+        self.kept.push(Kept { rule, oracle: Arc::clone(&oracle) });
         oracle
     }
 }
@@ -61,8 +60,8 @@ pub extern "C" fn tbaa_context_snapshot(
     snapshot: Option<&mut MaybeUninit<*const Oracle>>,
 ) -> Status {
     made_in(context, snapshot, |context| {
-        let rules = rules(rule, context.oracle().inner.rule())?;
-        Ok(Arc::into_raw(context.snapshot(rules)))
+        let rule = rule_of(rule, context.oracle().inner.rule())?;
+        Ok(Arc::into_raw(context.snapshot(rule)))
     })
 }
 

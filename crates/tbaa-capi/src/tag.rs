@@ -63,7 +63,7 @@ pub extern "C" fn tbaa_tag_module(
         let tags = tbaa_tag::tag(text, &read, &options)
             .map_err(|error| Error::argument(format!("module: {error}")))?;
         let mut nodes = Vec::with_capacity(tags.tags.len());
-        for &(at, tag) in &tags.tags {
+        for &tbaa_tag::TaggedAccess { instruction: at, tag } in &tags.tags {
             nodes.push((read.instructions()[at], emitter.tag(&tags.graph, tag)?));
         }
         for (instruction, node) in nodes {

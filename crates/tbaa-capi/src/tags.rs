@@ -37,7 +37,7 @@ pub struct TagPlace {
 
 impl From<&Place> for TagPlace {
     fn from(found: &Place) -> Self {
-        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
+        let (first_bit, bit_width) = found.bits.map_or((0, 0), |it| (it.first, it.width));
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,
@@ -217,7 +217,7 @@ impl ContextTags {
 impl Recording {
     fn shown(&self) -> Tagged {
         let place = match &self.0 {
-            Kept::Place(place) => TagPlace::from(&**place),
+            Kept::Place(place) => TagPlace::from(place.place()),
             Kept::Call(_) => TagPlace::default(),
         };
         Tagged { place, nodes: self }

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use tbaa::declare::Record;
 use tbaa::{AliasRule, Oracle};
-use tbaa_lower::Classes;
+use tbaa_lower::AccessClasses;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 use tbaa_tests::programs::{
@@ -68,7 +68,7 @@ fn the_plugin_answers_what_the_rule_answers() {
             let (graph, tags) = universe.graph();
             let rules = if seed % 3 == 0 { AliasRule::UnionStrict } else { AliasRule::Union };
             let oracle = Oracle::new(graph, rules);
-            let mut classes = Classes::new(&seed.to_string());
+            let mut classes = AccessClasses::new(&seed.to_string());
             // At once, or grown.
             let split = rng.below(tags.len() + 1);
             classes.add(&oracle, tags[..split].iter().copied()).unwrap();
@@ -309,7 +309,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
     let tag = |path: &str| tags[paths.iter().position(|it| *it == path).unwrap()];
     let oracle = Oracle::new(&graph, AliasRule::Union);
     for (program, right) in programs {
-        let mut classes = Classes::new("one");
+        let mut classes = AccessClasses::new("one");
         let mut modules = Vec::new();
         for text in program {
             // Each module knows the classes of those before it, and its own.

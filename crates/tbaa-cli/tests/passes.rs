@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_lower::Classes;
+use tbaa_lower::AccessClasses;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
@@ -41,7 +41,7 @@ impl World {
             universe::random(rng, seed.is_multiple_of(2), Taste::Wild).graph();
         let rules = if seed.is_multiple_of(3) { AliasRule::UnionStrict } else { AliasRule::Union };
         let oracle = Oracle::new(graph, rules);
-        let mut classes = Classes::new(&seed.to_string());
+        let mut classes = AccessClasses::new(&seed.to_string());
         let split = 1 + rng.below(tags.len());
         classes.add(&oracle, tags[..split].iter().copied()).unwrap();
         let early: Vec<String> = classes.rows().collect();

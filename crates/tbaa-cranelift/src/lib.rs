@@ -56,12 +56,12 @@ mod regions;
 mod tags;
 
 pub use check::{Finding, Rule, Why, check};
-pub use regions::{Applied, RegionError, Regions};
+pub use regions::{Applied, RegionError, Regions, WithoutRegion};
 pub use tags::Tags;
 
 // The version of Cranelift that is spoken here.
 pub use cranelift_codegen;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/embed-cranelift.md")]
+#[doc = include_str!("../embed-cranelift.md")]
 mod guide {}

@@ -56,7 +56,7 @@ use crate::{Tags, Why};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Regions {
-    rules: AliasRule,
+    rule: AliasRule,
     known: Vec<Known>,
     places: HashMap<Access, usize>,
     /// The number of regions; they are numbered from 0.
@@ -82,7 +82,16 @@ pub struct Applied {
     pub sequence_points: usize,
     /// The accesses that have no region, in the order of the code, and why. A store without one ends all that
     /// Cranelift knows of memory.
-    pub without_region: Vec<(Inst, Why)>,
+    pub without_region: Vec<WithoutRegion>,
+}
+
+/// An access without a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WithoutRegion {
+    /// The access.
+    pub inst: Inst,
+    /// Why it has none.
+    pub why: Why,
 }
 
 /// Why regions cannot be given.
@@ -92,9 +101,9 @@ pub enum RegionError {
     /// An oracle follows other rules than the one that the regions were made for, so its answers cannot be combined
     /// with what was given.
     OtherRule {
-        /// The rules of the regions.
+        /// The rule of the regions.
         regions: AliasRule,
-        /// The rules of the oracle.
+        /// The rule of the oracle.
         oracle: AliasRule,
     },
     /// A function has as many combinations of memory flags as Cranelift can number, 65,535.
@@ -127,7 +136,7 @@ impl Regions {
     /// Returns a record without regions, for oracles that follow the same rules as this one.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
-        Regions { rules: oracle.rule(), known: Vec::new(), places: HashMap::new(), count: 0 }
+        Regions { rule: oracle.rule(), known: Vec::new(), places: HashMap::new(), count: 0 }
     }
 
     /// Gives regions to accesses that are new. Each may be listed as often as the code has it: what is listed as
@@ -144,8 +153,8 @@ impl Regions {
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = impl Into<Access>>,
     ) -> Result<(), RegionError> {
-        if oracle.rule() != self.rules {
-            return Err(RegionError::OtherRule { regions: self.rules, oracle: oracle.rule() });
+        if oracle.rule() != self.rule {
+            return Err(RegionError::OtherRule { regions: self.rule, oracle: oracle.rule() });
         }
         let old = self.known.len();
         for access in accesses {
@@ -346,7 +355,10 @@ impl Regions {
         for memory in accesses {
             match func.dfg.insts[memory.inst].alias_region(&func.dfg) {
                 Some(region) => used.push(region),
-                None => applied.without_region.push((memory.inst, Why::of(oracle, tags, &memory))),
+                None => {
+                    let why = Why::of(oracle, tags, &memory);
+                    applied.without_region.push(WithoutRegion { inst: memory.inst, why });
+                }
             }
         }
         used.sort_unstable();

@@ -89,16 +89,16 @@ impl Runtime {
             };
             let mut sum = i64.const_zero();
             for opcode in 0..OPCODES {
-                let base = builder.build_load(pointer, at(frame, self.base.offset)?, "")?;
+                let base = builder.build_load(pointer, at(frame, self.base.place().offset)?, "")?;
                 accesses.extend(base.as_instruction_value().map(|load| (&self.base, load)));
                 let register = at(base.into_pointer_value(), 16 * (opcode % 7))?;
                 let field = &self.fields[(number * 31 + opcode * 7) as usize % self.fields.len()];
-                let address = at(object, field.offset)?;
+                let address = at(object, field.place().offset)?;
                 let value = builder.build_load(i64, address, "")?;
                 accesses.extend(value.as_instruction_value().map(|load| (field, load)));
                 sum = builder.build_int_add(sum, value.into_int_value(), "")?;
                 accesses.push((&self.number, builder.build_store(register, sum)?));
-                let kind = at(register, self.kind.offset)?;
+                let kind = at(register, self.kind.place().offset)?;
                 let value = context.i16_type().const_int(3, false);
                 accesses.push((&self.kind, builder.build_store(kind, value)?));
             }

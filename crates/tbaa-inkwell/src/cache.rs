@@ -35,7 +35,15 @@ impl fmt::Display for CacheError {
     }
 }
 
-impl std::error::Error for CacheError {}
+impl std::error::Error for CacheError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CacheError::Jit(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<SaveError> for CacheError {
     fn from(error: SaveError) -> Self {

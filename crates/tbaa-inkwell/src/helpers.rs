@@ -51,7 +51,16 @@ impl std::fmt::Display for HelperError {
     }
 }
 
-impl std::error::Error for HelperError {}
+impl std::error::Error for HelperError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            HelperError::Graph(error) => error.source(),
+            HelperError::Jit(error) => error.source(),
+            HelperError::Attach(error) => error.source(),
+        }
+    }
+}
 
 impl From<JitError> for HelperError {
     fn from(error: JitError) -> Self {

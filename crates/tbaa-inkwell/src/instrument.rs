@@ -30,10 +30,11 @@ impl fmt::Display for InstrumentError {
 }
 
 impl std::error::Error for InstrumentError {
+    /// The text is that of an error inside, and so is the cause.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            InstrumentError::Text(error) => Some(error),
-            InstrumentError::Llvm(_) => None,
+            InstrumentError::Text(error) => error.source(),
+            _ => None,
         }
     }
 }

@@ -38,16 +38,16 @@ pub use tagger::{AttachError, Tagger};
 pub use tbaa_tag::{Options as TagOptions, Untagged};
 
 pub use tbaa_lower::emit::{
-    Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace,
+    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedCall, TaggedPlace,
 };
 
 // The version of inkwell that is spoken here.
 pub use inkwell;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/embed-inkwell.md")]
+#[doc = include_str!("../embed-inkwell.md")]
 mod guide {}
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/tag.md")]
+#[doc = include_str!("../tag.md")]
 mod tag_guide {}

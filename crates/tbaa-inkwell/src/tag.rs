@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use inkwell::values::InstructionOpcode;
 use tbaa_ir::TextError;
 use tbaa_lower::emit::{EmitError, Emitter};
-use tbaa_tag::{Options, TagError, Untagged, tag};
+use tbaa_tag::{Options, TagError, TaggedAccess, Untagged, tag};
 
 use crate::{LlvmSink, SinkError};
 
@@ -43,7 +43,16 @@ impl fmt::Display for TagModuleError {
     }
 }
 
-impl std::error::Error for TagModuleError {}
+impl std::error::Error for TagModuleError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            TagModuleError::Text(error) => error.source(),
+            TagModuleError::Tag(error) => error.source(),
+            TagModuleError::Emit(error) => error.source(),
+        }
+    }
+}
 
 /// Gives a module's accesses tags, from the places that its `getelementptr`s name, as
 /// [`tbaa_tag::tag`] does. What the program must keep to is [`tbaa_tag::PROMISE`].
@@ -64,7 +73,7 @@ pub fn tag_module(module: &Module<'_>, options: &Options) -> Result<TagCounts, T
     let tags = tag(text, &read, options).map_err(TagModuleError::Tag)?;
     let mut emitter = Emitter::new(LlvmSink::new(module.get_context()));
     let mut nodes = Vec::with_capacity(tags.tags.len());
-    for &(at, tag) in &tags.tags {
+    for &TaggedAccess { instruction: at, tag } in &tags.tags {
         let node = emitter.tag(&tags.graph, tag).map_err(TagModuleError::Emit)?;
         let instruction = read.instructions()[at];
         nodes.push((instruction.function, instruction.index, node));

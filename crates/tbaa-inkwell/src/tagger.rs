@@ -11,7 +11,8 @@ use inkwell::llvm_sys::core::{
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::{AccessKind, Size};
 use tbaa_lower::emit::{
-    Attachments, Bisect, BisectError, EmitError, Emitter, Misuse, Recorded, TaggedCall, TaggedPlace,
+    Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedCall,
+    TaggedPlace,
 };
 
 use crate::relations::Relations;
@@ -26,7 +27,7 @@ pub enum AttachError {
     /// A node cannot be made in LLVM.
     Emit(EmitError<SinkError>),
     /// The instruction does not do what the place is for.
-    Misuse(Misuse),
+    Misuse(MisuseError),
     /// The instruction cannot have a tag: LLVM's verifier would refuse the
     /// module.
     Instruction {
@@ -79,7 +80,16 @@ impl fmt::Display for AttachError {
     }
 }
 
-impl std::error::Error for AttachError {}
+impl std::error::Error for AttachError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AttachError::Emit(error) => error.source(),
+            AttachError::Misuse(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<EmitError<SinkError>> for AttachError {
     fn from(error: EmitError<SinkError>) -> Self {
@@ -87,8 +97,8 @@ impl From<EmitError<SinkError>> for AttachError {
     }
 }
 
-impl From<Misuse> for AttachError {
-    fn from(misuse: Misuse) -> Self {
+impl From<MisuseError> for AttachError {
+    fn from(misuse: MisuseError) -> Self {
         AttachError::Misuse(misuse)
     }
 }
@@ -122,7 +132,7 @@ impl From<Misuse> for AttachError {
 /// let builder = context.create_builder();
 /// builder.position_at_end(context.append_basic_block(function, "entry"));
 /// let counter = function.get_nth_param(0).unwrap().into_pointer_value();
-/// let offset = context.i64_type().const_int(hits.offset, false);
+/// let offset = context.i64_type().const_int(hits.place().offset, false);
 /// // SAFETY: the offset is that of a member.
 /// let address =
 ///     unsafe { builder.build_in_bounds_gep(context.i8_type(), counter, &[offset], "") }?;
@@ -253,7 +263,7 @@ impl<'ctx> Tagger<'ctx> {
                     None => place.check_kind(kind),
                 }
                 .map_err(|misuse| match misuse {
-                    Misuse::Wider {
+                    MisuseError::Wider {
                         path,
                         size: Size::Bytes(module),
                         room: Size::Bytes(declared),
@@ -267,12 +277,12 @@ impl<'ctx> Tagger<'ctx> {
         };
         let nodes = self.nodes(nodes, opcode)?;
         if let (None, Ok(align), InstructionOpcode::Load | InstructionOpcode::Store) =
-            (place.bits, u32::try_from(place.align), opcode)
+            (place.place().bits, u32::try_from(place.place().align), opcode)
         {
             // Cannot fail: it is a load or a store.
             let _ = instruction.set_alignment(align.max(1));
         }
-        if place.volatile {
+        if place.place().volatile {
             // A call has an operand for it.
             let _ = instruction.set_volatile(true);
         }

@@ -171,4 +171,12 @@ impl fmt::Display for TextError {
     }
 }
 
-impl std::error::Error for TextError {}
+impl std::error::Error for TextError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            TextErrorKind::Graph(error) => error.source(),
+            _ => None,
+        }
+    }
+}

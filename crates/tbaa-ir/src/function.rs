@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::error::LexerErrors;
 use super::error::TextError;
-use super::instruction::{self, Access, Start};
+use super::instruction::{self, Accessed, Start};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, RECENT, Scan};
@@ -146,7 +146,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Lists the instruction, unless that is done.
-    fn instruction(&mut self, current: &mut Current, access: Access<'t>) -> usize {
+    fn instruction(&mut self, current: &mut Current, access: Accessed<'t>) -> usize {
         if let Some(at) = current.at {
             return at;
         }
@@ -208,7 +208,7 @@ impl<'t> Scan<'t> {
         let Some(key) = reference(lexer)? else {
             return Err(lexer.cut_or("a metadata number or `!{` after `!tbaa`", "an attachment"));
         };
-        let instruction = self.instruction(current, Access::default());
+        let instruction = self.instruction(current, Accessed::default());
         if !copy {
             self.module.instructions[instruction].tag_offset = NonZeroU32::new(offset as u32);
         }

@@ -186,7 +186,7 @@ const SEARCH: usize = 4096;
 
 /// What an instruction accesses, and how.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Access<'t> {
+pub(super) struct Accessed<'t> {
     /// Empty where it cannot be made out.
     pub(super) ty: &'t [u8],
     pub(super) volatile: bool,
@@ -196,11 +196,11 @@ pub(super) struct Access<'t> {
 /// Reads what an instruction accesses, from after its opcode on; `None` for a
 /// call of anything but `llvm.memcpy` and its like.
 #[inline]
-pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Access<'t>> {
+pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     match opcode {
         Opcode::Other => None,
         Opcode::Load | Opcode::Store => match plain_type(opcode, after) {
-            Some(ty) => Some(Access { ty, volatile: false, atomic: false }),
+            Some(ty) => Some(Accessed { ty, volatile: false, atomic: false }),
             None => any_access(opcode, after),
         },
         // Of most calls the first letter after ` ` shows that it is not `void`.
@@ -229,9 +229,9 @@ fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
     (ends && word.len() < SEARCH).then_some(word)
 }
 
-fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Access<'t>> {
+fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     let mut lexer = bounded(after);
-    let mut access = Access::default();
+    let mut access = Accessed::default();
     match opcode {
         Opcode::Call => {
             let name = transfer(&mut lexer)?;
@@ -299,7 +299,7 @@ pub(super) fn pointer_in(
         lexer.ty().ok()?;
         attributes(&mut lexer)?;
     } else {
-        flags(&mut lexer, &mut Access::default())?;
+        flags(&mut lexer, &mut Accessed::default())?;
         if opcode == Opcode::AtomicRmw {
             lexer.word();
             lexer.skip_space().ok()?;
@@ -330,7 +330,7 @@ fn bounded(lexer: Lexer<'_>) -> Lexer<'_> {
 }
 
 /// Passes white space and the words before an instruction's type.
-fn flags(lexer: &mut Lexer<'_>, access: &mut Access<'_>) -> Option<()> {
+fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
         if lexer.eat_word(b"atomic") {

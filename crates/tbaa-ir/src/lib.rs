@@ -74,7 +74,7 @@ pub use names::{Names, name_in_source};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
-pub use sizes::{Size, Sizes};
+pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 pub use tbaa_lex::source::position;

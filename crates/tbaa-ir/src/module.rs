@@ -234,9 +234,7 @@ impl Module {
 
     /// Returns where a function's header stands in the text: from its `define` to after
     /// the `{` of its body.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn header_span(&self, function: u32) -> Range<usize> {
+    pub(crate) fn header_span(&self, function: u32) -> Range<usize> {
         let Function { head, start, .. } = self.functions[function as usize];
         head as usize..start as usize
     }
@@ -293,7 +291,7 @@ impl Module {
     }
 
     /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
-    #[doc(hidden)]
+    /// There are none for a number that is no function's.
     #[must_use]
     pub fn accesses_of(&self, function: u32) -> Range<usize> {
         let start = self.instructions.partition_point(|it| it.function < function);

@@ -78,7 +78,6 @@ fn pointer(name: &[u8]) -> Option<String> {
 
 /// Returns the name of a type's node as it is in the source: `geo::Node *` for
 /// `p1 _ZTSN3geo4NodeE`.
-#[doc(hidden)]
 #[must_use]
 pub fn name_in_source(name: &[u8]) -> String {
     match name {

@@ -155,7 +155,6 @@ impl<'t> Rewriter<'t> {
     /// # Errors
     ///
     /// As [`define`](Self::define).
-    #[doc(hidden)]
     pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
         let mut numbers = HashMap::default();
         for node in graph.nodes() {

@@ -40,13 +40,13 @@ pub struct Sizes {
 struct Known {
     context: Context,
     measures: Measures,
-    sizes: HashMap<Box<[u8]>, Option<Size>>,
+    sizes: HashMap<Box<[u8]>, Option<MemorySize>>,
 }
 
 /// How many bytes a type has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub struct Size {
+pub struct MemorySize {
     /// Bytes that a store may write: 10 for `x86_fp80`.
     ///
     /// LLVM: `DataLayout::getTypeStoreSize`.
@@ -86,13 +86,13 @@ impl Sizes {
     /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has
     /// none, or if only the machine knows it.
     #[must_use]
-    pub fn of(&self, ty: &[u8]) -> Option<Size> {
+    pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.minimum(ty).filter(|size| !size.scalable)
     }
 
     /// As [`of`](Self::of), and for scalable vectors what they have at least.
     #[must_use]
-    pub fn minimum(&self, ty: &[u8]) -> Option<Size> {
+    pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
         if let Some(&size) = known.sizes.get(ty) {
             return size;
@@ -144,13 +144,13 @@ impl Sizes {
         all.map(|()| offset)
     }
 
-    fn measure(&self, known: &mut Known, ty: &[u8]) -> Option<Size> {
+    fn measure(&self, known: &mut Known, ty: &[u8]) -> Option<MemorySize> {
         let ty = known.context.parse_with(&self.definitions, ty).ok()?;
         let before = std::mem::take(&mut known.measures);
         let mut layouts = self.layout.layouts_after(&known.context, before);
         let size = layouts.store_size(ty).and_then(|store| Ok((store, layouts.alloc_size(ty)?)));
         known.measures = layouts.into_measures();
         let (store, alloc) = size.ok()?;
-        Some(Size { store: store.min, alloc: alloc.min, scalable: store.scalable })
+        Some(MemorySize { store: store.min, alloc: alloc.min, scalable: store.scalable })
     }
 }

@@ -22,7 +22,7 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
-/// use tbaa_lower::Classes;
+/// use tbaa_lower::AccessClasses;
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -32,16 +32,16 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 /// let tags = [int, float, any].map(|ty| b.struct_tag(ty, ty, 0).unwrap());
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
-/// let mut classes = Classes::new("my JIT");
+/// let mut classes = AccessClasses::new("my JIT");
 /// classes.add(&oracle, tags)?;
 /// assert_eq!(classes.scope(tags[1]).unwrap(), "tbaa:my JIT:1");
 /// assert_eq!(classes.rows().collect::<Vec<_>>(), ["0", "1", "2"], "none aliases another");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Classes {
+pub struct AccessClasses {
     domain: String,
-    rules: Option<AliasRule>,
+    rule: Option<AliasRule>,
     /// Each access with its class.
     accesses: IndexMap<(TagId, Option<Size>), u32>,
     /// For each class the lower ones that it may alias, in ascending order.
@@ -52,14 +52,14 @@ pub struct Classes {
     vicinity: (Vicinity, usize),
 }
 
-impl Classes {
+impl AccessClasses {
     /// Returns an empty list of classes, which may grow. `lineage` is a name that no
     /// other program's classes have.
     #[must_use]
     pub fn new(lineage: &str) -> Self {
         let domain = format!("tbaa:{lineage}");
         let (accesses, rows, names) = (IndexMap::default(), Vec::new(), Vec::new());
-        Classes { domain, rules: None, accesses, rows, names, vicinity: Default::default() }
+        AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
     /// Returns the classes of these accesses, named by a fingerprint of what they and
@@ -67,12 +67,12 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// As [`Classes::add`].
+    /// As [`AccessClasses::add`].
     pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
     ) -> Result<Self, LowerError> {
-        let mut classes = Classes::new("");
+        let mut classes = AccessClasses::new("");
         classes.add(oracle, accesses)?;
         let mut print = Fingerprint::new();
         print.tags(oracle.graph(), classes.accesses.keys().map(|key| key.0));
@@ -103,7 +103,7 @@ impl Classes {
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
     ) -> Result<(), LowerError> {
-        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rule()) {
+        if let Some(before) = self.rule.filter(|&rule| rule != oracle.rule()) {
             return Err(LowerError::OtherRule { before });
         }
         let mut new: IndexMap<(TagId, Option<Size>), ()> = IndexMap::default();
@@ -120,7 +120,7 @@ impl Classes {
         if known.is_some_and(|key| !oracle.graph().owns_tag(key.0)) {
             return Err(LowerError::ForeignTag);
         }
-        self.rules = Some(oracle.rule());
+        self.rule = Some(oracle.rule());
         let first = self.accesses.len();
         // Until a newcomer has a class, it has the number of none.
         self.accesses.extend(new.into_keys().map(|key| (key, u32::MAX)));

@@ -199,8 +199,19 @@ impl Completion {
 #[cfg(test)]
 mod tests {
     use super::{Completer, Completion};
-    use crate::random::Rng;
     use crate::relation::Relation;
+
+    /// `SplitMix64`.
+    struct Rng(u64);
+
+    impl Rng {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z ^ (z >> 31)) % bound
+        }
+    }
 
     fn random(rng: &mut Rng, len: usize, percent: u64, uneven: bool) -> Relation {
         let size = |rng: &mut Rng| if uneven { 1 + rng.below(9) } else { 1 };

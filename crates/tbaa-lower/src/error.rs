@@ -12,9 +12,9 @@ pub enum LowerError {
     /// A tag was issued by another graph than the oracle's, or than that of the
     /// sources before.
     ForeignTag,
-    /// The oracle follows other rules than the one of the sources before.
+    /// The oracle follows another rule than that of the sources before.
     OtherRule {
-        /// The rules of the sources before.
+        /// The rule of the sources before.
         before: AliasRule,
     },
     /// Sources were added to a lowering whose lineage has no name.
@@ -51,7 +51,15 @@ impl fmt::Display for LowerError {
     }
 }
 
-impl std::error::Error for LowerError {}
+impl std::error::Error for LowerError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LowerError::Build(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<BuildError> for LowerError {
     fn from(error: BuildError) -> Self {

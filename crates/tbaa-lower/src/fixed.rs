@@ -17,7 +17,7 @@ use tbaa::BuildError;
 use tbaa::Oracle;
 use tbaa::parts::Verdicts;
 use tbaa::parts::table::HashMap;
-use tbaa::wellformed::Violation;
+use tbaa::wellformed::VerifyError;
 use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
 
 /// Why tags could not be fixed.
@@ -30,7 +30,7 @@ pub enum FixError {
     /// graph given.
     ForeignTag,
     /// LLVM rejects a fixed tag.
-    Rejected(Violation),
+    Rejected(VerifyError),
     /// A fixed tag is no old-format tag of a scalar, or a source has no root.
     NotScalar {
         /// Its place in the list.
@@ -66,7 +66,16 @@ impl fmt::Display for FixError {
     }
 }
 
-impl std::error::Error for FixError {}
+impl std::error::Error for FixError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FixError::Rejected(error) => error.source(),
+            FixError::Build(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<BuildError> for FixError {
     fn from(error: BuildError) -> Self {
@@ -132,7 +141,7 @@ impl Lowering {
         for node in 0..self.forest.nodes.len() {
             self.make_scalar_tag(node)?;
         }
-        self.rules = Some(oracle.rule());
+        self.rule = Some(oracle.rule());
         self.fixed_nodes = self.forest.nodes.len();
         self.skeleton = Skeleton::new(oracle.graph(), &self.forest, &self.fixed);
         self.options.format = Format::Old;

@@ -68,7 +68,7 @@ impl Lowering {
         for (&root, batch) in &batches {
             prepared.push((root, self.prepare(&answers, &mut ranks, batch)));
         }
-        self.rules = Some(oracle.rule());
+        self.rule = Some(oracle.rule());
         let kept = self.forest.nodes.len();
         let mut entries = Vec::new();
         for (root, batch) in prepared {
@@ -104,7 +104,7 @@ impl Lowering {
         oracle: &Oracle<G>,
         sources: impl IntoIterator<Item = S>,
     ) -> Result<IndexMap<Key, Newcomer>, LowerError> {
-        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rule()) {
+        if let Some(before) = self.rule.filter(|&rule| rule != oracle.rule()) {
             return Err(LowerError::OtherRule { before });
         }
         let graph = oracle.graph();

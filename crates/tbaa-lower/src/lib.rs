@@ -64,9 +64,6 @@ mod levels;
 mod loss;
 mod options;
 mod place;
-#[cfg(test)]
-#[path = "../../../src/random.rs"]
-mod random;
 mod rank;
 mod relation;
 mod replay;
@@ -81,12 +78,12 @@ mod tally;
 mod why;
 
 pub use clang::{access_paths, tags_of_clang};
-pub use classes::Classes;
+pub use classes::AccessClasses;
 pub use error::LowerError;
 pub use fixed::FixError;
 pub use loss::Loss;
 pub use options::{MAX_BYTES, MAX_DEPTH, Options};
-pub use replay::Violation;
+pub use replay::ReplayError;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};
 pub use scopes::AccessScopes;

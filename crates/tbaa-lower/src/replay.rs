@@ -12,7 +12,7 @@ use tbaa::{Graph, TagId};
 /// Something that a lowering got wrong; there should be none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum ReplayError {
     /// Two sources may alias, and LLVM says that their tags do not.
     NoAlias {
         /// One source.
@@ -25,36 +25,38 @@ pub enum Violation {
         /// The tag's source.
         source: Access,
         /// What the verifier says.
-        violation: wellformed::Violation,
+        error: wellformed::VerifyError,
     },
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Violation::NoAlias { a, b } => {
+            ReplayError::NoAlias { a, b } => {
                 write!(f, "{a:?} and {b:?} may alias, and their lowered tags do not")
             }
-            Violation::Rejected { source, violation } => {
-                write!(f, "the lowered tag of {source:?} is rejected: {violation}")
+            ReplayError::Rejected { source, error } => {
+                write!(f, "the lowered tag of {source:?} is rejected: {error}")
             }
         }
     }
 }
+
+impl std::error::Error for ReplayError {}
 
 impl Lowering {
     /// Replays rule `llvm` on the lowered tags against the oracle's rule on the
     /// sources, for all pairs of sources, and returns what does not hold:
     /// nothing, unless this library or the graph is broken.
     #[must_use]
-    pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<Violation> {
-        let mut violations = Vec::new();
+    pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
+        let mut wrong = Vec::new();
         let mut verifier = Verifier::new(&self.graph);
         let lowered: Vec<(Key, TagId)> =
             self.sources.iter().filter_map(|(&key, entry)| Some((key, entry.tag?))).collect();
         for &(key, tag) in &lowered {
-            if let Err(violation) = verifier.check(tag) {
-                violations.push(Violation::Rejected { source: key.access(), violation });
+            if let Err(error) = verifier.check(tag) {
+                wrong.push(ReplayError::Rejected { source: key.access(), error });
             }
         }
         let llvm = Oracle::new(&self.graph, AliasRule::Llvm);
@@ -70,11 +72,11 @@ impl Lowering {
                     _ => a.may_alias(b, oracle),
                 };
                 if may {
-                    violations.push(Violation::NoAlias { a: a.access(), b: b.access() });
+                    wrong.push(ReplayError::NoAlias { a: a.access(), b: b.access() });
                 }
             }
         }
-        violations
+        wrong
     }
 
     /// Returns the pairs of sources that the oracle's rule calls `NoAlias` and

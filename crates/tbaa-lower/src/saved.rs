@@ -136,7 +136,16 @@ impl fmt::Display for LoadError {
     }
 }
 
-impl std::error::Error for LoadError {}
+impl std::error::Error for LoadError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LoadError::Fix(error) => error.source(),
+            LoadError::Build(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<BuildError> for LoadError {
     fn from(error: BuildError) -> Self {
@@ -225,7 +234,7 @@ impl Lowering {
         let mut saved = Saved {
             version: VERSION,
             options: self.options.clone(),
-            rules: self.rules,
+            rules: self.rule,
             fingerprint: self.fingerprint.map(|print| print.to_string()),
             source: Held::Lent(source),
             fixed_graph: (!self.fixed.is_empty()).then_some(Held::Lent(&self.graph)),
@@ -279,13 +288,13 @@ impl Lowering {
             return Err(LoadError::Damaged("it was not stored"));
         };
         let source = *source;
-        let rules = saved.rules.unwrap_or_default();
+        let rule = saved.rules.unwrap_or_default();
         let mut lowering = Lowering::new(saved.options);
         lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
         if let Some(graph) = saved.fixed_graph {
-            lowering.fix_again(&Oracle::new(&source, rules), graph, &saved.fixed)?;
+            lowering.fix_again(&Oracle::new(&source, rule), graph, &saved.fixed)?;
         }
-        lowering.rules = saved.rules;
+        lowering.rule = saved.rules;
         lowering.forked = saved.forked;
         lowering.fingerprint = match &saved.fingerprint {
             Some(text) => {
@@ -310,7 +319,7 @@ impl Lowering {
             return Err(LoadError::Damaged("two nodes of one name"));
         }
         lowering.enter(&source, entries)?;
-        let oracle = Oracle::new(&source, rules);
+        let oracle = Oracle::new(&source, rule);
         if !lowering.check(&oracle).is_empty() || !lowering.scopes_hold(&oracle) {
             return Err(LoadError::Unsound);
         }

@@ -99,7 +99,7 @@ pub struct ScopeNames<'a> {
     pub own: Vec<&'a str>,
     /// Scopes of accesses that it never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
-    /// Of [classes](crate::Classes) the rows of those in `own`, for `!tbaa.relations`.
+    /// Of [classes](crate::AccessClasses) the rows of those in `own`, for `!tbaa.relations`.
     pub rows: Vec<String>,
 }
 

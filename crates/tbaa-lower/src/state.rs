@@ -43,7 +43,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub struct Lowering {
     pub(super) options: Options,
-    pub(super) rules: Option<AliasRule>,
+    pub(super) rule: Option<AliasRule>,
     pub(super) graph: Graph,
     pub(super) forest: Forest,
     /// The sources' roots, in order; each has one of `roots`.
@@ -79,7 +79,7 @@ impl Lowering {
     pub fn new(options: Options) -> Self {
         Lowering {
             options,
-            rules: None,
+            rule: None,
             graph: Graph::new(),
             forest: Forest::default(),
             groups: IndexSet::default(),

@@ -74,7 +74,15 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::File(_, error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl Toolchain {
     /// Finds LLVM 22 by `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`, and

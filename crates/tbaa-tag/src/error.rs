@@ -48,11 +48,12 @@ impl fmt::Display for TagError {
 }
 
 impl std::error::Error for TagError {
+    /// The text is that of an error inside, and so is the cause.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            TagError::Type(error) => Some(error),
-            TagError::Build(error) => Some(error),
-            TagError::Text(error) => Some(error),
+            TagError::Type(error) => error.source(),
+            TagError::Build(error) => error.source(),
+            TagError::Text(error) => error.source(),
             _ => None,
         }
     }

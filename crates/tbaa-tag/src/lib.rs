@@ -25,7 +25,7 @@ mod untagged;
 
 pub use error::TagError;
 pub use options::Options;
-pub use tags::{Tags, tag};
+pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag};
 pub use untagged::Untagged;
 
 /// What a program must keep to for its tags to be right.

@@ -10,7 +10,7 @@ use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Flow, Module};
 use tbaa_types::{Layouts, Type};
 
-use crate::places::{Access, Place};
+use crate::places::{Place, PlacedAccess};
 use crate::pointers::Head;
 use crate::shapes::Shapes;
 
@@ -40,7 +40,7 @@ impl Overlaps {
     pub(crate) fn of<'t>(
         text: &'t [u8],
         module: &Module,
-        found: &[(&Access<'t>, Place)],
+        found: &[(&PlacedAccess<'t>, Place)],
         shapes: &Shapes<'_>,
         layouts: &mut Layouts<'_>,
     ) -> Self {

@@ -11,7 +11,7 @@ use crate::shapes::{Index, Item, Shapes};
 use crate::untagged::Untagged;
 
 /// A load or store, and the types on its way.
-pub(crate) struct Access<'t> {
+pub(crate) struct PlacedAccess<'t> {
     /// Its index in the module's instructions.
     pub(crate) instruction: usize,
     pub(crate) function: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Reader<'t, 'm> {
 
 /// A module's accesses, and whether a `getelementptr` of it names a struct.
 pub(crate) struct Accesses<'t> {
-    pub(crate) accesses: Vec<(usize, Result<Access<'t>, Untagged>)>,
+    pub(crate) accesses: Vec<(usize, Result<PlacedAccess<'t>, Untagged>)>,
     pub(crate) has_structs: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'t, 'm> Reader<'t, 'm> {
         block: usize,
         instruction: usize,
         pointers: &Pointers<'t>,
-    ) -> Result<Access<'t>, Untagged> {
+    ) -> Result<PlacedAccess<'t>, Untagged> {
         let of = &self.module.instructions()[instruction];
         if of.tag.is_some() {
             return Err(Untagged::Tagged);
@@ -131,7 +131,7 @@ impl<'t, 'm> Reader<'t, 'm> {
             Head::Value(_) | Head::Loaded(_) => None,
         };
         let steps = way.elements.iter().map(|it| self.indices(it)).collect::<Result<_, _>>()?;
-        Ok(Access { instruction, function, block, ty, head: way.head, declared, steps })
+        Ok(PlacedAccess { instruction, function, block, ty, head: way.head, declared, steps })
     }
 
     fn indices(&mut self, element: &Element<'t>) -> Result<Indices, Untagged> {
@@ -176,7 +176,7 @@ impl<'c> Follower<'_, 'c> {
         Follower { shapes, context, elements: options.elements, opaque }
     }
 
-    pub(crate) fn place(&mut self, access: &Access<'_>) -> Result<Place, Untagged> {
+    pub(crate) fn place(&mut self, access: &PlacedAccess<'_>) -> Result<Place, Untagged> {
         let first = access.steps.first().map_or(access.ty, |it| it.ty);
         if let Some(declared) = access.declared {
             self.begins_with(declared, first)?;
@@ -294,7 +294,7 @@ impl<'c> Follower<'_, 'c> {
     }
 }
 
-impl Access<'_> {
+impl PlacedAccess<'_> {
     /// Returns the types that its `getelementptr`s name.
     pub(crate) fn types(&self) -> impl Iterator<Item = Type> {
         self.steps.iter().map(|it| it.ty)

@@ -10,12 +10,30 @@ use tbaa_types::{Context, DataLayout};
 use crate::error::TagError;
 use crate::options::Options;
 use crate::overlaps::Overlaps;
-use crate::places::{Access, Follower, Place, Reader};
+use crate::places::{Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
 use crate::untagged::Untagged;
 
 /// The root of all tags that are made here.
 const ROOT: &str = "types by structure";
+
+/// An access that gets a tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaggedAccess {
+    /// Its index in [`Module::instructions`].
+    pub instruction: usize,
+    /// The tag.
+    pub tag: TagId,
+}
+
+/// A load, store or atomic access that gets no tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UntaggedAccess {
+    /// Its index in [`Module::instructions`].
+    pub instruction: usize,
+    /// Why it gets none.
+    pub why: Untagged,
+}
 
 /// The tags of a module, and the accesses that get none.
 #[derive(Debug)]
@@ -23,11 +41,10 @@ const ROOT: &str = "types by structure";
 pub struct Tags {
     /// The nodes of the tags.
     pub graph: Graph,
-    /// The accesses that get a tag, in the module's order: indices of
-    /// [`Module::instructions`], and the tags.
-    pub tags: Vec<(usize, TagId)>,
-    /// The other loads, stores and atomic accesses, and why they get none.
-    pub untagged: Vec<(usize, Untagged)>,
+    /// The accesses that get a tag, in the module's order.
+    pub tags: Vec<TaggedAccess>,
+    /// The other loads, stores and atomic accesses.
+    pub untagged: Vec<UntaggedAccess>,
     /// Names that the options have and the module has not.
     pub unknown: Vec<String>,
 }
@@ -86,24 +103,24 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
     if !found.has_structs && places.iter().any(is_bytes) {
         return Err(TagError::Optimised);
     }
-    let good: Vec<(&Access<'_>, Place)> = places
+    let good: Vec<(&PlacedAccess<'_>, Place)> = places
         .iter()
         .filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place)))
         .collect();
     let overlaps = Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
     let mut nodes = Nodes::new(&shapes);
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
-    for (at, place) in places {
+    for (instruction, place) in places {
         let place = place.and_then(|(place, access)| {
             let through = access.types().any(|ty| overlaps.types.contains(&ty));
-            match through || overlaps.instructions.contains(&at) {
+            match through || overlaps.instructions.contains(&instruction) {
                 true => Err(Untagged::Overlap),
                 false => Ok(place),
             }
         });
         match place {
-            Ok(place) => tags.push((at, place)),
-            Err(why) => untagged.push((at, why)),
+            Ok(place) => tags.push((instruction, place)),
+            Err(why) => untagged.push(UntaggedAccess { instruction, why }),
         }
     }
     let tags = nodes.tags(&tags)?;
@@ -118,8 +135,8 @@ impl Tags {
     #[must_use]
     pub fn reasons(&self) -> BTreeMap<Untagged, usize> {
         let mut counts = BTreeMap::new();
-        for &(_, why) in &self.untagged {
-            *counts.entry(why).or_default() += 1;
+        for UntaggedAccess { why, .. } in &self.untagged {
+            *counts.entry(*why).or_default() += 1;
         }
         counts
     }
@@ -132,8 +149,8 @@ impl Tags {
     pub fn to_bytes(&self, text: &[u8], module: &Module) -> Result<Vec<u8>, TextError> {
         let mut rewriter = Rewriter::new(text, module);
         let numbers = rewriter.define_graph(&self.graph)?;
-        for &(at, tag) in &self.tags {
-            rewriter.set_metadata(at, "tbaa", Some(numbers[&self.graph.tag_node(tag)]));
+        for &TaggedAccess { instruction, tag } in &self.tags {
+            rewriter.set_metadata(instruction, "tbaa", Some(numbers[&self.graph.tag_node(tag)]));
         }
         rewriter.to_bytes()
     }
@@ -163,7 +180,7 @@ impl<'s, 'c> Nodes<'s, 'c> {
         Nodes { shapes, graph: Graph::new() }
     }
 
-    fn tags(&mut self, places: &[(usize, Place)]) -> Result<Vec<(usize, TagId)>, BuildError> {
+    fn tags(&mut self, places: &[(usize, Place)]) -> Result<Vec<TaggedAccess>, BuildError> {
         if places.is_empty() {
             return Ok(Vec::new());
         }
@@ -194,17 +211,17 @@ impl<'s, 'c> Nodes<'s, 'c> {
         }
         let mut known: HashMap<Place, TagId> = HashMap::default();
         let mut tags = Vec::with_capacity(places.len());
-        for (at, place) in places {
-            let tag = match known.get(place) {
+        for &(instruction, place) in places {
+            let tag = match known.get(&place) {
                 Some(&tag) => tag,
                 None => {
                     let access = scalar(&mut self.graph, place.scalar)?;
                     let base = types.get(&place.base).copied().unwrap_or(access);
                     let tag = self.graph.builder().struct_tag(base, access, place.offset)?;
-                    *known.entry(*place).or_insert(tag)
+                    *known.entry(place).or_insert(tag)
                 }
             };
-            tags.push((*at, tag));
+            tags.push(TaggedAccess { instruction, tag });
         }
         Ok(tags)
     }

@@ -12,18 +12,19 @@
 //! several contexts by one of the [`Equality`] relations, and [`MergedTypes`] makes one context of several.
 //!
 //! ```
-//! use tbaa_ir::types::ReadTypes;
-//! use tbaa_types::{Context, DataLayout, TypeSize};
+//! use tbaa_types::{Context, DataLayout, Packing, TypeSize};
 //!
 //! let mut context = Context::new();
-//! context.read_definitions(b"%struct.CallInfo = type { ptr, ptr, i64, i16, i8 }")?;
-//! let call_info = context.struct_by_name(b"struct.CallInfo").unwrap();
+//! let pointer = context.pointer(0)?;
+//! let elements = [pointer, pointer, context.int(64)?, context.int(16)?, context.int(8)?];
+//! let call_info = context.named_struct(b"struct.CallInfo")?;
+//! context.set_body(call_info, &elements, Packing::Padded)?;
 //!
 //! let layout: DataLayout = "e-p:32:32-i64:64".parse().unwrap();
 //! let layout = layout.layouts(&context).struct_layout(call_info).unwrap();
 //! assert_eq!(layout.offsets, [0, 4, 8, 16, 18].map(TypeSize::fixed));
 //! assert_eq!(layout.size, TypeSize::fixed(24));
-//! # Ok::<(), tbaa_ir::types::ParseError>(())
+//! # Ok::<(), tbaa_types::TypeError>(())
 //! ```
 
 #![forbid(unsafe_code)]

@@ -18,12 +18,16 @@ use crate::table::IndexMap;
 /// structs without a name are the exception: each is a type of its own.
 ///
 /// ```
-/// use tbaa_ir::types::ReadTypes;
-/// use tbaa_types::{Context, MergedTypes};
+/// use tbaa_types::{Context, MergedTypes, Packing};
 ///
 /// let (mut a, mut b) = (Context::new(), Context::new());
-/// a.read_definitions(b"%struct.Point = type { i32, i32 } %struct.Tuple = type { i32, i32 }")?;
-/// b.read_definitions(b"%struct.Point = type { i32, i32 } %struct.S = type { %struct.Point }")?;
+/// for (context, name) in [(&mut a, "Point"), (&mut a, "Tuple"), (&mut b, "Point")] {
+///     let int = context.int(32)?;
+///     let ty = context.named_struct(format!("struct.{name}").as_bytes())?;
+///     context.set_body(ty, &[int, int], Packing::Padded)?;
+/// }
+/// let (s, point) = (b.named_struct(b"struct.S")?, b.struct_by_name(b"struct.Point").unwrap());
+/// b.set_body(s, &[point], Packing::Padded)?;
 /// let merged = MergedTypes::new(&[&a, &b])?;
 /// let mut text = String::new();
 /// merged.context().write_definitions(&mut text)?;

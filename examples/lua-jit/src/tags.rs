@@ -153,7 +153,7 @@ impl Tags {
             for (place, (.., name)) in places.iter_mut().zip(ACCESSES) {
                 let tag = (switch == Switch::Ravi).then(|| ravi.tag(name)).transpose()?;
                 let nodes = nodes.access(ravi.graph(), tag)?;
-                *place = TaggedPlace::with_nodes(name, **place, nodes);
+                *place = TaggedPlace::with_nodes(name, *place.place(), nodes);
             }
         }
         Ok(Tags { checked: false, classes: switch == Switch::Classes, places, helper })

@@ -1,21 +1,21 @@
 //! What tag an access at the end of a path has.
 
-use super::{Access, Policy, TaggedTypes};
+use super::{AccessInfo, Policy, TaggedTypes};
 use crate::declare::DeclId;
 use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::extent::Size;
 
 impl TaggedTypes {
-    pub(super) fn access(&self, resolved: &ResolvedPath) -> Access {
+    pub(super) fn access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let access = match self.policy {
             Policy::Clang => self.clang_access(resolved),
             Policy::Rfc => self.rfc_access(resolved),
         };
-        if let Access::Untagged { .. } = access {
+        if let AccessInfo::Untagged { .. } = access {
             return access;
         }
-        let ordinary = matches!(access, Access::Ordinary { .. });
+        let ordinary = matches!(access, AccessInfo::Ordinary { .. });
         let reason = match self.types.kind(resolved.end()) {
             DeclKind::Void | DeclKind::Function => "it has no value; give the path of what has one",
             DeclKind::Record(record) if !record.defined => "it is not defined: define it first",
@@ -30,33 +30,33 @@ impl TaggedTypes {
             }
             _ => return access,
         };
-        Access::Untagged { reason }
+        AccessInfo::Untagged { reason }
     }
 
     /// clang: `CodeGenFunction::EmitLValueForField`, `EmitArraySubscriptExpr`.
-    fn clang_access(&self, resolved: &ResolvedPath) -> Access {
+    fn clang_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut access = self.bare(resolved.start);
         let mut container = resolved.start;
         for &(step, ty) in &resolved.steps {
             access = match (step, access) {
                 (Step::Follow { .. }, _) => self.bare(ty),
-                (_, Access::Untagged { .. }) => access,
+                (_, AccessInfo::Untagged { .. }) => access,
                 (Step::Field { record, index }, _) => self.clang_field(access, record, index),
-                (_, Access::MayAlias { .. }) => access,
-                (Step::Lane { .. }, Access::Ordinary { .. }) => {
+                (_, AccessInfo::MayAlias { .. }) => access,
+                (Step::Lane { .. }, AccessInfo::Ordinary { .. }) => {
                     match self.types.kind(container) {
                         // A lane is taken out of the whole vector.
                         DeclKind::Vector { .. } => access,
                         _ => self.bare(ty),
                     }
                 }
-                (Step::Element { .. }, Access::Ordinary { .. }) => self.bare(ty),
+                (Step::Element { .. }, AccessInfo::Ordinary { .. }) => self.bare(ty),
             };
             container = ty;
         }
         match (access, self.types.kind(resolved.end())) {
             // A copy is of the object, wherever it stands.
-            (Access::Ordinary { .. } | Access::MayAlias { .. }, DeclKind::Record(_)) => {
+            (AccessInfo::Ordinary { .. } | AccessInfo::MayAlias { .. }, DeclKind::Record(_)) => {
                 self.bare(resolved.end())
             }
             _ => access,
@@ -64,43 +64,43 @@ impl TaggedTypes {
     }
 
     /// An access of which no more than the type is known.
-    fn bare(&self, ty: DeclId) -> Access {
+    fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {
             DeclKind::Record(record) if record.may_alias => {
-                Access::MayAlias { size: Size::Unknown }
+                AccessInfo::MayAlias { size: Size::Unknown }
             }
-            _ => Access::Ordinary { base: None, ty, offset: 0, size },
+            _ => AccessInfo::Ordinary { base: None, ty, offset: 0, size },
         }
     }
 
-    fn clang_field(&self, access: Access, record: DeclId, index: u32) -> Access {
+    fn clang_field(&self, access: AccessInfo, record: DeclId, index: u32) -> AccessInfo {
         const BITS: &str = "clang gives bit-fields none: leave the access without one, \
                             or use policy rfc";
         let Some(of) = self.types.record(record) else { return access };
         let field = &of.fields[index as usize];
         if field.bits.is_some() {
-            return Access::Untagged { reason: BITS };
+            return AccessInfo::Untagged { reason: BITS };
         }
         let vector = matches!(self.types.kind(field.ty), DeclKind::Vector { .. });
-        let Access::Ordinary { base, offset, .. } = access else {
-            return Access::MayAlias { size: Size::Unknown };
+        let AccessInfo::Ordinary { base, offset, .. } = access else {
+            return AccessInfo::MayAlias { size: Size::Unknown };
         };
         if field.base {
             // A cast to a base class starts afresh.
             return self.bare(field.ty);
         }
         if of.may_alias || of.union || vector {
-            return Access::MayAlias { size: Size::Unknown };
+            return AccessInfo::MayAlias { size: Size::Unknown };
         }
         let base = base.or_else(|| self.has_node(of).then_some(record));
         let offset = if base.is_some() { offset.saturating_add(field.offset / 8) } else { 0 };
         let size = Size::Bytes(self.types.size_of(field.ty).unwrap_or(0));
-        Access::Ordinary { base, ty: field.ty, offset, size }
+        AccessInfo::Ordinary { base, ty: field.ty, offset, size }
     }
 
     /// Every access is to bytes of the object that the path starts in.
-    fn rfc_access(&self, resolved: &ResolvedPath) -> Access {
+    fn rfc_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut base = resolved.start;
         let mut ty = resolved.start;
         let (mut offset, mut size) = (0_u64, self.types.extent_of(ty));
@@ -126,7 +126,7 @@ impl TaggedTypes {
             may_alias |= self.types.record(next).is_some_and(|record| record.may_alias);
         }
         if may_alias {
-            return Access::MayAlias { size };
+            return AccessInfo::MayAlias { size };
         }
         let base = Some(base).filter(|&base| {
             base != ty
@@ -136,6 +136,6 @@ impl TaggedTypes {
                 )
         });
         let base = base.map(|base| self.types.innermost(base));
-        Access::Ordinary { base, ty, offset, size }
+        AccessInfo::Ordinary { base, ty, offset, size }
     }
 }

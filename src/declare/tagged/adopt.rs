@@ -1,6 +1,6 @@
 //! Tags of accesses that clang compiled.
 
-use super::{Access, TaggedTypes};
+use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
@@ -96,7 +96,7 @@ impl TaggedTypes {
                     theirs: name(access).unwrap_or_default().to_owned(),
                 });
             }
-            if let (true, Access::Ordinary { .. }) = (equal || alike && !vague, member)
+            if let (true, AccessInfo::Ordinary { .. }) = (equal || alike && !vague, member)
                 && let Some(tag) = self.tag_of(graph, &member, false)?
             {
                 return Ok(Some(tag));
@@ -108,7 +108,8 @@ impl TaggedTypes {
             let Some(ty) = above else { break };
             if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
                 let size = self.types.size_of(ty).unwrap_or(0);
-                let bare = Access::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
+                let bare =
+                    AccessInfo::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
                 return self.tag_of(graph, &bare, false);
             }
             above = clang.ty(ty).parent();

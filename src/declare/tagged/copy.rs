@@ -1,6 +1,6 @@
 //! What a copy of a whole type accesses.
 
-use super::{Access, TaggedTypes};
+use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, DeclareError};
 use crate::extent::Size;
@@ -21,7 +21,8 @@ impl TaggedTypes {
         let Some(parts) = self.copied(ty) else { return Ok(None) };
         let mut entries = Vec::with_capacity(parts.len());
         for (offset, size, ty) in parts {
-            let access = Access::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
+            let access =
+                AccessInfo::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
             if let Some(tag) = self.tag_of(graph, &access, false)? {
                 entries.push(CopyEntry { offset, size, tag });
             }

@@ -7,7 +7,7 @@ mod node;
 
 use super::path::Step;
 use super::{DeclId, Declarations, DeclareError};
-use crate::Access as MemoryAccess;
+use crate::Access;
 use crate::extent::Size;
 use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 
@@ -41,6 +41,15 @@ impl Policy {
     }
 }
 
+/// The bits of a bit-field.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BitRange {
+    /// The first one, in bits from where [`Place::offset`] is counted from.
+    pub first: u64,
+    /// How many there are.
+    pub width: u32,
+}
+
 /// Where a path leads, resolved once for all accesses there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -53,8 +62,8 @@ pub struct Place {
     /// Bytes from the object that the path's last pointer points to, or from
     /// the start of its first type. Indices that are not constant count as 0.
     pub offset: u64,
-    /// Of a bit-field, its first bit from there, and its width.
-    pub bits: Option<(u64, u32)>,
+    /// Which bits a bit-field has.
+    pub bits: Option<BitRange>,
     /// Bytes of the type; 0 of a flexible array.
     pub size: u64,
     /// How many bytes an access here may have: those of the type, or of the storage unit of a
@@ -120,7 +129,7 @@ pub struct TaggedTypes {
 ///
 /// clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Access {
+enum AccessInfo {
     /// It goes without a tag.
     Untagged { reason: &'static str },
     /// It may alias everything.
@@ -197,7 +206,7 @@ impl TaggedTypes {
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
-        if let Access::Untagged { reason } = access {
+        if let AccessInfo::Untagged { reason } = access {
             return Err(DeclareError::Untagged { path: path.to_owned(), reason });
         }
         let immutable = self.types.is_immutable(&resolved);
@@ -223,8 +232,8 @@ impl TaggedTypes {
         graph: &mut Graph,
         path: &str,
         size: impl Into<Size>,
-    ) -> Result<MemoryAccess, DeclareError> {
-        let access = MemoryAccess::from(self.tag(graph, path)?);
+    ) -> Result<Access, DeclareError> {
+        let access = Access::from(self.tag(graph, path)?);
         let resolved = self.types.resolve(path)?;
         // A known size that leaves every base. An unknown one would stay inside.
         let size = size.into().known().map_or(Size::MOST, Size::Bytes);
@@ -235,8 +244,8 @@ impl TaggedTypes {
             return Ok(access);
         }
         // Nodes of the old format know neither sizes nor arrays.
-        let char = self.tag_of(graph, &Access::MayAlias { size }, false)?;
-        Ok(char.map_or(access, MemoryAccess::from))
+        let char = self.tag_of(graph, &AccessInfo::MayAlias { size }, false)?;
+        Ok(char.map_or(access, Access::from))
     }
 
     /// Returns the tags of accesses to where several paths lead, in their order.
@@ -268,7 +277,8 @@ impl TaggedTypes {
     ///     Record::structure("Header").bits("kind", "unsigned", 3).bits("mark", "unsigned", 5),
     /// )?;
     /// let mark = types.into_tagged(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
-    /// assert_eq!((mark.tag, mark.bits), (None, Some((3, 5))), "clang has no tag for it");
+    /// let bits = mark.bits.unwrap();
+    /// assert_eq!((mark.tag, bits.first, bits.width), (None, 3, 5), "clang has no tag for it");
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
@@ -329,13 +339,13 @@ impl TaggedTypes {
     fn tag_of(
         &mut self,
         graph: &mut Graph,
-        access: &Access,
+        access: &AccessInfo,
         immutable: bool,
     ) -> Result<Option<TagId>, DeclareError> {
         let (base, ty, offset, size) = match *access {
-            Access::Untagged { .. } => return Ok(None),
-            Access::MayAlias { size } => (None, self.types.char(), 0, size),
-            Access::Ordinary { base, ty, offset, size } => (base, ty, offset, size),
+            AccessInfo::Untagged { .. } => return Ok(None),
+            AccessInfo::MayAlias { size } => (None, self.types.char(), 0, size),
+            AccessInfo::Ordinary { base, ty, offset, size } => (base, ty, offset, size),
         };
         let Some(node) = self.node_of(graph, ty)? else { return Ok(None) };
         let base = match base {

@@ -70,7 +70,7 @@ impl Rule for Llvm {
             }
             _ => by_definition(),
         };
-        if cfg!(feature = "self-check") {
+        if cfg!(tbaa_self_check) {
             let plain = |tag: Option<Tag>| tag.map(|tag| Tag { immutable: false, ..tag });
             assert_eq!(plain(found), plain(by_definition()), "{a:?}, {b:?}");
         }

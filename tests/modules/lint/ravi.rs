@@ -36,12 +36,12 @@ fn in_the_code() {
         ("TBAA107", line("!20 =")),
     ];
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
-    assert_eq!(places(&text, &found), expected);
+    assert_eq!(places(&text, found.as_slice()), expected);
 
     let found = verify(&module, &text, AliasRule::Llvm);
     let expected = [("TBAA008", line("!20 =")), ("TBAA011", line("!36 ="))];
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
-    assert_eq!(places(&text, &found), expected);
+    assert_eq!(places(&text, found.as_slice()), expected);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn beyond_the_tables_the_definition_answers() {
         let mut rng = Rng(3);
         for _ in 0..400 {
             let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
-            // Feature `self-check` compares with the definition; so does the clause.
+            // `--cfg tbaa_self_check` compares with the definition; so does the clause.
             assert_eq!(oracle.alias(a, b), oracle.explain(a, b).answer, "{rules}: {a:?} {b:?}");
         }
     }
@@ -34,7 +34,7 @@ fn beyond_the_tables_the_definition_answers() {
 
 /// Structs in structs, deeper than tables look when a tag is added: some are
 /// accessed whole before or after accesses to what is inside them, and so are more
-/// types around those. Feature `self-check` compares with the definition.
+/// types around those. `--cfg tbaa_self_check` compares with the definition.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -332,7 +332,7 @@ fn constant_and_foreign_tags() {
 }
 
 /// A type of so many members that of each tag only those beside its bytes are listed.
-/// With feature `self-check` each answer is compared with the definition's.
+/// With `--cfg tbaa_self_check` each answer is compared with the definition's.
 #[test]
 fn a_union_of_very_many_members() {
     const PAIRS: u64 = 2_000;

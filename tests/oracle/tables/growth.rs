@@ -62,7 +62,7 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
 }
 
 /// The answers to the pairs of 2,048 tags are remembered, and of more tags none.
-/// With feature `self-check` each is compared with the definition's.
+/// With `--cfg tbaa_self_check` each is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
     // A union of a number's own struct and of what all share.
@@ -101,7 +101,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
     }
 }
 
-/// Accesses are remembered by tag and size together: with feature `self-check` each
+/// Accesses are remembered by tag and size together: with `--cfg tbaa_self_check` each
 /// answer is compared with the definition's.
 #[test]
 fn accesses_of_any_size_are_told_apart() {

@@ -101,7 +101,7 @@ fn deep_unions(seed: u64) -> Graph {
     graph
 }
 
-/// Feature `self-check` compares each answer with the definition's.
+/// `--cfg tbaa_self_check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {

@@ -1,6 +1,6 @@
 //! The tables behind queries.
 //!
-//! Feature `self-check` compares every answer from a table with the rule's definition.
+//! `--cfg tbaa_self_check` compares every answer from a table with the rule's definition.
 //! Here the answers must also not depend on how the graph grew, nor on how many
 //! are asked for at once.
 

@@ -43,7 +43,7 @@ fn accesses_to_one_byte_may_alias() {
         for access in program.accesses(&mut Rng(seed)) {
             let place = types.place(&mut graph, &access.path).unwrap();
             let (from, to) = match place.bits {
-                Some((at, width)) => (at / 8, (at + u64::from(width)).div_ceil(8)),
+                Some(bits) => (bits.first / 8, (bits.first + u64::from(bits.width)).div_ceil(8)),
                 None => (place.offset, place.offset + place.size),
             };
             found.push((access.record, access.path, from, to, place.tag.unwrap()));

@@ -1,7 +1,9 @@
 //! Explicit layouts, LLVM types, and what is refused.
 
 use tbaa::Graph;
-use tbaa::declare::{Declarations, LlvmTypes, Member, Policy, Record, TaggedTypes, Target};
+use tbaa::declare::{
+    BitRange, Declarations, LlvmTypes, Member, Policy, Record, TaggedTypes, Target,
+};
 use tbaa::types::{Context, TypeKind, TypeSize};
 use tbaa_ir::types::ReadTypes;
 
@@ -46,7 +48,8 @@ fn explicit_layouts_are_checked() {
     let node = types.node(&mut graph, node).unwrap().unwrap();
     let offsets: Vec<u64> = graph.ty(node).fields().map(|field| field.offset).collect();
     assert_eq!(offsets, [1, 9], "fields of a node ascend");
-    assert_eq!(types.place(&mut graph, "B.b").unwrap().bits, Some((5, 9)));
+    let bits = types.place(&mut graph, "B.b").unwrap().bits;
+    assert_eq!(bits, Some(BitRange { first: 5, width: 9 }));
 }
 
 /// The members of a generated struct stand in its LLVM type where they are

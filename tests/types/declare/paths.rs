@@ -1,6 +1,6 @@
 //! Paths: what they mean, and what is said of mistakes.
 
-use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
+use tbaa::declare::{BitRange, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::parts::TagParts;
 use tbaa::{Graph, TagId};
 use tbaa_tests::cases;
@@ -57,7 +57,7 @@ fn places_say_where_and_how() {
     let any = place("Table.inline[*][3].tt");
     assert_eq!((any.offset, any.align), (32 + 3 * 16 + 8, 8));
     assert_eq!(any.tag, tt.tag);
-    assert_eq!(place("Table.b").bits, Some((224 * 8 + 3, 9)));
+    assert_eq!(place("Table.b").bits, Some(BitRange { first: 224 * 8 + 3, width: 9 }));
     assert_eq!(place("Table.array[5].tt").offset, 88);
     assert_eq!(place("Table.rest").size, 0);
 }

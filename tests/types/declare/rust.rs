@@ -27,8 +27,8 @@ fn handles_know_their_types() {
     let mut types = Declarations::new(target).into_tagged(Policy::Clang);
     let mut graph = Graph::new();
     let top = types.handle(&mut graph, TOP).unwrap();
-    assert_eq!(top.offset, offset_of!(State, top) as u64);
-    assert_eq!(top.tag, types.tag(&mut graph, "State.top").ok());
+    assert_eq!(top.place().offset, offset_of!(State, top) as u64);
+    assert_eq!(top.place().tag, types.tag(&mut graph, "State.top").ok());
 }
 
 /// Sizes are those of the program's own target, and no other.

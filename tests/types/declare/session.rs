@@ -138,7 +138,9 @@ fn errors_name_the_types() {
     let (base, int) = session.graph().tag(tag).map(|tag| (tag.base, tag.access)).unwrap();
     let refused = session.update(|_, graph| graph.builder().struct_tag(base, int, 4));
     let refused = refused.unwrap_err();
-    assert!(matches!(refused, BuildError::NoPath { types, .. } if types == (base, int)));
+    assert!(
+        matches!(refused, BuildError::NoPath { base_ty, access_ty, .. } if (base_ty, access_ty) == (base, int))
+    );
     let refused = session.update(|_, graph| graph.builder().scalar_type("x", base));
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }

@@ -1,7 +1,6 @@
 //! Findings, as many as somebody will read.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 
 use super::{Code, Diagnostic};
 
@@ -119,16 +118,31 @@ impl Findings {
 
     /// Returns the findings that were kept.
     #[must_use]
+    pub fn as_slice(&self) -> &[Diagnostic] {
+        &self.found
+    }
+
+    /// Returns how many findings were kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Returns whether no finding was kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Returns the findings that were kept, one by one.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.found.iter()
+    }
+
+    /// Returns the findings that were kept.
+    #[must_use]
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.found
-    }
-}
-
-impl Deref for Findings {
-    type Target = [Diagnostic];
-
-    fn deref(&self) -> &[Diagnostic] {
-        &self.found
     }
 }
 

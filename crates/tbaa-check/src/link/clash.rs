@@ -94,7 +94,7 @@ pub struct LinkedOracle<'l> {
 }
 
 impl<'l> LinkedOracle<'l> {
-    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: AliasRule) -> Self {
+    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rule: AliasRule) -> Self {
         let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
         let mut scalars = HashMap::default();
         for (number, clash) in clashes.iter().enumerate() {
@@ -113,7 +113,7 @@ impl<'l> LinkedOracle<'l> {
                 }
             }
         }
-        LinkedOracle { oracle: Oracle::new(graph, rules), of_tag, through, scalars }
+        LinkedOracle { oracle: Oracle::new(graph, rule), of_tag, through, scalars }
     }
 
     /// Returns whether two accesses may touch a common byte.

@@ -144,7 +144,7 @@ impl Linked {
 
     /// Returns an oracle that allows for the clashes.
     #[must_use]
-    pub fn oracle(&self, rules: AliasRule) -> LinkedOracle<'_> {
-        LinkedOracle::new(&self.graph, &self.clashes, rules)
+    pub fn oracle(&self, rule: AliasRule) -> LinkedOracle<'_> {
+        LinkedOracle::new(&self.graph, &self.clashes, rule)
     }
 }

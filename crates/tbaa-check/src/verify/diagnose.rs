@@ -13,17 +13,17 @@ use tbaa::{AliasRule, Oracle};
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
 use tbaa_ir::{Instruction, Module, Opcode};
 
-/// The rules by which tags are checked, and how many findings are kept. [`AliasRule`] alone are
-/// options with the default limits.
+/// The rule by which tags are checked, and how many findings are kept. An [`AliasRule`] alone has
+/// the default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    rules: AliasRule,
+    rule: AliasRule,
     limits: FindingLimits,
 }
 
 impl From<AliasRule> for Options {
-    fn from(rules: AliasRule) -> Options {
-        Options { rules, limits: FindingLimits::default() }
+    fn from(rule: AliasRule) -> Options {
+        Options { rule, limits: FindingLimits::default() }
     }
 }
 
@@ -58,8 +58,9 @@ impl Options {
 /// "#;
 /// let module = tbaa_ir::read(text)?;
 /// let found = verify::verify(&module, text, AliasRule::Llvm);
-/// assert_eq!(found[0].code.to_string(), "TBAA011");
-/// assert_eq!(&text[found[0].primary.as_ref().unwrap().span.clone()], b"i64 4");
+/// let first = found.iter().next().unwrap();
+/// assert_eq!(first.code.to_string(), "TBAA011");
+/// assert_eq!(&text[first.primary.as_ref().unwrap().span.clone()], b"i64 4");
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
 #[must_use]
@@ -74,10 +75,10 @@ pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
     run(&Subject::of_graph(graph), options.into())
 }
 
-fn run(subject: &Subject<'_>, Options { rules, limits }: Options) -> Findings {
+fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
     let uses = Uses::of(subject);
     let mut found = Findings::new(limits);
-    if rules == AliasRule::Llvm {
+    if rule == AliasRule::Llvm {
         instructions(subject, &mut found);
         errno(subject, &mut found);
         by_llvm(subject, &uses, &mut found);
@@ -85,7 +86,7 @@ fn run(subject: &Subject<'_>, Options { rules, limits }: Options) -> Findings {
             copy_faults(subject, copy, &mut found);
         }
     } else {
-        by_union(subject, &uses, rules, &mut found);
+        by_union(subject, &uses, rule, &mut found);
     }
     found
 }
@@ -322,8 +323,8 @@ fn type_diagnostic(
     diagnostic
 }
 
-fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: AliasRule, found: &mut Findings) {
-    let oracle = Oracle::new(subject.graph, rules);
+fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rule: AliasRule, found: &mut Findings) {
+    let oracle = Oracle::new(subject.graph, rule);
     let mut verifier = Verifier::new(subject.graph);
     let code = Code::Rule(Rule::NoUnionPath);
     let mut steps = oracle.steps_to_compare();
@@ -338,7 +339,7 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: AliasRule, found: &mu
             }
         }
         let message = format!(
-            "tag {} leads to no field, so rule {rules} answers MayAlias to every query",
+            "tag {} leads to no field, so rule {rule} answers MayAlias to every query",
             subject.tag_in_full(tag)
         );
         let mut diagnostic = report(Rule::NoUnionPath, message);

@@ -14,5 +14,5 @@ mod types;
 
 pub use crate::diagnostic::Rule;
 pub use diagnose::{Options, verify, verify_graph};
-pub use tbaa::wellformed::{Verifier, Violation};
+pub use tbaa::wellformed::{Verifier, VerifyError};
 pub(crate) use types::rules as type_faults;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tbaa_ir::DebugInfo;
-use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, Untagged, tag};
+use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, Untagged, UntaggedAccess, tag};
 
 use super::counted;
 use crate::convert::{InputArg, Origin};
@@ -81,8 +81,10 @@ impl Tagging {
         if self.list {
             let (debug, source) = (DebugInfo::new(text), Source::new(input.file(), text));
             let wanted = |why| !matches!(why, Untagged::Slot | Untagged::Tagged);
-            for (at, why) in tags.untagged.iter().filter(|it| wanted(it.1)) {
-                let of = &module.instructions()[*at];
+            for &UntaggedAccess { instruction: at, why } in
+                tags.untagged.iter().filter(|it| wanted(it.why))
+            {
+                let of = &module.instructions()[at];
                 let place = debug.location(of).map_or_else(
                     || format!("{}:{}", input.file(), source.position(of.offset as usize).0),
                     |at| format!("{}:{}", printable(at.file.as_bytes()), at.line),

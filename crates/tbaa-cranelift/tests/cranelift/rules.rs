@@ -137,7 +137,7 @@ fn a_missing_region_says_why() {
     });
     let mut regions = Regions::new(session.oracle());
     let applied = regions.apply(session.oracle(), &mut func, &tags).unwrap();
-    let why: Vec<Why> = applied.without_region.iter().map(|&(_, why)| why).collect();
+    let why: Vec<Why> = applied.without_region.iter().map(|it| it.why).collect();
     // The last store before the first of these loads is shown to them.
     assert_eq!(why, [Why::Vague, Why::Vague, Why::NoTag, Why::UnknownTag]);
     assert_eq!((applied.regions, applied.sequence_points), (2, 1));

@@ -34,8 +34,8 @@ fn tag_alignment_and_volatility() {
     let code = Code::new(&context, 1);
     let mut place = |path: &str| jit.place(path).unwrap();
     let (results, number) = (place("volatile CallInfo.nresults"), place("TValue.value.n"));
-    assert_eq!((results.offset, results.align), (24, 8));
-    let (value, load) = code.load(code.address(code.parameter(0), results.offset), 16, "n");
+    assert_eq!((results.place().offset, results.place().align), (24, 8));
+    let (value, load) = code.load(code.address(code.parameter(0), results.place().offset), 16, "n");
     tagger.attach(&results, load).unwrap();
     let store = code.store(code.parameter(0), 64, 7);
     tagger.attach(&number, store).unwrap();
@@ -99,7 +99,8 @@ fn what_cannot_be_attached() {
     assert!(!store.has_metadata());
     // A tag of another graph.
     let store = code.store(code.parameter(0), 64, 7);
-    let error = attach_planned(&mut tagger, &Graph::new(), place.tag.unwrap(), store).unwrap_err();
+    let error =
+        attach_planned(&mut tagger, &Graph::new(), place.place().tag.unwrap(), store).unwrap_err();
     assert_eq!(error.to_string(), "the id was issued by another graph");
 }
 
@@ -200,13 +201,13 @@ fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
         }
     };
     for register in 0..6 {
-        let field = code.address(code.parameter(0), base.offset);
+        let field = code.address(code.parameter(0), base.place().offset);
         let load = code.builder.build_load(pointer, field, "base").unwrap();
         attach(base, load.as_instruction_value().unwrap());
         let load = load.into_pointer_value();
-        let at = code.address(load, 16 * register + number.offset);
+        let at = code.address(load, 16 * register + number.place().offset);
         attach(number, code.store(at, 64, register));
-        let at = code.address(load, 16 * register + kind.offset);
+        let at = code.address(load, 16 * register + kind.place().offset);
         attach(kind, code.store(at, 16, 3));
     }
     code.end(context.i64_type().const_zero().into());
@@ -273,7 +274,7 @@ fn effects_of_calls() {
             code.module.add_function("helper", context.void_type().fn_type(&[], false), None);
         let mut sum = context.i64_type().const_zero();
         for _ in 0..2 {
-            let field = code.address(code.parameter(0), base.offset);
+            let field = code.address(code.parameter(0), base.place().offset);
             let (value, load) = code.load(field, 64, "");
             tagger.attach(&base, load).unwrap();
             sum = code.builder.build_int_add(sum, value.into_int_value(), "").unwrap();
@@ -310,13 +311,13 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     let mut tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
-    let size = context.i64_type().const_int(value.size, false);
+    let size = context.i64_type().const_int(value.place().size, false);
     let mut last = None;
     for register in 0..4 {
-        let field = code.address(code.parameter(0), base.offset);
+        let field = code.address(code.parameter(0), base.place().offset);
         let load = code.builder.build_load(pointer, field, "base").unwrap();
         tagger.attach(base, load.as_instruction_value().unwrap()).unwrap();
-        let slot = |at| code.address(load.into_pointer_value(), at * value.size);
+        let slot = |at| code.address(load.into_pointer_value(), at * value.place().size);
         let (to, from) = (slot(register + 1), slot(register));
         let call = code.builder.build_memcpy(to, 8, from, 8, size).unwrap();
         if tag {
@@ -332,7 +333,7 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     let mut memory = [0; 24];
     // The frame is at the start, and its registers behind it.
     let registers = (&raw mut memory[4]).addr() as u64;
-    memory[base.offset as usize / 8] = registers;
+    memory[base.place().offset as usize / 8] = registers;
     memory[4] = 77;
     let blocks = code.function.get_basic_block_iter().flat_map(|block| block.get_instructions());
     let bases = blocks

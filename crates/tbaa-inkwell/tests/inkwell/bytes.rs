@@ -14,7 +14,7 @@ use inkwell::values::{
 use tbaa::Size;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::AttachError;
-use tbaa_lower::emit::{Jit, JitOptions, Misuse, TagForm, TaggedPlace};
+use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 
 use crate::support::Code;
 use crate::wrong::{force, helper, load_store_load, tagger};
@@ -63,7 +63,7 @@ pub fn instruction<'c>(
 
 fn wider<T: std::fmt::Debug>(attached: Result<T, AttachError>) {
     match attached {
-        Err(AttachError::Misuse(misuse @ Misuse::Wider { .. })) => {
+        Err(AttachError::Misuse(misuse @ MisuseError::Wider { .. })) => {
             assert!(misuse.to_string().contains("a path that ends in `[*]`"), "{misuse}");
         }
         other => panic!("{other:?}"),
@@ -77,7 +77,7 @@ fn a_flexible_tail() {
         let mut jit = jit(form);
         let places = jit.places(&["Arr", "Arr.data[*]", "Proto.step"]).unwrap();
         let [whole, element, _] = &places[..] else { panic!() };
-        assert_eq!((whole.size, whole.room()), (8, Size::Unknown));
+        assert_eq!((whole.place().size, whole.room()), (8, Size::Unknown));
         for known in [true, false] {
             let right = load_store_load(element, &|code, tagger| {
                 tagger.attach(whole, fill(code, 0, 32, known)).unwrap();
@@ -143,7 +143,7 @@ fn runs() {
     for place in [&step, &kind, &place("Fixed.tail"), &place("Fixed.cells")] {
         wider(attach(place, fill(&code, 0, 32, true)));
         wider(attach(place, fill(&code, 0, 8, false)));
-        attach(place, fill(&code, 0, place.size, true)).unwrap();
+        attach(place, fill(&code, 0, place.place().size, true)).unwrap();
     }
     wider(attach(&place("Fixed.cells[1]"), fill(&code, 8, 16, true)));
     wider(attach(&place("Fixed.cells[*]"), fill(&code, 0, 24, true)));
@@ -283,7 +283,7 @@ fn a_place_without_bytes_and_one_too_far() {
         let error = jit.place(path).unwrap_err().to_string();
         assert!(error.starts_with(path), "{error}");
     }
-    assert_eq!(jit.place("Arr.data[1000000]").unwrap().offset, 8_000_008);
+    assert_eq!(jit.place("Arr.data[1000000]").unwrap().place().offset, 8_000_008);
 }
 
 #[test]

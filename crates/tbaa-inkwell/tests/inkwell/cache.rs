@@ -16,7 +16,7 @@ fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx
     let base = jit.place("CallInfo.l.base").unwrap();
     let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
     let code = Code::new(context, 2);
-    let field = code.address(code.parameter(0), base.offset);
+    let field = code.address(code.parameter(0), base.place().offset);
     let (first, load) = code.load(field, 64, "");
     tagger.attach(&base, load).unwrap();
     let ty = helper.get_function("f").unwrap().get_type();
@@ -41,7 +41,7 @@ fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
     let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
-    let store = code.store(code.address(code.parameter(1), number.offset), 64, 7);
+    let store = code.store(code.address(code.parameter(1), number.place().offset), 64, 7);
     tagger.attach(&number, store).unwrap();
     code.end(context.i64_type().const_zero().into());
     code.verify();
@@ -66,7 +66,11 @@ fn another_process_goes_on() {
     // What is declared is the same, and so is what was declared in other ways.
     for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
         let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
-        assert_eq!((a.offset, a.size, a.bits, a.room()), (b.offset, b.size, b.bits, b.room()));
+        assert_eq!(
+            (a.place().size, a.place().bits, a.room()),
+            (b.place().size, b.place().bits, b.room())
+        );
+        assert_eq!(a.place().offset, b.place().offset);
     }
     // Code of before and code of now are of one type system, later types included.
     again.define(Record::structure("Late").field("x", "int")).unwrap();
@@ -125,5 +129,5 @@ fn options_are_stored() {
     let layout = "e-p:64:64-i64:32".parse().unwrap();
     let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
-    assert_eq!(again.place("*long").unwrap().align, 4);
+    assert_eq!(again.place("*long").unwrap().place().align, 4);
 }

@@ -58,7 +58,7 @@ fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     }
 
     let code = Code::new(&context, 2);
-    let field = code.address(code.parameter(0), base.offset);
+    let field = code.address(code.parameter(0), base.place().offset);
     let (first, load) = code.load(field, 64, "");
     tagger.attach(&base, load).unwrap();
     let pointer = context.ptr_type(AddressSpace::default());

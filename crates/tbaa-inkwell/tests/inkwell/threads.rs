@@ -19,11 +19,11 @@ fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize)
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
-    let store = code.store(code.address(code.parameter(0), size.offset), 64, 1);
+    let store = code.store(code.address(code.parameter(0), size.place().offset), 64, 1);
     tagger.attach(size, store).unwrap();
-    let store = code.store(code.address(code.parameter(1), value.offset), 64, number);
+    let store = code.store(code.address(code.parameter(1), value.place().offset), 64, number);
     tagger.attach(value, store).unwrap();
-    let (result, load) = code.load(code.address(code.parameter(0), size.offset), 64, "");
+    let (result, load) = code.load(code.address(code.parameter(0), size.place().offset), 64, "");
     tagger.attach(size, load).unwrap();
     code.end(result);
     code.verify();

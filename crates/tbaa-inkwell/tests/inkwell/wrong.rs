@@ -11,7 +11,7 @@ use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{AccessKind, Size};
 use tbaa_inkwell::{HelperError, Helpers, LlvmSink, Tagger, check_shared};
-use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TagForm, TaggedPlace};
+use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, MisuseError, TagForm, TaggedPlace};
 
 use crate::helpers::compile;
 use crate::support::Code;
@@ -145,7 +145,7 @@ pub fn load_store_load(
     both(&|code, tagger| {
         let loaded = || {
             let (value, instruction) =
-                code.load(code.address(code.parameter(0), load.offset), 64, "");
+                code.load(code.address(code.parameter(0), load.place().offset), 64, "");
             (value.into_int_value(), instruction)
         };
         let (first, instruction) = loaded();
@@ -425,5 +425,5 @@ fn an_allocator_touches_what_it_hands_out() {
 fn misuse_names_the_place() {
     let misuse =
         Jit::new(proto()).place("immutable Proto.step").unwrap().check(8, AccessKind::Write);
-    assert_eq!(misuse, Err(Misuse::Store { path: "immutable Proto.step".to_owned() }));
+    assert_eq!(misuse, Err(MisuseError::Store { path: "immutable Proto.step".to_owned() }));
 }

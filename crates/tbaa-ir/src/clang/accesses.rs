@@ -53,11 +53,11 @@ struct Line {
     record: DeclId,
     c: String,
     /// None of the lines that declare the record's object and free names.
-    access: Option<Access>,
+    access: Option<TaggedMember>,
 }
 
 #[derive(Clone, Debug)]
-struct Access {
+struct TaggedMember {
     number: usize,
     path: String,
     /// Whether clang may leave it without a tag.
@@ -98,7 +98,7 @@ impl ClangAccesses {
             }
             for (c, path, may_lack_tag) in walk.found {
                 let c = format!("void tbaa_access_{number}(void) {{ (void)({c}); }}");
-                let access = Some(Access { number, path, may_lack_tag });
+                let access = Some(TaggedMember { number, path, may_lack_tag });
                 found.lines.push(Line { record, c, access });
                 number += 1;
             }

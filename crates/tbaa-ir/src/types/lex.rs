@@ -59,7 +59,15 @@ impl fmt::Display for ParseError {
     }
 }
 
-impl std::error::Error for ParseError {}
+impl std::error::Error for ParseError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ParseErrorKind::Type(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 /// The tokens of types, with white space and comments before them.
 pub(super) struct Tokens<'t>(Lexer<'t>);

@@ -35,7 +35,7 @@ const MOST_TYPES: usize = 1 << 14;
 
 /// A tag that is not for stock LLVM.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
+pub struct TagCheckError {
     /// The tag.
     pub tag: TagId,
     /// What LLVM does with it.
@@ -83,7 +83,7 @@ pub enum Reason {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for TagCheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tag {}: ", self.operands)?;
         match &self.reason {
@@ -112,7 +112,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for TagCheckError {}
 
 impl TagCheck {
     /// Returns a check that knows nothing yet.
@@ -125,27 +125,27 @@ impl TagCheck {
     ///
     /// # Errors
     ///
-    /// The [`Refusal`].
+    /// The [`TagCheckError`].
     ///
     /// # Panics
     ///
     /// If `tag` was issued by another graph than `graph`.
-    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Refusal> {
+    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         if self.stamp != Some(graph.stamp()) {
             *self = TagCheck { stamp: Some(graph.stamp()), ..TagCheck::default() };
         }
         match self.reason(graph, tag) {
             None => Ok(()),
-            Some(reason) => Err(Refusal { tag, reason, operands: operands(graph, tag) }),
+            Some(reason) => Err(TagCheckError { tag, reason, operands: operands(graph, tag) }),
         }
     }
 
     /// As [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
     /// several objects one after the other, as clang has it of arrays.
-    pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), Refusal> {
+    pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         let array = |size: u64, of: u64| of != 0 && size.is_multiple_of(of);
         match self.check(graph, tag) {
-            Err(Refusal { reason: Reason::Wide { size, room }, .. })
+            Err(TagCheckError { reason: Reason::Wide { size, room }, .. })
                 if array(size, room) && graph.tag(tag).is_ok_and(|tag| tag.is_whole()) =>
             {
                 Ok(())

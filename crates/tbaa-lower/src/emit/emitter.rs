@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::check::{Refusal, TagCheck};
+use super::check::{TagCheck, TagCheckError};
 use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand, Storage};
@@ -14,7 +14,7 @@ use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 #[non_exhaustive]
 pub enum EmitError<E> {
     /// LLVM would reject the tag, or get it wrong.
-    Refused(Refusal),
+    Refused(TagCheckError),
     /// The id was issued by another graph.
     ForeignId,
     /// The plan does not know the access.
@@ -67,7 +67,16 @@ impl<E: fmt::Display> fmt::Display for EmitError<E> {
     }
 }
 
-impl<E: fmt::Display + fmt::Debug> std::error::Error for EmitError<E> {}
+impl<E: std::error::Error + 'static> std::error::Error for EmitError<E> {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            EmitError::Refused(error) => error.source(),
+            EmitError::Sink(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 /// Emits nodes into one sink, each once.
 ///

@@ -14,7 +14,7 @@ impl Plan for Lowering {
         self.graph()
     }
 
-    fn tag(&self, access: Access) -> Planned {
+    fn planned(&self, access: Access) -> Planned {
         match (self.tag(access), self.why(access)) {
             (Some(tag), _) => Planned::Tag(tag),
             (None, Some(_)) => Planned::Untagged,
@@ -80,8 +80,8 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
         self.lowering.graph()
     }
 
-    fn tag(&self, access: Access) -> Planned {
-        if self.alone { Planned::Untagged } else { Plan::tag(self.lowering, access) }
+    fn planned(&self, access: Access) -> Planned {
+        if self.alone { Planned::Untagged } else { self.lowering.planned(access) }
     }
 
     fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {

@@ -53,10 +53,11 @@ mod sinks;
 
 pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
-pub use check::{Reason, Refusal, TagCheck};
+pub use check::{Reason, TagCheck, TagCheckError};
 pub use emitter::{EmitError, Emitter};
 pub use jit::{
-    Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging, Typed,
+    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging,
+    Typed,
 };
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};

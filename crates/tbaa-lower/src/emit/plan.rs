@@ -3,7 +3,7 @@
 use super::emitter::{EmitError, Emitter};
 use super::recorded::Recorded;
 use super::sink::{Sink, SinkOperand, Storage};
-use crate::Classes;
+use crate::AccessClasses;
 use crate::scopes::ScopeNames;
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
 
@@ -20,7 +20,7 @@ pub trait Plan {
 
     /// Returns what to attach as `!tbaa` for an access with one of the program's
     /// tags.
-    fn tag(&self, access: Access) -> Planned;
+    fn planned(&self, access: Access) -> Planned;
 
     /// Returns the scopes of an access with one of the program's tags.
     fn scopes(&self, access: Access) -> Option<ScopeNames<'_>>;
@@ -46,7 +46,7 @@ impl Plan for Graph {
     }
 
     /// LLVM does not look at sizes, so an access with a size of its own has none.
-    fn tag(&self, access: Access) -> Planned {
+    fn planned(&self, access: Access) -> Planned {
         match access {
             Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
             Access { tag: None, .. } => Planned::Untagged,
@@ -70,7 +70,7 @@ pub struct ClassPlan<'a> {
     /// The plan whose tags are attached.
     pub tags: &'a dyn Plan,
     /// The classes.
-    pub classes: &'a Classes,
+    pub classes: &'a AccessClasses,
 }
 
 impl std::fmt::Debug for ClassPlan<'_> {
@@ -84,8 +84,8 @@ impl Plan for ClassPlan<'_> {
         self.tags.graph()
     }
 
-    fn tag(&self, access: Access) -> Planned {
-        self.tags.tag(access)
+    fn planned(&self, access: Access) -> Planned {
+        self.tags.planned(access)
     }
 
     fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
@@ -259,7 +259,7 @@ impl<S: Sink> Emitter<S> {
 
 /// The tag that a plan has for an access.
 fn planned<E>(plan: &dyn Plan, access: Access) -> Result<Option<TagId>, EmitError<E>> {
-    match plan.tag(access) {
+    match plan.planned(access) {
         Planned::Tag(tag) => Ok(Some(tag)),
         Planned::Untagged => Ok(None),
         Planned::Unknown => Err(EmitError::Unplanned { access }),

@@ -53,9 +53,10 @@ fn listed(words: &str, body: &str) -> String {
         };
         format!("{} at {} of {}", name(of.access), of.offset, name(of.base))
     };
-    let tagged = tags.tags.iter().map(|&(at, tag)| (at, place(tag)));
-    let mut lines: Vec<_> =
-        tagged.chain(tags.untagged.iter().map(|&(at, why)| (at, format!("- {why}")))).collect();
+    let tagged = tags.tags.iter().map(|it| (it.instruction, place(it.tag)));
+    let mut lines: Vec<_> = tagged
+        .chain(tags.untagged.iter().map(|it| (it.instruction, format!("- {}", it.why))))
+        .collect();
     lines.sort();
     let unknown = tags.unknown.iter().map(|name| format!("no type {name}\n"));
     lines.into_iter().map(|it| it.1 + "\n").chain(unknown).collect()

@@ -41,13 +41,15 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 /// It prints as the article "Type Equality in LLVM" writes it:
 ///
 /// ```
-/// use tbaa_ir::types::ReadTypes;
-/// use tbaa_types::{Context, Encoding};
+/// use tbaa_types::{Context, Encoding, Packing, Primitive};
 ///
+/// // { i32, i8*, float }
 /// let mut context = Context::new();
-/// let ty = context.parse(b"{ i32, i8*, float }")?;
+/// let (int, byte) = (context.int(32)?, context.int(8)?);
+/// let elements = [int, context.typed_pointer(byte, 0)?, context.primitive(Primitive::Float)];
+/// let ty = context.literal_struct(&elements, Packing::Padded)?;
 /// assert_eq!(Encoding::of(&context, ty).unwrap().to_string(), "S3S0I32PI8F");
-/// # Ok::<(), tbaa_ir::types::ParseError>(())
+/// # Ok::<(), tbaa_types::TypeError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Encoding(Vec<u64>);

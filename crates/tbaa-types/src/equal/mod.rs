@@ -11,21 +11,23 @@
 //!   pointers and cannot tell whether he has been at a struct before.
 //!
 //! ```
-//! use tbaa_ir::types::ReadTypes;
-//! use tbaa_types::{Context, Equality, TypeClasses};
+//! use tbaa_types::{Context, Equality, Packing, TypeClasses};
 //!
 //! let mut context = Context::new();
-//! context.read_definitions(
-//!     b"%list = type { %list*, i32 }
-//!       %node = type { %node*, i32 }
-//!       %root = type { %node*, i32 }",
-//! )?;
-//! let [list, node, root] = [b"list", b"node", b"root"].map(|n| context.struct_by_name(n).unwrap());
+//! let int = context.int(32)?;
+//! let list = context.named_struct(b"list")?;
+//! let node = context.named_struct(b"node")?;
+//! let root = context.named_struct(b"root")?;
+//! // %list = type { %list*, i32 }, %node = type { %node*, i32 }, %root = type { %node*, i32 }
+//! for (ty, to) in [(list, list), (node, node), (root, node)] {
+//!     let pointer = context.typed_pointer(to, 0)?;
+//!     context.set_body(ty, &[pointer, int], Packing::Padded)?;
+//! }
 //! let structural = TypeClasses::new(&[&context], Equality::Structural);
 //! assert!(structural.same(list, node) && !structural.same(root, node));
 //! let unfolding = TypeClasses::new(&[&context], Equality::Unfolding);
 //! assert!(unfolding.same(list, node) && unfolding.same(root, node));
-//! # Ok::<(), tbaa_ir::types::ParseError>(())
+//! # Ok::<(), tbaa_types::TypeError>(())
 //! ```
 
 mod automaton;

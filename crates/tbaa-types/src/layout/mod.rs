@@ -78,17 +78,18 @@ pub enum Mangling {
 /// What a target's data layout string says.
 ///
 /// ```
-/// use tbaa_ir::types::ReadTypes;
-/// use tbaa_types::{Context, DataLayout, TypeSize};
+/// use tbaa_types::{Context, DataLayout, Packing, TypeSize};
 ///
 /// let layout: DataLayout = "e-m:e-p:32:32-i64:64".parse()?;
+/// // { ptr, i64, i8 }
 /// let mut context = Context::new();
-/// let ty = context.parse(b"{ ptr, i64, i8 }").unwrap();
+/// let elements = [context.pointer(0)?, context.int(64)?, context.int(8)?];
+/// let ty = context.literal_struct(&elements, Packing::Padded)?;
 /// let mut layouts = layout.layouts(&context);
 /// assert_eq!(layouts.alloc_size(ty), Ok(TypeSize::fixed(24)));
 /// assert_eq!(layouts.struct_layout(ty).unwrap().offsets, [0, 8, 16].map(TypeSize::fixed));
 /// assert_eq!(layout.to_string(), "e-m:e-p:32:32-i64:64");
-/// # Ok::<(), tbaa_types::DataLayoutError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// LLVM: `DataLayout`.

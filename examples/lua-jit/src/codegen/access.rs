@@ -120,7 +120,7 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
     }
 
     fn address(&self, object: Ptr<'ctx>, at: At) -> Result<Ptr<'ctx>> {
-        self.behind(object, self.long(self.tags.place(at).offset as i64))
+        self.behind(object, self.long(self.tags.place(at).place().offset as i64))
     }
 
     /// The one place where an access meets its tag.

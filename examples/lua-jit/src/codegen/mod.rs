@@ -195,7 +195,7 @@ fn name(number: usize) -> String {
 /// A frame's base is at its offset from the value `ci`, which each function
 /// loads once and which LLVM leaves its name.
 fn count_loads(module: &Module<'_>, tags: &Tags) -> Vec<Loads> {
-    let offset = tags.place(At::Base).offset;
+    let offset = tags.place(At::Base).place().offset;
     let is_base = |load: &InstructionValue<'_>| {
         let address = load.get_operand(0)?.value()?.into_pointer_value().as_instruction()?;
         let operand = |index| address.get_operand(index)?.value();

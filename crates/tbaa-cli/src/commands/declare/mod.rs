@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target};
+use tbaa::declare::{BitRange, DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target};
 use tbaa::parts::TagParts;
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
@@ -119,8 +119,8 @@ fn lowered(
         match types.place(&mut graph, path) {
             Err(error) => wrong.push(error.to_string()),
             Ok(place) if args.format == Format::Layout => {
-                let bits = place.bits.map_or(String::new(), |(at, width)| {
-                    format!(", bits {at} to {}", at + u64::from(width.saturating_sub(1)))
+                let bits = place.bits.map_or(String::new(), |BitRange { first, width }| {
+                    format!(", bits {first} to {}", first + u64::from(width.saturating_sub(1)))
                 });
                 let tag = place.tag.map_or_else(|| "no tag".to_owned(), |tag| show(&graph, tag));
                 writeln!(out, "{path}: offset {}, size {}{bits}, {tag}", place.offset, place.size)?;

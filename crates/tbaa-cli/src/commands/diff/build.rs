@@ -15,7 +15,7 @@ pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 
 /// A load, store or other access; of a spec, a tag.
 #[derive(Clone, Copy)]
-pub(super) struct Access<'a> {
+pub(super) struct BuildAccess<'a> {
     pub(super) key: Key<'a>,
     pub(super) tag: Option<TagId>,
     /// Whether it may write.
@@ -28,7 +28,7 @@ pub(super) struct Function<'a> {
     /// By which the two builds' functions are matched.
     pub(super) symbol: &'a [u8],
     pub(super) name: String,
-    pub(super) accesses: Vec<Access<'a>>,
+    pub(super) accesses: Vec<BuildAccess<'a>>,
 }
 
 /// A build.
@@ -82,7 +82,7 @@ impl<'a> Build<'a> {
     }
 
     /// Where an access stands: a line of the source, or else of the text.
-    pub(super) fn place(&self, access: &Access<'_>) -> String {
+    pub(super) fn place(&self, access: &BuildAccess<'_>) -> String {
         let Some(instruction) = access.instruction else {
             return printable(access.key.1);
         };
@@ -96,7 +96,7 @@ impl<'a> Build<'a> {
     }
 
     /// What an access does, and by which tag.
-    pub(super) fn words(&self, access: &Access<'_>) -> String {
+    pub(super) fn words(&self, access: &BuildAccess<'_>) -> String {
         let what = match access.key.0 {
             Some(Opcode::Load) => "load",
             Some(Opcode::Store) => "store",
@@ -115,7 +115,7 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
     let module = match &input.content {
         Content::Module(module) => module,
         Content::Spec(built) => {
-            let tags = built.tags().iter().map(|(name, &tag)| Access {
+            let tags = built.tags().iter().map(|(name, &tag)| BuildAccess {
                 key: (None, name.as_bytes()),
                 tag: Some(tag),
                 writes: true,
@@ -140,8 +140,8 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
         .collect()
 }
 
-fn access<'a>(module: &'a Module, instruction: &'a Instruction) -> Access<'a> {
-    Access {
+fn access<'a>(module: &'a Module, instruction: &'a Instruction) -> BuildAccess<'a> {
+    BuildAccess {
         key: (Some(instruction.opcode), module.access_type(instruction)),
         tag: instruction.tag,
         writes: instruction.opcode != Opcode::Load,

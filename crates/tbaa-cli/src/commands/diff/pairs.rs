@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::align::align;
-use super::build::{Access, Build, Function, Key};
+use super::build::{Build, BuildAccess, Function, Key};
 
 /// Accesses and pairs, counted.
 #[derive(Serialize, Default)]
@@ -90,7 +90,7 @@ impl SameTags {
     }
 }
 
-type Matched<'a> = (Access<'a>, Access<'a>);
+type Matched<'a> = (BuildAccess<'a>, BuildAccess<'a>);
 
 /// Compares the functions that both builds have.
 pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> (Counts, Vec<Changes>) {

@@ -23,9 +23,9 @@ pub(super) struct Marks {
 impl Marks {
     /// What a tag denotes: under rule `llvm` the places that LLVM visits, under
     /// the others all paths.
-    pub(super) fn of_tag(graph: &Graph, rules: AliasRule, tag: TagId) -> Marks {
+    pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
-        marks.add_tag(graph, rules, tag, A);
+        marks.add_tag(graph, rule, tag, A);
         marks
     }
 
@@ -45,9 +45,9 @@ impl Marks {
         marks
     }
 
-    fn add_tag(&mut self, graph: &Graph, rules: AliasRule, tag: TagId, bits: Bits) {
+    fn add_tag(&mut self, graph: &Graph, rule: AliasRule, tag: TagId, bits: Bits) {
         let Ok(tag) = graph.tag(tag) else { return };
-        if rules == AliasRule::Llvm {
+        if rule == AliasRule::Llvm {
             self.add(&walk(graph, tag.base, tag.offset), bits);
         } else {
             self.add(&all_paths(graph, &tag), bits);

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use tbaa::{Access, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
-use tbaa_lower::{Classes, LowerError, Lowering, Source};
+use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::input::Input;
 use crate::printable::printable;
@@ -125,10 +125,10 @@ pub(super) fn classes(
     module: &Module,
     sizes: &Sizes,
     oracle: &Oracle<&Graph>,
-) -> Result<Classes, LowerError> {
+) -> Result<AccessClasses, LowerError> {
     let accesses = module.instructions().iter().filter(|it| it.opcode != Opcode::Call);
     let of = |it: &Instruction| Some(access(source(module, sizes, it.tag?, it)));
-    Classes::closed(oracle, accesses.filter_map(of))
+    AccessClasses::closed(oracle, accesses.filter_map(of))
 }
 
 /// Writes the module with its tags replaced.
@@ -137,7 +137,7 @@ pub(super) fn rewrite(
     module: &Module,
     sizes: &Sizes,
     lowering: &Lowering,
-    classes: Option<&Classes>,
+    classes: Option<&AccessClasses>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let at = |error: TextError| input.wrong(&error);
@@ -198,7 +198,7 @@ pub(super) fn rewrite(
 
 /// Defines the classes' relation and their scopes; returns the scopes' numbers.
 fn write_classes(
-    classes: &Classes,
+    classes: &AccessClasses,
     definitions: &mut Definitions<'_, '_>,
 ) -> Result<Vec<u32>, TextError> {
     let name = classes.domain();

@@ -42,7 +42,7 @@ impl std::fmt::Display for Count {
 
 /// A tagged access.
 #[derive(Serialize)]
-struct Access {
+struct AccessRow {
     index: u32,
     /// Among the function's accesses, untagged ones included, from 1.
     access: usize,
@@ -59,7 +59,7 @@ pub(super) struct Accesses {
     function: String,
     #[serde(flatten)]
     count: Count,
-    accesses: Vec<Access>,
+    accesses: Vec<AccessRow>,
     #[serde(skip)]
     labels: Vec<String>,
     /// The distinct tags, in order of appearance.
@@ -92,7 +92,7 @@ impl Accesses {
                 uses.push(0);
             }
             uses[place] += 1;
-            accesses.push(Access {
+            accesses.push(AccessRow {
                 index: instruction.index,
                 access,
                 opcode: opcode(instruction.opcode),
@@ -123,7 +123,7 @@ impl Accesses {
         writeln!(out, "{}: {}", self.function, self.count)?;
         let digits = self.accesses.last().map_or(0, |last| last.access.to_string().len());
         let ty = self.accesses.iter().map(|access| access.ty.chars().count()).max().unwrap_or(0);
-        for Access { access: number, opcode, ty: accessed, tag, .. } in &self.accesses {
+        for AccessRow { access: number, opcode, ty: accessed, tag, .. } in &self.accesses {
             let tag = &self.labels[*tag];
             writeln!(out, "  {number:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
         }

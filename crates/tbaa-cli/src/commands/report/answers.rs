@@ -214,10 +214,10 @@ mod tests {
     fn what_is_not_related_is_told_apart_for_that_reason() {
         let (mut all, mut quick) = (0, 0);
         for text in [
-            include_str!("../../../../../specs/ravi.ron"),
-            include_str!("../../../../../specs/rfc-2017.ron"),
-            include_str!("../../../../../specs/unions.ron"),
-            include_str!("../../../../../specs/clang-c-new.ron"),
+            include_str!("../../../specs/ravi.ron"),
+            include_str!("../../../specs/rfc-2017.ron"),
+            include_str!("../../../specs/unions.ron"),
+            include_str!("../../../specs/clang-c-new.ron"),
         ] {
             let built = Spec::load(text).unwrap();
             let graph = built.graph();

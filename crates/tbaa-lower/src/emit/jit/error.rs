@@ -96,7 +96,18 @@ impl fmt::Display for JitError {
     }
 }
 
-impl std::error::Error for JitError {}
+impl std::error::Error for JitError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            JitError::Declare(error) => error.source(),
+            JitError::Lower(error) => error.source(),
+            JitError::Fix(error) => error.source(),
+            JitError::Emit(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<DeclareError> for JitError {
     fn from(error: DeclareError) -> Self {

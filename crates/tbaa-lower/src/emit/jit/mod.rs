@@ -9,7 +9,7 @@ mod tagging;
 
 pub use error::JitError;
 pub use options::{JitOptions, TagForm};
-pub use place::{Misuse, Tagged, TaggedCall, TaggedPlace};
+pub use place::{MisuseError, Tagged, TaggedCall, TaggedPlace};
 #[cfg(feature = "serde")]
 pub use saved::{SaveError, SavedJit};
 pub use tagging::{Tagging, Typed};
@@ -47,7 +47,7 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// let mut jit = Jit::new(types);
 /// let places = jit.places(&["CallInfo.base", "TValue.value.n", "TValue.tt"])?;
 /// let [base, number, kind] = &places[..] else { unreachable!() };
-/// assert_eq!((base.offset, kind.size), (8, 2));
+/// assert_eq!((base.place().offset, kind.place().size), (8, 2));
 ///
 /// // Any sink takes the nodes, here a text.
 /// let mut emitter = Emitter::new(TextSink::default());
@@ -56,7 +56,7 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// // A type that comes along later.
 /// jit.define(Record::structure("Proto").field("code", "int *").field("size", "int"))?;
 /// let size = jit.place("Proto.size")?;
-/// assert!(!jit.oracle().may_alias(size.tag, number.tag));
+/// assert!(!jit.oracle().may_alias(size.place().tag, number.place().tag));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

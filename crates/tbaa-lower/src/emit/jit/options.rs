@@ -1,6 +1,6 @@
 //! What a JIT is to do beside the usual.
 
-use crate::{Classes, Options};
+use crate::{AccessClasses, Options};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,7 +19,7 @@ pub enum TagForm {
     LoweredScopes,
     /// Scopes of all pairs, and no tags.
     Scopes,
-    /// Lowered tags, and the exact relation beside them, as [`Classes`](crate::Classes).
+    /// Lowered tags, and the exact relation beside them, as [`AccessClasses`].
     /// LLVM 22 asks it where its passes are run with the crate `tbaa-plugin`
     /// (`run_passes` of `tbaa-inkwell`); elsewhere it is of no effect.
     ///
@@ -93,9 +93,9 @@ impl JitOptions {
     }
 
     /// Returns no classes, which are to grow.
-    pub(super) fn no_classes(&self) -> Option<Classes> {
+    pub(super) fn no_classes(&self) -> Option<AccessClasses> {
         let domain = || format!("{}:{}", self.lineage_name(), self.loaded);
-        (self.form == TagForm::Classes).then(|| Classes::new(&domain()))
+        (self.form == TagForm::Classes).then(|| AccessClasses::new(&domain()))
     }
 
     /// Whether no tags are attached.

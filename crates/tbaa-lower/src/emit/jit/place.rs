@@ -1,7 +1,6 @@
 //! What is given out: it borrows nothing, and any thread may have it.
 
 use std::fmt;
-use std::ops::Deref;
 
 use super::super::plan::Attachments;
 use super::super::recorded::Recorded;
@@ -33,8 +32,7 @@ impl Tagged {
 
 /// Where a path leads, with what an access there gets.
 ///
-/// It borrows nothing, and any thread may have it. Offset, size and alignment are
-/// those of the [`Place`].
+/// It borrows nothing, and any thread may have it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaggedPlace {
     pub(super) place: Place,
@@ -51,6 +49,12 @@ impl TaggedPlace {
     pub fn with_nodes(path: &str, place: Place, nodes: Attachments<Recorded>) -> Self {
         let nodes = Tagged { access: nodes.clone(), call: nodes };
         TaggedPlace { place, path: path.to_owned(), sized: None, nodes }
+    }
+
+    /// Returns where the path leads: the offset, size and alignment of an access.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Returns the path, as it was asked for.
@@ -84,9 +88,9 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// [`Misuse::Wider`] where it reaches past the place, [`Misuse::Store`] for a
+    /// [`MisuseError::Wider`] where it reaches past the place, [`MisuseError::Store`] for a
     /// store where memory is immutable.
-    pub fn check(&self, size: impl Into<Size>, kind: AccessKind) -> Result<(), Misuse> {
+    pub fn check(&self, size: impl Into<Size>, kind: AccessKind) -> Result<(), MisuseError> {
         self.check_kind(kind)?;
         let size = size.into();
         let fits = match self.sized {
@@ -95,7 +99,7 @@ impl TaggedPlace {
         };
         match fits {
             true => Ok(()),
-            false => Err(Misuse::Wider { path: self.path.clone(), size, room: self.room() }),
+            false => Err(MisuseError::Wider { path: self.path.clone(), size, room: self.room() }),
         }
     }
 
@@ -103,10 +107,10 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// [`Misuse::Store`] for a store where memory is immutable.
-    pub fn check_kind(&self, kind: AccessKind) -> Result<(), Misuse> {
+    /// [`MisuseError::Store`] for a store where memory is immutable.
+    pub fn check_kind(&self, kind: AccessKind) -> Result<(), MisuseError> {
         match self.place.immutable && kind != AccessKind::Read {
-            true => Err(Misuse::Store { path: self.path.clone() }),
+            true => Err(MisuseError::Store { path: self.path.clone() }),
             false => Ok(()),
         }
     }
@@ -116,9 +120,9 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// [`Misuse::Wider`], as [`TaggedPlace::check`]. One of an unknown size is a run: its
+    /// [`MisuseError::Wider`], as [`TaggedPlace::check`]. One of an unknown size is a run: its
     /// path must end at an element, unless the place has no end.
-    pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), Misuse> {
+    pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), MisuseError> {
         let size = size.into();
         let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);
         if runs && size == Size::Unknown {
@@ -128,18 +132,10 @@ impl TaggedPlace {
     }
 }
 
-impl Deref for TaggedPlace {
-    type Target = Place;
-
-    fn deref(&self) -> &Place {
-        &self.place
-    }
-}
-
 /// An instruction that must not have a place's tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Misuse {
+pub enum MisuseError {
     /// It accesses more bytes than the place has, and LLVM does not look at sizes.
     Wider {
         /// The place.
@@ -156,10 +152,10 @@ pub enum Misuse {
     },
 }
 
-impl fmt::Display for Misuse {
+impl fmt::Display for MisuseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misuse::Wider { path, size, room } => {
+            MisuseError::Wider { path, size, room } => {
                 match size {
                     Size::Unknown => f.write_str("an access of a size that varies")?,
                     Size::Bytes(size) => write!(f, "an access of {size} bytes")?,
@@ -174,7 +170,7 @@ impl fmt::Display for Misuse {
                      (`sized`)"
                 )
             }
-            Misuse::Store { path } => write!(
+            MisuseError::Store { path } => write!(
                 f,
                 "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory \
                  over any store; let the runtime store there before the code that loads it is \
@@ -185,7 +181,7 @@ impl fmt::Display for Misuse {
     }
 }
 
-impl std::error::Error for Misuse {}
+impl std::error::Error for MisuseError {}
 
 /// What a call gets that accesses some memory and no other.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

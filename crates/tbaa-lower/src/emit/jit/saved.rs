@@ -62,7 +62,16 @@ impl fmt::Display for SaveError {
     }
 }
 
-impl std::error::Error for SaveError {}
+impl std::error::Error for SaveError {
+    /// The text is that of an error inside, and so is the cause.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SaveError::Load(error) => error.source(),
+            SaveError::Jit(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl Jit {
     /// Returns types, tags and lineage, to be stored with `serde`. Another process

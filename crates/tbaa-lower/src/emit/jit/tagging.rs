@@ -5,7 +5,7 @@ use super::super::lowered::Lowered;
 use super::super::plan::{ClassPlan, Plan};
 use super::super::recorded::Recorder;
 use super::{JitError, JitOptions};
-use crate::{Classes, Lowering};
+use crate::{AccessClasses, Lowering};
 #[cfg(feature = "serde")]
 use crate::{Shared, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
@@ -46,7 +46,7 @@ pub struct Tagging {
     pub(super) options: JitOptions,
     /// `None` where tags are attached as they are.
     pub(super) lowering: Option<Lowering>,
-    pub(super) classes: Option<Classes>,
+    pub(super) classes: Option<AccessClasses>,
     /// The tags that clang gives to the shared records.
     pub(super) theirs: Option<Graph>,
     pub(super) nodes: Emitter<Recorder>,
@@ -121,7 +121,7 @@ impl<'j> JitPlan<'j> {
     /// Calls with the plan, its scopes replaced by classes if there are any.
     pub(super) fn with<R>(
         &self,
-        classes: &Option<Classes>,
+        classes: &Option<AccessClasses>,
         then: impl FnOnce(&dyn Plan) -> R,
     ) -> R {
         let tags: &dyn Plan = match self {
