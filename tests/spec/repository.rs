@@ -8,7 +8,7 @@ use tbaa_tests::engines::answers;
 use tbaa_tests::{Rng, cases};
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
-use tbaa::{AliasRule, Oracle, TagId};
+use tbaa::{AliasRule, Oracle, TagId, TypeId};
 
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
@@ -194,5 +194,50 @@ fn the_documented_example_holds() {
         let report = built.check();
         assert_eq!(report.failures, []);
         assert!(report.checked > 0);
+    }
+}
+
+/// The structs that the articles print, from the text of their metadata.
+#[test]
+fn the_structs_that_the_articles_print_are_in_the_specs() {
+    const P: &str = "any pointer";
+    const CHAR: &str = "omnipotent char";
+    let printed: [(&str, &str, &[(&str, u64)], &[u64]); 3] = [
+        ("ravi-article.ron", "CallInfo_l", &[(P, 0), (P, 4), ("long long", 8)], &[0]),
+        (
+            "ravi-article.ron",
+            "CallInfo",
+            &[
+                (P, 0),
+                (P, 4),
+                (P, 8),
+                (P, 12),
+                ("CallInfo_l", 16),
+                ("long long", 32),
+                ("short", 40),
+                (CHAR, 42),
+            ],
+            &[4, 16],
+        ),
+        ("rfc-2017.ron", "S", &[(CHAR, 0), (CHAR, 400), ("int", 800), ("int", 804)], &[800, 804]),
+    ];
+    for (file, name, fields, tags) in printed {
+        let text =
+            fs::read_to_string(Path::new(tbaa_tests::ROOT).join("specs").join(file)).unwrap();
+        let built = Spec::load(&text).unwrap();
+        let graph = built.graph();
+        let name_of = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
+        let is_printed = |&ty: &TypeId| {
+            let found = graph.ty(ty).fields().map(|field| (name_of(field.ty), field.offset));
+            name_of(ty) == name && found.eq(fields.iter().map(|it| (it.0.to_owned(), it.1)))
+        };
+        let ty = graph.types().find(is_printed).unwrap_or_else(|| panic!("{file}: {name}"));
+        for &offset in tags {
+            let is_it = |&tag: &TagId| {
+                graph.tag(tag).is_ok_and(|tag| (tag.base, tag.offset) == (ty, offset))
+            };
+            let mut asked = built.expectations().flat_map(|it| [it.a, it.b]);
+            assert!(asked.any(|tag| is_it(&tag)), "{file}: {name} at {offset}");
+        }
     }
 }

@@ -4,12 +4,12 @@
 //! one name be two, and a global that one module declares and another defines has the type of
 //! its definition. So LLVM 19 is asked about all types, and LLVM 22 about the types of globals.
 //!
-//! Not compared: the numbers behind names, which count how often LLVM had to rename a type; names,
-//! and which types are one, where structs of two names have the same body, for LLVM keeps one of
-//! them or both, in an order of its own; structs whose elements at one place are structs of two
-//! names, for LLVM 19 takes an opaque one for the other; opaque structs whose name has several
-//! bodies, for LLVM 19 takes the one that it meets first, and we none; worlds in which LLVM 19
-//! makes structs that contain themselves.
+//! Not compared: the numbers behind names, which count how often LLVM had to rename a type; structs
+//! of two names with one body, of which LLVM keeps one or both, in an order of its own; structs
+//! whose elements at one place are structs of two names, for LLVM 19 takes an opaque one for the
+//! other; opaque structs whose name has several bodies, for LLVM 19 takes the one that it meets
+//! first, and we none; numbers in LLVM 19, which drops them in the later module alone; worlds in
+//! which LLVM 19 makes structs that contain themselves.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,22 +26,17 @@ struct World {
     bodies: Vec<[String; 2]>,
     /// Whether a name has both bodies, in it or below it. No module leaves it opaque then.
     varied: Vec<bool>,
-    /// Whether a body says whose it is, so that no two names have the same.
-    distinct: bool,
     /// Whether modules give a body only to structs whose elements they have bodies for.
     sized: bool,
 }
 
 impl World {
     fn new(rng: &mut Rng, sized: bool) -> World {
-        // LLVM 19 leaves a struct opaque whose name another name's struct has taken over.
-        let distinct = !sized || rng.one_in(2);
         // Then structs may contain themselves when the modules are linked.
         let cyclic = !sized && rng.one_in(4);
         let mut body = |of: usize, variant: usize| {
-            // The first element tells the two bodies of a name apart.
-            let width = 1 + variant + if distinct { 2 * of } else { 0 };
-            let mut text = format!("i{width}");
+            // The first element tells all bodies apart.
+            let mut text = format!("i{}", 1 + variant + 2 * of);
             for _ in 0..rng.below(3) {
                 let name = match of + 1 + rng.below(2) {
                     next if cyclic => NAMES.get(next % 3),
@@ -58,7 +53,7 @@ impl World {
         };
         let bodies: Vec<[String; 2]> =
             (0..NAMES.len()).map(|of| [0, 1].map(|variant| body(of, variant))).collect();
-        let mut world = World { bodies, varied: vec![false; NAMES.len()], distinct, sized };
+        let mut world = World { bodies, varied: vec![false; NAMES.len()], sized };
         // The elements of a struct have higher numbers, unless the world is cyclic.
         for of in (0..NAMES.len()).rev().filter(|_| !cyclic) {
             let below =
@@ -114,7 +109,6 @@ impl World {
         text +=
             &format!("@use{number} = global [{} x ptr] [{}]\n", globals.len(), globals.join(", "));
         let mut spellings = NAMES.map(str::to_owned);
-        // LLVM 19 drops a number in the name of the later module alone.
         for (name, spelling) in NAMES.iter().zip(&mut spellings).filter(|_| self.sized) {
             if rng.one_in(3) {
                 *spelling += &format!(".{}", rng.below(3));
@@ -191,7 +185,7 @@ fn worlds() -> u64 {
     setting("TBAA_LINKS", 200) as u64
 }
 
-fn modules(seed: u64, sized: bool) -> (World, Vec<Module>) {
+fn modules(seed: u64, sized: bool) -> Vec<Module> {
     let mut rng = Rng(seed);
     let world = World::new(&mut rng, sized);
     let count = 2 + rng.below(2);
@@ -199,7 +193,7 @@ fn modules(seed: u64, sized: bool) -> (World, Vec<Module>) {
     while modules.len() < count {
         modules.extend(world.module(&mut rng, modules.len()));
     }
-    (world, modules)
+    modules
 }
 
 fn files(modules: &[Module]) -> Vec<PathBuf> {
@@ -213,18 +207,16 @@ fn merge(modules: &[Module]) -> MergedTypes {
 }
 
 /// Compares pairs of LLVM's types and ours: bodies, names, and which of them are one type.
-fn compare(what: &str, world: &World, theirs: &Context, ours: &Context, pairs: &[(Type, Type)]) {
+fn compare(what: &str, theirs: &Context, ours: &Context, pairs: &[(Type, Type)]) {
     let classes = TypeClasses::new(&[theirs, ours], Equality::Unfolding);
     for &(their, our) in pairs {
         let said = format!("{what}: {}, {}", theirs.definition(their), ours.definition(our));
         assert!(classes.same(their, our), "{said}");
-        if world.distinct {
-            let name = |context: &Context, ty| canonical_name(context.name(ty).unwrap()).to_vec();
-            assert_eq!(name(theirs, their), name(ours, our), "{said}");
-            for &(their_other, our_other) in pairs {
-                let same = (their == their_other, our == our_other);
-                assert_eq!(same.0, same.1, "{said}, {}", ours.definition(our_other));
-            }
+        let name = |context: &Context, ty| canonical_name(context.name(ty).unwrap()).to_vec();
+        assert_eq!(name(theirs, their), name(ours, our), "{said}");
+        for &(their_other, our_other) in pairs {
+            let same = (their == their_other, our == our_other);
+            assert_eq!(same.0, same.1, "{said}, {}", ours.definition(our_other));
         }
     }
 }
@@ -240,7 +232,7 @@ fn all_types_are_those_of_llvm_19() {
     }
     let (mut completed, mut recursive) = (0, 0);
     for seed in 0..worlds() {
-        let (world, modules) = modules(seed, false);
+        let modules = modules(seed, false);
         let linked = Command::new("llvm-link-19").arg("-S").args(files(&modules)).output();
         let Ok(linked) = linked else { return println!("skipped: there is no llvm-link-19") };
         assert!(linked.status.success(), "{seed}: {}", String::from_utf8_lossy(&linked.stderr));
@@ -267,7 +259,7 @@ fn all_types_are_those_of_llvm_19() {
                 pairs.push((theirs.global(&format!("m{number}_{}", NAMES[of])), our));
             }
         }
-        compare(&format!("seed {seed}"), &world, &theirs.context, ours.context(), &pairs);
+        compare(&format!("seed {seed}"), &theirs.context, ours.context(), &pairs);
     }
     println!("{} worlds, {completed} structs completed, {recursive} worlds recursive", worlds());
     assert!(completed > 0 && recursive > 0, "{completed} {recursive}");
@@ -278,7 +270,7 @@ fn types_of_globals_are_those_of_llvm_22() {
     let Some(llvm) = Llvm::get() else { return };
     let mut completed = 0;
     for seed in 0..worlds() {
-        let (world, modules) = modules(seed, true);
+        let modules = modules(seed, true);
         let theirs = Theirs::read(&llvm.link(&files(&modules))).unwrap();
         let ours = merge(&modules);
         let mut pairs = Vec::new();
@@ -294,7 +286,7 @@ fn types_of_globals_are_those_of_llvm_22() {
                 }
             }
         }
-        compare(&format!("seed {seed}"), &world, &theirs.context, ours.context(), &pairs);
+        compare(&format!("seed {seed}"), &theirs.context, ours.context(), &pairs);
     }
     println!("{} worlds, {completed} structs completed", worlds());
     assert!(completed > 0);
