@@ -8,7 +8,7 @@ use tbaa_tests::engines::answers;
 use tbaa_tests::{Rng, cases};
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
-use tbaa::{AliasRule, Oracle, TagId};
+use tbaa::{AliasRule, Oracle, TagId, TypeId};
 
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
@@ -194,5 +194,35 @@ fn the_documented_example_holds() {
         let report = built.check();
         assert_eq!(report.failures, []);
         assert!(report.checked > 0);
+    }
+}
+
+/// The structs that the articles print, and offsets of their accesses.
+#[test]
+fn the_structs_that_the_articles_print_are_in_the_specs() {
+    let call_info = "any pointer 0, any pointer 4, any pointer 8, any pointer 12, CallInfo_l 16, \
+                     long long 32, short 40, omnipotent char 42";
+    let s = "omnipotent char 0, omnipotent char 400, int 800, int 804";
+    for (file, name, fields, offsets) in [
+        ("ravi-article", "CallInfo_l", "any pointer 0, any pointer 4, long long 8", [0, 4]),
+        ("ravi-article", "CallInfo", call_info, [4, 16]),
+        ("rfc-2017", "S", s, [800, 804]),
+    ] {
+        let path = Path::new(tbaa_tests::ROOT).join(format!("specs/{file}.ron"));
+        let built = Spec::load(&fs::read_to_string(path).unwrap()).unwrap();
+        let graph = built.graph();
+        let name_of = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
+        let is_printed = |&ty: &TypeId| {
+            let field = |field: tbaa::Field| format!("{} {}", name_of(field.ty), field.offset);
+            let found: Vec<String> = graph.ty(ty).fields().map(field).collect();
+            name_of(ty) == name && found.join(", ") == fields
+        };
+        let ty = graph.types().find(is_printed).unwrap_or_else(|| panic!("{file}: {name}"));
+        for offset in offsets {
+            let is_it =
+                |tag| graph.tag(tag).is_ok_and(|tag| (tag.base, tag.offset) == (ty, offset));
+            let mut asked = built.expectations().flat_map(|it| [it.a, it.b]);
+            assert!(asked.any(is_it), "{file}: {name} at {offset}");
+        }
     }
 }

@@ -202,7 +202,9 @@ pub fn types(data: &[u8]) {
     let definitions = |parts: &[&Context]| {
         let mut text = String::new();
         let merged = MergedTypes::new(parts).ok()?;
-        merged.context().write_definitions(&mut text).ok()?;
+        let context = merged.context();
+        assert_eq!(context.find_cycle(context.structs()), None);
+        context.write_definitions(&mut text).ok()?;
         Some(text)
     };
     let nameless = |context: &Context| {

@@ -1,13 +1,15 @@
 //! The store and its text: what is one type, what is refused, what hostile
 //! text does.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use tbaa::types::{
-    Context, DataLayout, ElementCount, Encoding, Equality, LayoutError, Packing, Primitive, Type,
-    TypeClasses, TypeError, TypeSize,
+    Context, DataLayout, ElementCount, Encoding, Equality, LayoutError, MergedTypes, Packing,
+    Primitive, Type, TypeClasses, TypeError, TypeKind, TypeSize,
 };
 use tbaa_ir::types::ReadTypes;
+use tbaa_tests::Rng;
 
 const DEEP: usize = 1_000_000;
 
@@ -25,6 +27,129 @@ fn a_struct_cannot_contain_itself() {
     context.set_body(a, &[pointer], Packing::Padded).unwrap();
     let size = DataLayout::default().layouts(&context).alloc_size(b);
     assert_eq!(size, Ok(TypeSize::fixed(16)));
+}
+
+/// Nothing holds the struct before its body is set.
+#[test]
+fn a_new_struct_is_none_of_its_own_elements() {
+    let mut context = Context::new();
+    let s = context.named_struct(b"self").unwrap();
+    let recursive = TypeError::Recursive { name: Some("self".into()) };
+    assert_eq!(context.set_body(s, &[s], Packing::Padded), Err(recursive.clone()));
+    let i32 = context.int(32).unwrap();
+    assert_eq!(context.set_body(s, &[i32, s], Packing::Packed), Err(recursive.clone()));
+    let array = context.array(s, 0).unwrap();
+    let literal = context.literal_struct(&[i32, array], Packing::Padded).unwrap();
+    let function = context.function(i32, &[literal]).unwrap();
+    let target = context.target(b"x", &[function], &[]).unwrap();
+    for element in [array, literal, target] {
+        assert_eq!(context.set_body(s, &[element], Packing::Padded), Err(recursive.clone()));
+    }
+    context.set_body(s, &[i32], Packing::Padded).unwrap();
+    assert!(Context::new().read_definitions(b"%s = type { i8, %s }").is_err());
+}
+
+/// Whether a type is `of`, or has it as a part other than through a pointer: by definition.
+fn holds(context: &Context, of: Type) -> HashSet<Type> {
+    let mut holding = HashSet::from([of]);
+    loop {
+        let new = |&ty: &Type| {
+            !holding.contains(&ty)
+                && !matches!(context.kind(ty), TypeKind::Pointer { .. })
+                && context.parts(ty).iter().any(|part| holding.contains(part))
+        };
+        let new: Vec<Type> = context.types().filter(new).collect();
+        if new.is_empty() {
+            return holding;
+        }
+        holding.extend(new);
+    }
+}
+
+/// Random bodies, set one by one and read as one text.
+#[test]
+fn a_body_is_refused_where_the_struct_is_in_it() {
+    let (mut refused, mut refused_texts) = (0, 0);
+    for seed in 0..2_000 {
+        let mut rng = Rng(seed);
+        let mut context = Context::new();
+        let names: Vec<String> = (0..1 + rng.below(5)).map(|at| format!("s{at}")).collect();
+        let structs: Vec<Type> =
+            names.iter().map(|name| context.named_struct(name.as_bytes()).unwrap()).collect();
+        let mut types = structs.clone();
+        types.push(context.int(8).unwrap());
+        let mut text = String::new();
+        let mut is_recursive = false;
+        for at in rng.shuffled(structs.len()) {
+            for _ in 0..rng.below(4) {
+                let part = *rng.pick(&types);
+                let made = match rng.below(6) {
+                    0 => context.array(part, rng.below(3)),
+                    1 => context
+                        .literal_struct(&[part], *rng.pick(&[Packing::Padded, Packing::Packed])),
+                    2 => context.typed_pointer(part, 0),
+                    3 => context.target(b"x", &[part], &[]),
+                    4 => context.named_struct(b"around").and_then(|around| {
+                        context.set_body(around, &[part], Packing::Padded)?;
+                        Ok(around)
+                    }),
+                    _ => context.function(part, &[]).and_then(|function| {
+                        if rng.one_in(2) {
+                            context.target(b"f", &[function], &[])
+                        } else {
+                            context.typed_pointer(function, 0)
+                        }
+                    }),
+                };
+                types.push(made.unwrap());
+            }
+            let elements: Vec<Type> = (0..rng.below(3)).map(|_| *rng.pick(&types)).collect();
+            let holding = holds(&context, structs[at]);
+            let contained = elements.iter().any(|element| holding.contains(element));
+            let body: Vec<String> =
+                elements.iter().map(|&ty| context.display(ty).to_string()).collect();
+            writeln!(text, "%{} = type {{ {} }}", names[at], body.join(", ")).unwrap();
+            let name = Some(names[at].clone());
+            let verdict = context.set_body(structs[at], &elements, Packing::Padded);
+            let right = if contained { Err(TypeError::Recursive { name }) } else { Ok(()) };
+            assert_eq!(verdict, right, "seed {seed}: {text}");
+            is_recursive |= contained;
+            refused += usize::from(contained);
+        }
+        let layout = DataLayout::default();
+        let mut layouts = layout.layouts(&context);
+        for ty in context.types() {
+            let _ = layouts.alloc_size(ty);
+        }
+        // The bodies of the structs that are no part of the choice.
+        for ty in context.structs().filter(|ty| !structs.contains(ty)) {
+            writeln!(text, "{}", context.definition(ty)).unwrap();
+        }
+        let read = Context::new().read_definitions(text.as_bytes());
+        assert_eq!(read.is_err(), is_recursive, "seed {seed}: {text}");
+        refused_texts += usize::from(is_recursive);
+    }
+    assert!(refused > 300 && refused_texts > 300, "{refused} {refused_texts}");
+}
+
+/// No door of the library makes such a type.
+#[test]
+fn a_struct_that_contains_itself_has_no_size_and_a_class() {
+    let mut context = Context::new();
+    let [a, b] = [b"a", b"b"].map(|name| context.named_struct(name).unwrap());
+    let array = context.array(a, 2).unwrap();
+    context.complete(a, &[b], Packing::Padded).unwrap();
+    context.complete(b, &[array], Packing::Padded).unwrap();
+    let layout = DataLayout::default();
+    for ty in [a, b, array] {
+        assert_eq!(layout.layouts(&context).alloc_size(ty), Err(LayoutError::Unsized));
+        assert!(Encoding::of(&context, ty).is_some());
+    }
+    assert!(layout.layouts(&context).struct_layout(a).is_err());
+    for equality in [Equality::Structural, Equality::Unfolding] {
+        assert!(!TypeClasses::new(&[&context], equality).same(a, b));
+    }
+    assert!(MergedTypes::new(&[&context]).is_ok());
 }
 
 #[test]

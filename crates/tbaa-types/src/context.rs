@@ -83,6 +83,9 @@ pub struct Context {
     /// Opaque structs that some type contains: only their completion can close
     /// a cycle.
     pub(super) held: HashSet<u32>,
+    /// Whether these are the types of several modules, merged with opaque ones
+    /// as they are. Numbers behind names say nothing then.
+    pub(super) is_part: bool,
 }
 
 impl Default for Context {
@@ -109,6 +112,7 @@ impl Context {
             identified: Vec::new(),
             numbered: Vec::new(),
             held: HashSet::default(),
+            is_part: false,
         };
         for &primitive in Primitive::ALL {
             let symbol = Symbol::Primitive(primitive);

@@ -1,32 +1,37 @@
 //! Merging the types of several modules into one context.
 
-use super::equal::TypeClasses;
+use super::equal::{Completions, TypeClasses};
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
 use crate::context::Symbol;
-use crate::table::IndexMap;
+use crate::table::{HashMap, HashSet, IndexMap};
 
 /// The types of several contexts in one.
 ///
 /// Structs merge that have one canonical name and the same body, bodies being
 /// compared in the same way, so that a program's `%struct.Point` is one type
 /// again. Names count: two names of one layout stay two types, where LLVM's
-/// linker would keep one of them. An opaque struct merges with opaque structs of
-/// its name only.
+/// linker would keep one of them.
 ///
-/// The result depends on the types alone, their order and the numbers behind
-/// names included: merging is associative, commutative and idempotent. Opaque
-/// structs without a name are the exception: each is a type of its own.
+/// An opaque struct gets the body that another context has for its name, if
+/// all bodies for this name are the same and none would lead to a struct that
+/// contains itself. If no context has a body for exactly this name, the numbers
+/// behind names do not count, except in contexts that have several structs of
+/// the canonical name.
+///
+/// The merged types, their order and the numbers behind their names depend on
+/// the types alone, not on the order of contexts. Each opaque struct without a
+/// name is a type of its own.
 ///
 /// ```
 /// use tbaa_types::{Context, MergedTypes, Packing};
 ///
 /// let (mut a, mut b) = (Context::new(), Context::new());
-/// for (context, name) in [(&mut a, "Point"), (&mut a, "Tuple"), (&mut b, "Point")] {
-///     let int = context.int(32)?;
-///     let ty = context.named_struct(format!("struct.{name}").as_bytes())?;
-///     context.set_body(ty, &[int, int], Packing::Padded)?;
+/// let int = a.int(32)?;
+/// for name in ["Point", "Tuple"] {
+///     let ty = a.named_struct(format!("struct.{name}").as_bytes())?;
+///     a.set_body(ty, &[int, int], Packing::Padded)?;
 /// }
-/// let (s, point) = (b.named_struct(b"struct.S")?, b.struct_by_name(b"struct.Point").unwrap());
+/// let (point, s) = (b.named_struct(b"struct.Point")?, b.named_struct(b"struct.S")?); // opaque
 /// b.set_body(s, &[point], Packing::Padded)?;
 /// let merged = MergedTypes::new(&[&a, &b])?;
 /// let mut text = String::new();
@@ -61,17 +66,60 @@ pub struct TypeClash {
 }
 
 impl MergedTypes {
-    /// Merges the types of `contexts`.
+    /// Merges the types of `contexts`: of modules, of results of
+    /// [`MergedTypes::part`], or both.
     ///
     /// # Errors
     ///
     /// [`TypeError::Full`].
     pub fn new(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
-        let classes = TypeClasses::by_name(contexts);
+        let (completions, classes) = completions(contexts);
+        Self::of(contexts, &completions, classes)
+    }
+
+    /// Merges a part of a program's types, and leaves opaque structs as they are:
+    /// another part may have another body. The merged context remembers that it
+    /// is a part; its definitions, read from a text, are one again after
+    /// `part(&[&context])`.
+    ///
+    /// This is associative, commutative and idempotent, except for opaque structs
+    /// without a name. [`MergedTypes::new`] of all parts does not depend on how
+    /// they were put together. It differs from `new` of the modules only for
+    /// names of which a module has several structs, such as `%T` and `%T.0`.
+    ///
+    /// # Errors
+    ///
+    /// [`TypeError::Full`].
+    ///
+    /// ```
+    /// use tbaa_ir::types::ReadTypes;
+    /// use tbaa_types::{Context, MergedTypes};
+    ///
+    /// let (mut a, mut b) = (Context::new(), Context::new());
+    /// a.read_definitions(b"%T = type opaque")?;
+    /// b.read_definitions(b"%T = type { i32 }")?;
+    /// let part = MergedTypes::part(&[&a, &b])?.into_context();
+    /// assert_eq!(part.structs().len(), 2);
+    /// let whole = MergedTypes::new(&[&part])?;
+    /// assert_eq!(whole.context().structs().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn part(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
+        let none = Completions::default();
+        let mut merged = Self::of(contexts, &none, TypeClasses::by_name(contexts, &none))?;
+        merged.context.is_part = true;
+        Ok(merged)
+    }
+
+    fn of(
+        contexts: &[&Context],
+        completions: &Completions<'_>,
+        classes: TypeClasses,
+    ) -> Result<MergedTypes, TypeError> {
         // Every class stands for its first type.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
-            for ty in context.types() {
+            for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
                 firsts[classes.class_of(ty)].get_or_insert((context, ty));
             }
         }
@@ -93,7 +141,7 @@ impl MergedTypes {
             let Some((from, of)) = first else { continue };
             if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
-                // No class contains itself, for none of its types does.
+                // No class contains itself: none of its types does, or it is left opaque.
                 context.complete(ty, &body, packing)?;
             }
         }
@@ -105,6 +153,12 @@ impl MergedTypes {
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Returns the merged types, to be kept without what they were merged from.
+    #[must_use]
+    pub fn into_context(self) -> Context {
+        self.context
     }
 
     /// Returns what a type of one of the contexts has become.
@@ -124,6 +178,103 @@ impl MergedTypes {
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
+}
+
+/// How often the bodies for all names are compared; if some still differ, all opaque structs stay.
+const ROUNDS: usize = 16;
+
+/// Opaque structs, and structs with bodies that go by the same name.
+type Group<'c> = (Vec<Type>, Vec<(&'c Context, Type)>);
+
+/// The struct whose body each opaque struct gets, and the classes of all types by that.
+///
+/// LLVM: `IRLinker::computeTypeMapping` until LLVM 20. It took the first body that it met, and
+/// dropped one number from the name in the later module.
+fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
+    let mut groups = groups(contexts);
+    let mut rounds = 0;
+    loop {
+        let completed = |(opaque, bodies): &Group<'c>| {
+            let body = bodies[0];
+            opaque.iter().map(move |&ty| (ty, body)).collect::<Vec<_>>()
+        };
+        let completions = groups.iter().flat_map(completed).collect();
+        let classes = TypeClasses::by_name(contexts, &completions);
+        let bodies = groups.iter().map(|(_, bodies)| bodies[0]);
+        let ends = ends(contexts, bodies, &completions);
+        // Bodies may also differ because of an opaque struct in them that is left as it is.
+        let count = groups.len();
+        groups.retain(|(_, bodies)| {
+            let first = bodies[0].1;
+            ends[&first] && bodies.iter().all(|&(_, ty)| classes.same(ty, first))
+        });
+        if groups.len() == count {
+            return (completions, classes);
+        }
+        rounds += 1;
+        if rounds == ROUNDS {
+            groups.clear();
+        }
+    }
+}
+
+/// The groups of which opaque structs may get bodies.
+fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
+    let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
+    // Structs that are the only one of their canonical name in their module, as far as known.
+    let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
+    for &context in contexts {
+        let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));
+        let mut count: HashMap<&[u8], usize> = HashMap::default();
+        named().for_each(|(_, name)| *count.entry(canonical_name(name)).or_default() += 1);
+        for (ty, name) in named() {
+            let canonical = canonical_name(name);
+            let is_alone = context.is_part || count[canonical] == 1;
+            let alone = is_alone.then(|| alone.entry(canonical).or_default());
+            let exact = (!context.is_part).then(|| exact.entry(name).or_default());
+            for (opaque, bodies) in alone.into_iter().chain(exact) {
+                match context.symbol(ty) {
+                    Symbol::Identified { opaque: true, .. } => opaque.push(ty),
+                    _ => bodies.push((context, ty)),
+                }
+            }
+        }
+    }
+    exact.retain(|_, (_, bodies)| !bodies.is_empty());
+    let found: HashSet<Type> = exact.values().flat_map(|(opaque, _)| opaque).copied().collect();
+    alone.values_mut().for_each(|(opaque, _)| opaque.retain(|ty| !found.contains(ty)));
+    let groups = exact.into_values().chain(alone.into_values());
+    groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
+}
+
+/// Whether each of `bodies`, and of what is in them, leads to no struct that contains itself.
+fn ends<'c>(
+    contexts: &[&'c Context],
+    bodies: impl Iterator<Item = (&'c Context, Type)>,
+    completions: &Completions<'c>,
+) -> HashMap<Type, bool> {
+    let context_of: HashMap<u32, &Context> = contexts.iter().map(|it| (it.stamp, *it)).collect();
+    let mut ends: HashMap<Type, bool> = HashMap::default();
+    for body in bodies {
+        // Each with the number of its next part, and whether all parts so far end.
+        let mut way = if ends.contains_key(&body.1) { vec![] } else { vec![(body, 0, true)] };
+        while let Some(((context, ty), at, so_far)) = way.pop() {
+            // Until it is known to end, who meets it again does not.
+            ends.insert(ty, false);
+            let holds = Context::holds_parts(context.symbol(ty));
+            let Some(&part) = context.parts(ty).get(at).filter(|_| holds) else {
+                ends.insert(ty, so_far);
+                continue;
+            };
+            let part = completions.get(&part).copied().unwrap_or((context_of[&part.stamp], part));
+            match ends.get(&part.1) {
+                Some(&part_ends) => way.push(((context, ty), at + 1, so_far && part_ends)),
+                // It is asked again when it is known.
+                None => way.extend([((context, ty), at, so_far), (part, 0, true)]),
+            }
+        }
+    }
+    ends
 }
 
 /// Steps that putting types in order may take beyond those for each type and

@@ -123,7 +123,12 @@ impl Context {
     ) -> Result<(), TypeError> {
         self.checked(ty)?;
         self.check_elements(elements)?;
-        if self.held.contains(&ty.index) && self.contains(elements, ty) {
+        // A struct that no type holds yet can be among its own elements, and nowhere deeper.
+        let found = match self.held.contains(&ty.index) {
+            true => self.contains(elements, ty),
+            false => elements.contains(&ty),
+        };
+        if found {
             return Err(self.recursive(ty));
         }
         self.complete(ty, elements, packing)
@@ -204,10 +209,10 @@ impl Context {
         None
     }
 
-    /// Whether a value of a type is laid out with the values of its parts in
-    /// it, so that it must not be one of them.
+    /// Whether a type must not be one of its own parts: all but pointers, as in
+    /// `StructType::checkBody`.
     pub(super) fn holds_parts(symbol: Symbol) -> bool {
-        !matches!(symbol, Symbol::Pointer { .. } | Symbol::Function { .. })
+        !matches!(symbol, Symbol::Pointer { .. })
     }
 
     /// Whether `ty` is among `elements` or what they contain.

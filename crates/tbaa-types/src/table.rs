@@ -1,6 +1,7 @@
 //! Hash tables, as in `tbaa`.
 
 pub(crate) use hashbrown::DefaultHashBuilder;
+pub(crate) use hashbrown::hash_map::Entry;
 
 pub(crate) type HashMap<K, V> = hashbrown::HashMap<K, V>;
 pub(crate) type HashSet<K> = hashbrown::HashSet<K>;

@@ -10,7 +10,7 @@ use tbaa_check::link::{Linked, NodeMap, Summary};
 use tbaa_ir::types::ReadTypes;
 use tbaa_tests::engines::{RULES, copy_node};
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, cases, setting};
 
 /// A module that uses some tags of each of some graphs, and a type system of
 /// its own under a root without a name.
@@ -214,48 +214,127 @@ fn lines(types: &MergedTypes) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Structs of few names, over each other.
-fn random_types(rng: &mut Rng) -> Context {
-    const NAMES: [&str; 6] = ["a", "a.1", "b", "b.2", "c", "c.7"];
-    let mut text = String::new();
-    for name in NAMES {
-        let element = |rng: &mut Rng| match rng.below(4) {
-            0 => "i32".to_owned(),
-            1 => "float".to_owned(),
-            _ => format!("%{}*", rng.pick(&NAMES)),
-        };
-        match rng.below(5) {
-            0 => text += &format!("%{name} = type opaque\n"),
-            _ => {
-                let elements: Vec<_> = (0..=rng.below(2)).map(|_| element(rng)).collect();
-                text += &format!("%{name} = type {{ {} }}\n", elements.join(", "));
-            }
+/// The body of a struct of one of six names.
+fn random_body(rng: &mut Rng, names: &[String]) -> String {
+    let element = |rng: &mut Rng| match rng.below(4) {
+        0 => "i32".to_owned(),
+        1 => "float".to_owned(),
+        _ => format!("%{}*", rng.pick(names)),
+    };
+    let elements: Vec<_> = (0..=rng.below(2)).map(|_| element(rng)).collect();
+    format!("{{ {} }}", elements.join(", "))
+}
+
+/// Modules of structs of few names, over each other. If `one_body`, each module has a name
+/// with one number alone, and all bodies of a name are the same.
+fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
+    let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+    let bodies = [(); 3].map(|()| random_body(rng, &common));
+    [(); 3].map(|()| {
+        let mut names = common.clone();
+        if one_body {
+            names.iter_mut().filter(|_| rng.one_in(2)).for_each(|name| *name += ".1");
+        } else {
+            names.extend(["a.1", "b.2", "c.7"].map(str::to_owned));
         }
-    }
-    let mut context = Context::new();
-    context.read_definitions(text.as_bytes()).unwrap();
-    context
+        let mut text = String::new();
+        for (at, name) in names.iter().enumerate() {
+            let body = match rng.below(3) {
+                0 => "opaque".to_owned(),
+                _ if one_body => common.iter().zip(&names).fold(bodies[at].clone(), |body, it| {
+                    body.replace(&format!("%{}*", it.0), &format!("%{}*", it.1))
+                }),
+                _ => random_body(rng, &names),
+            };
+            text += &format!("%{name} = type {body}\n");
+        }
+        let mut context = Context::new();
+        context.read_definitions(text.as_bytes()).unwrap();
+        context
+    })
 }
 
 /// Byte for byte, the numbers behind names and the order included.
 #[test]
 fn merged_types_are_canonical() {
-    let mut several = 0;
+    let (mut several, mut completed) = (0, 0);
     for seed in 0..300 {
         let mut rng = Rng(seed);
-        let [a, b, c] = [(); 3].map(|()| random_types(&mut rng));
-        let merge = |parts: &[&Context]| MergedTypes::new(parts).unwrap();
-        let all = merge(&[&a, &b, &c]);
+        let one_body = rng.one_in(2);
+        let [a, b, c] = random_types(&mut rng, one_body);
+        let part = |parts: &[&Context]| MergedTypes::part(parts).unwrap();
+        let whole = |parts: &[&Context]| MergedTypes::new(parts).unwrap();
+        let all = part(&[&a, &b, &c]);
         several += all.clashes().len();
+        let of_modules = whole(&[&a, &b, &c]);
+        let of_parts = whole(&[all.context()]);
+        let said = format!("seed {seed}");
         for order in [[&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
-            assert_eq!(lines(&merge(&order)), lines(&all), "seed {seed}");
-            let first = merge(&order[..2]);
-            assert_eq!(lines(&merge(&[first.context(), order[2]])), lines(&all), "seed {seed}");
-            assert_eq!(lines(&merge(&[order[2], first.context()])), lines(&all), "seed {seed}");
+            assert_eq!(lines(&whole(&order)), lines(&of_modules), "{said}");
+            assert_eq!(lines(&part(&order)), lines(&all), "{said}");
+            let (first, last) = (part(&order[..2]), part(&order[2..]));
+            for pair in [[first.context(), last.context()], [last.context(), first.context()]] {
+                assert_eq!(lines(&part(&pair)), lines(&all), "{said}");
+                assert_eq!(lines(&whole(&pair)), lines(&of_parts), "{said}");
+            }
+            assert_eq!(lines(&part(&[first.context(), order[2]])), lines(&all), "{said}");
         }
-        assert_eq!(lines(&merge(&[all.context(), all.context(), &a])), lines(&all), "seed {seed}");
+        assert_eq!(lines(&part(&[all.context(), all.context(), &a])), lines(&all), "{said}");
+        assert_eq!(lines(&whole(&[&a, &b, &a, &c])), lines(&of_modules), "{said}");
+        if one_body {
+            assert_eq!(lines(&of_parts), lines(&of_modules), "{said}");
+            let context = of_modules.context();
+            assert_eq!(context.structs().len(), 3, "{said}");
+            let is_opaque = |line: &&String| line.ends_with("opaque");
+            let opaque = |types| lines(types).iter().filter(is_opaque).count();
+            completed += opaque(&all) - opaque(&of_modules);
+        }
     }
-    assert!(several > 300, "{several}");
+    assert!(several > 300 && completed > 100, "{several} {completed}");
+}
+
+/// What becomes of opaque structs, in both orders of the modules, and by parts.
+#[test]
+fn opaque_structs_are_completed() {
+    cases::check("types/merged.txt", |_, texts| {
+        let read = |text: &&str| {
+            let mut context = Context::new();
+            context.read_definitions(text.as_bytes()).unwrap();
+            context
+        };
+        let modules: Vec<Context> = texts.iter().map(read).collect();
+        let modules: Vec<&Context> = modules.iter().collect();
+        let merge = |contexts: &[&Context]| lines(&MergedTypes::new(contexts).unwrap()).join("\n");
+        let found = merge(&modules);
+        assert_eq!(merge(&modules.iter().rev().copied().collect::<Vec<_>>()), found);
+        let by_part = merge(&[MergedTypes::part(&modules).unwrap().context()]);
+        if by_part == found { found } else { format!("{found}\nby a part:\n{by_part}") }
+    });
+}
+
+/// Each struct contains the next one. The last one has two bodies, so that the bodies of the
+/// others turn out to differ one after the other.
+#[test]
+fn long_doubts_leave_all_opaque() {
+    for (length, is_completed) in [(10, true), (20, false)] {
+        let mut texts = vec![String::new(), format!("%n{length} = type {{ float }}")];
+        for at in 0..length {
+            let next = at + 1;
+            texts[0] += &format!("%n{at} = type {{ %n{next} }}\n");
+            texts.push(format!("%n{at} = type {{ %n{next} }} %n{next} = type opaque"));
+        }
+        texts[0] += &format!("%n{length} = type {{ i32 }} %X = type {{ i8 }}");
+        texts.push("%X = type opaque".to_owned());
+        let read = |text: &String| {
+            let mut context = Context::new();
+            context.read_definitions(text.as_bytes()).unwrap();
+            context
+        };
+        let contexts: Vec<Context> = texts.iter().map(read).collect();
+        let merged = MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).unwrap();
+        let of_x = lines(&merged).iter().filter(|line| line.starts_with("%X")).count();
+        assert_eq!(of_x, if is_completed { 1 } else { 2 }, "{length}");
+    }
 }
 
 #[test]
@@ -274,7 +353,7 @@ fn merging_types_is_associative_commutative_and_idempotent() {
          %struct.O = type { float } %o = type { %struct.O* } %0 = type { %0* }",
     );
     let c = read("%struct.Tuple.1 = type { i32, i32 } %1 = type { %0* } %0 = type { %1* }");
-    let merge = |parts: &[&Context]| MergedTypes::new(parts).unwrap();
+    let merge = |parts: &[&Context]| MergedTypes::part(parts).unwrap();
     let all = merge(&[&a, &b, &c]);
     assert_eq!(
         lines(&all),

@@ -2,5 +2,6 @@
 //! against LLVM's linker.
 
 mod clashes;
+mod completion;
 mod laws;
 mod program;

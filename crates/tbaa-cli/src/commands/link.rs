@@ -62,8 +62,11 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
         contexts.push(context);
         summaries.push(summary);
     }
-    let types =
-        MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).map_err(Failure::unusable)?;
+    let merge = match args.format {
+        LinkFormat::Summary => MergedTypes::part,
+        LinkFormat::Llvm | LinkFormat::Report => MergedTypes::new,
+    };
+    let types = merge(&contexts.iter().collect::<Vec<_>>()).map_err(Failure::unusable)?;
     drop(contexts);
     let summary = match summaries.len() {
         // It is in order.
@@ -109,7 +112,8 @@ fn open(origin: Origin<'_>) -> Result<(Context, Summary), Failure> {
     context
         .read_definitions(part.types.join("\n").as_bytes())
         .map_err(|error| Failure::unusable(format!("{file}, among its types: {}", error.kind)))?;
-    Ok((context, part.tbaa))
+    let types = MergedTypes::part(&[&context]).map_err(Failure::unusable)?;
+    Ok((types.into_context(), part.tbaa))
 }
 
 fn definitions(context: &Context) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use super::encoding::canonical_name;
 use crate::context::Symbol;
-use crate::table::{HashMap, IndexSet};
+use crate::table::{Entry, HashMap, IndexSet};
 use crate::{Context, Type, TypeKind};
 
 /// Everything of a type but its parts, comparable between contexts.
@@ -87,20 +87,27 @@ pub(super) struct Automaton {
     pub(super) edges: Vec<u32>,
 }
 
+/// The struct of another context that each opaque struct is taken for.
+pub(crate) type Completions<'c> = HashMap<Type, (&'c Context, Type)>;
+
 impl Automaton {
-    /// Returns the graph of all types of some contexts; `names` says whether
-    /// the names of structs count.
-    pub(super) fn new(contexts: &[&Context], names: bool) -> Automaton {
-        let mut building = Building { names, ..Building::default() };
-        let mut bases = HashMap::default();
-        for context in contexts {
-            let base = building.symbols.len();
-            if bases.contains_key(&context.stamp) {
-                continue;
+    /// Returns the graph of all types of some contexts. The names of structs count if
+    /// there are completions.
+    pub(super) fn new(contexts: &[&Context], completions: Option<&Completions<'_>>) -> Automaton {
+        let mut building = Building { names: completions.is_some(), ..Building::default() };
+        let (mut bases, mut count, mut distinct) = (HashMap::default(), 0, Vec::new());
+        for &context in contexts {
+            if let Entry::Vacant(entry) = bases.entry(context.stamp) {
+                entry.insert(count);
+                count += context.type_count();
+                distinct.push(context);
             }
-            bases.insert(context.stamp, base);
+        }
+        for context in distinct {
             for ty in context.types() {
-                building.push(context, ty, |part| base as u32 + part.index);
+                let completion = completions.and_then(|completions| completions.get(&ty));
+                let (context, ty) = completion.copied().unwrap_or((context, ty));
+                building.push(context, ty, |part| (bases[&part.stamp] + part.index()) as u32);
             }
         }
         building.done(bases)

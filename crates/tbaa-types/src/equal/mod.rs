@@ -35,6 +35,7 @@ mod encoding;
 mod pairing;
 mod refine;
 
+pub(crate) use automaton::Completions;
 pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
 
 use automaton::Automaton;
@@ -76,7 +77,7 @@ impl TypeClasses {
     /// Finds the classes of all types of `contexts`.
     #[must_use]
     pub fn new(contexts: &[&Context], equality: Equality) -> Self {
-        let automaton = Automaton::new(contexts, false);
+        let automaton = Automaton::new(contexts, None);
         let (classes, exact) = match equality {
             Equality::Unfolding => (refine::refine(&automaton, automaton.symbols.clone()), true),
             Equality::Structural => pairing::structural(&automaton),
@@ -84,9 +85,10 @@ impl TypeClasses {
         Self::numbered(automaton.bases, classes, exact)
     }
 
-    /// Finds the classes of types that unfold alike, names included.
-    pub(super) fn by_name(contexts: &[&Context]) -> Self {
-        let automaton = Automaton::new(contexts, true);
+    /// Finds the classes of types that unfold alike, names included. An opaque struct is
+    /// in the class of its completion.
+    pub(super) fn by_name(contexts: &[&Context], completions: &Completions<'_>) -> Self {
+        let automaton = Automaton::new(contexts, Some(completions));
         let classes = refine::refine(&automaton, automaton.symbols.clone());
         Self::numbered(automaton.bases, classes, true)
     }

@@ -202,21 +202,19 @@ impl Layouts<'_> {
 
     fn measure(&mut self, ty: Type) -> Measured {
         assert!(self.context.owns(ty), "{ty:?} was issued by another context");
-        let mut work = vec![ty];
-        while let Some(&next) = work.last() {
-            if self.known[next.index()].is_some() {
-                work.pop();
-                continue;
-            }
-            // Contained types first; a struct cannot contain itself.
-            let before = work.len();
-            if Context::holds_parts(self.context.symbol(next)) {
-                let unknown = |part: &&Type| self.known[part.index()].is_none();
-                work.extend(self.context.parts(next).iter().filter(unknown));
-            }
-            if work.len() == before {
+        // Each type comes twice: before its parts, and when they are measured.
+        let mut work = vec![(ty, false)];
+        while let Some((next, parts_known)) = work.pop() {
+            if parts_known {
                 self.known[next.index()] = Some(self.compute(next));
-                work.pop();
+            } else if self.known[next.index()].is_none() {
+                // A struct that contained itself would find this, and have no size.
+                self.known[next.index()] = Some(Err(LayoutError::Unsized));
+                work.push((next, true));
+                if Context::holds_parts(self.context.symbol(next)) {
+                    let parts = self.context.parts(next).iter().map(|&part| (part, false));
+                    work.extend(parts.filter(|(part, _)| self.known[part.index()].is_none()));
+                }
             }
         }
         self.get(ty)

@@ -1,0 +1,3 @@
+%struct.Two = type { float }
+
+@two = linkonce_odr global %struct.Two zeroinitializer
