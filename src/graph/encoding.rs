@@ -6,6 +6,7 @@
 //! | scalar | `name, parent [, 0]` | `parent, size, id` |
 //! | struct | `name, (type, offset)...` | `parent, size, id, (type, offset, size)...` |
 //! | tag | `base, access, offset [, immutable]` | `base, access, offset, size [, immutable]` |
+//! | struct copy | `(offset, size, tag)...` | the same |
 //!
 //! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
 //! repeat these positions, and `MDBuilder.cpp`, which writes them.
@@ -23,17 +24,78 @@ pub enum Format {
     New,
 }
 
+/// Position of a tag's base type.
+#[doc(hidden)]
+pub const TAG_BASE: usize = 0;
+/// Position of a tag's access type.
+#[doc(hidden)]
+pub const TAG_ACCESS: usize = 1;
+/// Position of a tag's offset.
+#[doc(hidden)]
+pub const TAG_OFFSET: usize = 2;
+/// Position of the size in a size-aware tag.
+#[doc(hidden)]
+pub const TAG_SIZE: usize = 3;
+/// Position of the immutability flag in a type of the old format that stands in a tag's place.
+#[doc(hidden)]
+pub const SCALAR_FLAG: usize = 2;
 /// Positions of the base and access type in a tag.
-pub(crate) const TAG_TYPES: [usize; 2] = [0, 1];
-/// Position of the first tag in a `tbaa.struct` node of (offset, size, tag).
+pub(crate) const TAG_TYPES: [usize; 2] = [TAG_BASE, TAG_ACCESS];
+
+/// Position of the size in an entry of a `tbaa.struct` node, from its offset.
+#[doc(hidden)]
+pub const COPY_SIZE: usize = 1;
+/// Position of the tag in an entry of a `tbaa.struct` node, from its offset.
 #[doc(hidden)]
 pub const COPY_TAG: usize = 2;
 /// Operands per entry of a `tbaa.struct` node.
 #[doc(hidden)]
 pub const COPY_STRIDE: usize = 3;
 
-const TAG_OFFSET: usize = 2;
-const TAG_SIZE: usize = 3;
+/// Positions of the offsets of the whole entries in a `tbaa.struct` node of so many operands.
+#[doc(hidden)]
+pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
+    (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
+}
+
+/// What a node is by the kinds of its operands, where nothing says what it is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Form {
+    Tag,
+    Type,
+    Copy,
+}
+
+impl Form {
+    /// Returns the form of a node; `None` if it is that of a root, or of no TBAA.
+    #[must_use]
+    pub fn of(graph: &Graph, node: NodeId) -> Option<Form> {
+        use OperandKind::{Int, Node, Small, String};
+        let kinds = |node| graph.packed(node).iter().map(|operand| operand.kind());
+        let is_tag = |node| {
+            let mut kinds = kinds(node);
+            let types = [kinds.next(), kinds.next()] == [Some(Node); 2];
+            types && (1..=3).contains(&kinds.len()) && kinds.all(|it| matches!(it, Int | Small))
+        };
+        let [first, second, third] = [0, 1, 2].map(|at| kinds(node).nth(at));
+        match (first, second, third) {
+            _ if is_tag(node) => return Some(Form::Tag),
+            (Some(String), Some(Node), _) | (Some(Node), Some(Int | Small), Some(String)) => {
+                return Some(Form::Type);
+            }
+            _ => {}
+        }
+        let len = graph.operand_count(node);
+        let is_entry = |at: usize| {
+            let is_int = |at| graph.operand(node, at).is_some_and(|it| it.int().is_some());
+            let tag = graph.operand(node, at + COPY_TAG).and_then(Operand::node);
+            is_int(at) && is_int(at + COPY_SIZE) && tag.is_some_and(is_tag)
+        };
+        let is_copy = len > 0 && len.is_multiple_of(COPY_STRIDE) && copy_entries(len).all(is_entry);
+        is_copy.then_some(Form::Copy)
+    }
+}
 
 /// Where a type node's facts stand, from its format and length alone.
 #[derive(Clone, Copy)]
@@ -66,6 +128,24 @@ impl Shape {
         }
     }
 
+    /// Position of the type of a field, by its number.
+    #[doc(hidden)]
+    pub fn field(self, number: usize) -> usize {
+        self.first_field() + number * self.stride()
+    }
+
+    /// Position of a field's offset, by that of its type.
+    #[doc(hidden)]
+    pub fn offset(self, field: usize) -> usize {
+        field + 1
+    }
+
+    /// Position of a field's size in the new format, by that of its type.
+    #[doc(hidden)]
+    pub fn extent(self, field: usize) -> Option<usize> {
+        (self.format == Format::New).then_some(field + 2)
+    }
+
     /// Operands per field.
     pub(crate) fn stride(self) -> usize {
         match self.format {
@@ -88,12 +168,17 @@ impl Shape {
     /// LLVM: `TBAANode::getParent`.
     #[doc(hidden)]
     pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
-        let position = match self.format {
+        let has_one = self.format == Format::New || !self.is_root();
+        graph.operand(node, self.parent_position()).filter(|_| has_one)?.node()
+    }
+
+    /// Position of the next type up in a node that is no root.
+    #[doc(hidden)]
+    pub fn parent_position(self) -> usize {
+        match self.format {
             Format::New => 0,
-            Format::Old if self.is_root() => return None,
             Format::Old => 1,
-        };
-        graph.operand(node, position)?.node()
+        }
     }
 
     /// Whether the operands are those of an old-format scalar: a name, a
@@ -116,10 +201,6 @@ impl Shape {
         let operands = graph.packed(node);
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
         let is_int = |at| matches!(kind(at), Some(OperandKind::Int | OperandKind::Small));
-        let whole_fields = match self.format {
-            Format::Old => self.len == 2 || self.len % 2 == 1,
-            Format::New => self.len.is_multiple_of(3),
-        };
         let named = kind(self.name()) == Some(OperandKind::String);
         let field = |at| {
             kind(at) == Some(OperandKind::Node)
@@ -128,15 +209,24 @@ impl Shape {
         !self.is_root()
             && self.parent(graph, node).is_some()
             && self.size().is_none_or(is_int)
-            && whole_fields
+            && self.has_whole_fields()
             && (named || self.format == Format::New)
             && self.fields().all(field)
+    }
+
+    /// Whether no field lacks an operand.
+    #[doc(hidden)]
+    pub fn has_whole_fields(self) -> bool {
+        match self.format {
+            Format::Old => self.len == 2 || self.len % 2 == 1,
+            Format::New => self.len.is_multiple_of(3),
+        }
     }
 
     /// Whether there are fields, whose offsets are of type `i64` and do not descend.
     pub(crate) fn is_ascending(self, graph: &Graph, node: NodeId) -> bool {
         let offset = |field: usize| {
-            let offset = graph.operand(node, field + 1)?.int()?;
+            let offset = graph.operand(node, self.offset(field))?.int()?;
             (offset.bits == 64).then_some(offset.value)
         };
         let next = |before, field| offset(field).filter(|&offset| offset >= before);
@@ -153,7 +243,8 @@ impl Shape {
     }
 
     /// Position of the type's size, in the new format.
-    pub(crate) fn size(self) -> Option<usize> {
+    #[doc(hidden)]
+    pub fn size(self) -> Option<usize> {
         (self.format == Format::New).then_some(1)
     }
 
@@ -163,8 +254,8 @@ impl Shape {
     /// descend.
     #[doc(hidden)]
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
-        let at = |field: usize| self.first_field() + field * self.stride();
-        let start = |field| graph.operand(node, at(field) + 1)?.int().map(|int| int.value);
+        let at = |field: usize| self.field(field);
+        let start = |field| Some(graph.operand(node, self.offset(at(field)))?.int()?.value);
         let (mut low, mut high) = (0, self.fields().len());
         while low < high {
             let middle = low.midpoint(high);
@@ -222,9 +313,18 @@ impl TagParts {
         }
     }
 
+    /// Returns whether LLVM takes a node for a struct-path tag, and for none of the scalar
+    /// format.
+    ///
+    /// LLVM: `UpgradeTBAANode`.
+    pub(crate) fn is_struct_path(graph: &Graph, node: NodeId) -> bool {
+        let base = graph.operand(node, TAG_BASE).and_then(Operand::node);
+        graph.operand_count(node) > TAG_OFFSET && base.is_some()
+    }
+
     /// Reads the access type of a tag.
     pub(crate) fn access(graph: &Graph, tag: NodeId) -> Option<NodeId> {
-        graph.operand(tag, TAG_TYPES[1]).and_then(Operand::node)
+        graph.operand(tag, TAG_ACCESS).and_then(Operand::node)
     }
 
     /// Reads the size of a size-aware tag.
@@ -267,7 +367,7 @@ impl TagParts {
             |position: usize| graph.operand(tag, position).and_then(Operand::node).ok_or(position);
         let int =
             |position: usize| graph.operand(tag, position).and_then(Operand::int).ok_or(position);
-        let (base, access) = (node(TAG_TYPES[0])?, node(TAG_TYPES[1])?);
+        let (base, access) = (node(TAG_BASE)?, node(TAG_ACCESS)?);
         let offset = int(TAG_OFFSET)?;
         let format = TagParts::format(graph, tag);
         let size = match format {

@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
+use super::encoding::{COPY_TAG, Format, Shape, TAG_TYPES, TagParts, copy_entries};
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{
     ASCENDING, DISTINCT, Graph, GraphError, IS_SCALAR, NO_ROOT, NO_TAG, NodeId, Operand, RawGraph,
@@ -136,10 +136,9 @@ impl Graph {
     }
 
     pub(super) fn mark_tags_of(&mut self, copy: NodeId) {
-        let tags: Vec<_> = (COPY_TAG..self.operand_count(copy))
-            .step_by(COPY_STRIDE)
-            .filter_map(|position| self.operand(copy, position)?.node())
-            .collect();
+        let entries = copy_entries(self.operand_count(copy));
+        let tags: Vec<_> =
+            entries.filter_map(|at| self.operand(copy, at + COPY_TAG)?.node()).collect();
         for tag in tags {
             self.mark_tag(tag);
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::extent::Size;
 
-use super::{CopyId, Format, Graph, NodeId, Operand, Shape, TagId, TagParts, TypeId, encoding};
+use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
 /// What part a type node plays in the DAG.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -113,9 +113,8 @@ impl<'g> TypeNode<'g> {
     pub fn fields(&self) -> impl DoubleEndedIterator<Item = Field> + Clone + 'g {
         let node = *self;
         // A vector of positions would cost an allocation on each walk.
-        let stride = self.shape.stride();
-        let first = self.shape.first_field();
-        (0..self.shape.fields().len()).filter_map(move |i| node.field_at(first + i * stride))
+        let fields = 0..self.shape.fields().len();
+        fields.filter_map(move |number| node.field_at(node.shape.field(number)))
     }
 
     /// Returns the last field that does not start after `offset`: in logarithmic time
@@ -133,10 +132,10 @@ impl<'g> TypeNode<'g> {
 
     fn field_at(&self, at: usize) -> Option<Field> {
         let ty = TypeId(self.operand(at)?.node()?);
-        let offset = self.int(at + 1)?;
-        let extent = match self.shape.format {
-            Format::Old => None,
-            Format::New => Some(self.int(at + 2)?),
+        let offset = self.int(self.shape.offset(at))?;
+        let extent = match self.shape.extent(at) {
+            None => None,
+            Some(extent) => Some(self.int(extent)?),
         };
         Some(Field { ty, offset, extent })
     }
@@ -190,9 +189,9 @@ pub struct MalformedTag {
 impl fmt::Display for MalformedTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.operand {
-            0 => "the base type, must be a type node",
-            1 => "the access type, must be a type node",
-            2 => "the offset, must be an integer",
+            encoding::TAG_BASE => "the base type, must be a type node",
+            encoding::TAG_ACCESS => "the access type, must be a type node",
+            encoding::TAG_OFFSET => "the offset, must be an integer",
             _ => "size and immutability, must be integers, and no operand may follow them",
         };
         write!(f, "operand {} of a tag, {what}", self.operand)
@@ -262,12 +261,11 @@ impl Graph {
         if !len.is_multiple_of(encoding::COPY_STRIDE) {
             return None;
         }
-        (0..len)
-            .step_by(encoding::COPY_STRIDE)
-            .map(|at| {
-                let tag: NodeId = self.operand(id.0, at + encoding::COPY_TAG)?.node()?;
-                Some(CopyEntry { offset: int(at)?, size: int(at + 1)?, tag: self.tag_of(tag)? })
-            })
-            .collect()
+        let entries = encoding::copy_entries(len).map(|at| {
+            let tag = self.operand(id.0, at + encoding::COPY_TAG)?.node()?;
+            let size = int(at + encoding::COPY_SIZE)?;
+            Some(CopyEntry { offset: int(at)?, size, tag: self.tag_of(tag)? })
+        });
+        entries.collect()
     }
 }

@@ -15,6 +15,9 @@ struct Portable {
     /// reaches them.
     types: Vec<u32>,
     copies: Vec<u32>,
+    /// The number of each node in the text that it is from, which `tbaa dump` adds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numbers: Vec<Option<u32>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,6 +99,7 @@ impl Serialize for Graph {
             tags: self.tags.clone(),
             types: self.types().map(|ty| ty.0.index).collect(),
             copies: self.copies().map(|copy| copy.0.index).collect(),
+            numbers: Vec::new(),
         }
         .serialize(serializer)
     }

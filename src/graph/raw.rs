@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::import::{Import, Opened, Part, Source, State};
-use super::{CopyId, Graph, GraphError, IS_COPY, IS_TYPE, NodeId, Operand, TagId, TypeId};
+use super::{
+    CopyId, Graph, GraphError, IS_COPY, IS_TYPE, NodeId, Operand, TagId, TagParts, TypeId,
+};
 
 /// A node that [`RawGraph::insert_group`] is to add.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -175,11 +177,9 @@ impl RawGraph for Graph {
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {
-        let struct_path = self.operand_count(node) >= 3
-            && matches!(self.operand(node, 0), Some(Operand::Node(_)));
         // LLVM's reader crashes on an empty node. Kept as it is, it is a tag
         // that the verifier rejects; so is one that a full graph cannot wrap.
-        let tag = if struct_path || self.operand_count(node) == 0 {
+        let tag = if TagParts::is_struct_path(self, node) || self.operand_count(node) == 0 {
             node
         } else {
             self.upgrade(node).unwrap_or(node)

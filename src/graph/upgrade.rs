@@ -1,14 +1,16 @@
 //! The scalar format, LLVM before 3.4: a bare type node in a tag's place.
 
+use super::encoding::SCALAR_FLAG;
 use super::operand::{OperandKind, Packed};
 use super::{Graph, GraphError, Int, NodeId, Operand};
 
 impl Graph {
     pub(super) fn upgrade(&mut self, node: NodeId) -> Result<NodeId, GraphError> {
-        let (scalar, constant) = match *self.packed(node) {
-            [name, parent, constant] => {
+        let scalar = self.range(node.index());
+        let (scalar, constant) = match self.operands[scalar.clone()].get(SCALAR_FLAG).copied() {
+            Some(constant) if scalar.len() == SCALAR_FLAG + 1 => {
                 let first = self.operands.len();
-                self.operands.extend([name, parent]);
+                self.operands.extend_from_within(scalar.start..scalar.start + SCALAR_FLAG);
                 (self.intern(first)?, Some(constant))
             }
             _ => (node, None),

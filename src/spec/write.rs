@@ -161,7 +161,7 @@ impl Writer<'_> {
             return Err("malformed".to_owned());
         }
         if node.kind() == TypeKind::Root && name.is_none() {
-            return match self.graph.operand(id.node(), 0) {
+            return match self.graph.operands(id.node()).next() {
                 Some(Operand::Node(own)) if own == id.node() => {
                     Ok(TypeDecl::AnonymousRoot { key: self.taken.take("anonymous".to_owned()) })
                 }

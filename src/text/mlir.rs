@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::Numbering;
 use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use tbaa_lex::source::escape;
 
@@ -16,13 +17,13 @@ pub enum MlirError {
     },
     /// A malformed type or tag.
     Malformed {
-        /// The node's position in [`Graph::nodes`].
+        /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
     /// More than one anonymous root, or a distinct type: MLIR merges equal
     /// attributes, and would answer NoAlias between unrelated types.
     Distinct {
-        /// The node's position in [`Graph::nodes`].
+        /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
 }
@@ -34,10 +35,10 @@ impl fmt::Display for MlirError {
                 write!(f, "type {name:?} is size-aware, and MLIR knows the old format only")
             }
             MlirError::Malformed { node } => {
-                write!(f, "node {node} is malformed; `verify` says what is wrong with it")
+                write!(f, "!{node} is malformed; `verify` says what is wrong with it")
             }
             MlirError::Distinct { node } => {
-                write!(f, "node {node} must stay apart from equal ones, and MLIR would merge them")
+                write!(f, "!{node} must stay apart from equal ones, and MLIR would merge them")
             }
         }
     }
@@ -46,7 +47,8 @@ impl fmt::Display for MlirError {
 impl std::error::Error for MlirError {}
 
 /// Prints a graph's tags, and the types that they use, as aliases of MLIR's
-/// `#llvm.tbaa_*` attributes, each before its use.
+/// `#llvm.tbaa_*` attributes, each before its use. `#tbaa_tag5` is what
+/// [`write`](super::write()) prints as `!5`.
 ///
 /// # Errors
 ///
@@ -54,14 +56,14 @@ impl std::error::Error for MlirError {}
 ///
 /// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
 pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
-    let mut writer = Writer {
-        graph,
-        names: vec![None; graph.node_count()],
-        types: 0,
-        roots: 0,
-        anonymous: false,
-        out: String::new(),
-    };
+    write_mlir_numbered(graph, &Numbering::new(graph))
+}
+
+/// As [`write_mlir`], under other numbers.
+#[doc(hidden)]
+pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
+    let names = vec![None; graph.node_count()];
+    let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };
     for tag in graph.tags() {
         writer.tag(tag)?;
     }
@@ -73,10 +75,9 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
 
 struct Writer<'g> {
     graph: &'g Graph,
+    numbering: &'g Numbering,
     /// The alias of each type written.
     names: Vec<Option<String>>,
-    types: usize,
-    roots: usize,
     anonymous: bool,
     out: String,
 }
@@ -84,7 +85,7 @@ struct Writer<'g> {
 impl Writer<'_> {
     fn tag(&mut self, id: TagId) -> Result<(), MlirError> {
         let node = self.graph.tag_node(id);
-        let malformed = MlirError::Malformed { node: node.index() };
+        let malformed = self.malformed(node);
         let tag = self.graph.tag(id).map_err(|_| malformed)?;
         if tag.format == Format::New {
             return Err(self.size_aware(tag.access));
@@ -97,7 +98,7 @@ impl Writer<'_> {
             self.out,
             "#tbaa_tag{} = #llvm.tbaa_tag<base_type = {base}, access_type = {access}, \
              offset = {}{constant}>",
-            id.index(),
+            self.number(node),
             tag.offset
         );
         Ok(())
@@ -114,7 +115,7 @@ impl Writer<'_> {
             let node = self.graph.ty(next);
             let members: Vec<Field> = match node.kind() {
                 TypeKind::Malformed => {
-                    return Err(MlirError::Malformed { node: next.node().index() });
+                    return Err(self.malformed(next.node()));
                 }
                 TypeKind::Root => Vec::new(),
                 _ if node.format() == Format::New => return Err(self.size_aware(next)),
@@ -127,7 +128,7 @@ impl Writer<'_> {
             };
             if !ready {
                 if !on_path.insert(next.node()) {
-                    return Err(MlirError::Malformed { node: next.node().index() });
+                    return Err(self.malformed(next.node()));
                 }
                 open.push((next, true));
                 open.extend(members.iter().rev().map(|member| (member.ty, false)));
@@ -140,22 +141,20 @@ impl Writer<'_> {
 
     fn define(&mut self, ty: TypeId, members: &[Field]) -> Result<(), MlirError> {
         let node = self.graph.ty(ty);
-        let distinct = MlirError::Distinct { node: ty.node().index() };
+        let distinct = MlirError::Distinct { node: self.number(ty.node()) as usize };
         let mut id = String::new();
         escape(node.name().unwrap_or_default(), &mut id);
         let (alias, attribute) = if node.kind() == TypeKind::Root {
-            self.roots += 1;
             let attribute = match node.name() {
                 Some(_) if self.graph.is_distinct(ty.node()) => return Err(distinct),
                 Some(_) => format!("#llvm.tbaa_root<id = \"{id}\">"),
                 None if std::mem::replace(&mut self.anonymous, true) => return Err(distinct),
                 None => "#llvm.tbaa_root".to_owned(),
             };
-            (format!("#tbaa_root{}", self.roots - 1), attribute)
+            ("root", attribute)
         } else if self.graph.is_distinct(ty.node()) {
             return Err(distinct);
         } else {
-            self.types += 1;
             let members: Vec<_> = members
                 .iter()
                 .map(|member| format!("<{}, {}>", self.name(member.ty), member.offset))
@@ -164,11 +163,20 @@ impl Writer<'_> {
                 "#llvm.tbaa_type_desc<id = \"{id}\", members = {{{}}}>",
                 members.join(", ")
             );
-            (format!("#tbaa_type_desc{}", self.types - 1), attribute)
+            ("type_desc", attribute)
         };
+        let alias = format!("#tbaa_{alias}{}", self.number(ty.node()));
         let _ = writeln!(self.out, "{alias} = {attribute}");
         self.names[ty.node().index()] = Some(alias);
         Ok(())
+    }
+
+    fn malformed(&self, node: NodeId) -> MlirError {
+        MlirError::Malformed { node: self.number(node) as usize }
+    }
+
+    fn number(&self, node: NodeId) -> u32 {
+        self.numbering.get(node).unwrap_or_default()
     }
 
     fn name(&self, ty: TypeId) -> &str {

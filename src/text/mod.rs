@@ -5,9 +5,11 @@
 mod mlir;
 mod write;
 
+#[doc(hidden)]
+pub use mlir::write_mlir_numbered;
 pub use mlir::{MlirError, write_mlir};
 #[doc(hidden)]
-pub use write::write_two;
+pub use write::{Numbering, write_numbered, write_two};
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

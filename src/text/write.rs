@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand, TypeId};
-use tbaa_lex::lexer::Lexer;
+use crate::table::HashSet;
+use tbaa_lex::constant::is_constant;
 use tbaa_lex::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
@@ -15,7 +16,7 @@ use tbaa_lex::source::escape;
 /// `tbaa_ir::read` finds them again.
 ///
 /// An operand that is no node, string or integer is printed as it was read if
-/// it is a constant, such as `ptr null`. One that names something outside the
+/// LLVM reads it in every module, such as `ptr null`. One that names something outside the
 /// graph, such as `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or
 /// would name something else: `null` stands for it, which is as ill-formed, and
 /// a comment at the end of the node's line says what it was.
@@ -41,23 +42,28 @@ use tbaa_lex::source::escape;
 /// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
-    let mut numbers = Numbers { of: vec![None; graph.node_count()], order: Vec::new() };
-    let tags: Vec<_> = graph.tags().map(|tag| graph.tag_node(tag)).collect();
-    let copies: Vec<_> = graph.copies().map(|copy| copy.node()).collect();
-    tags.iter().chain(&copies).for_each(|&node| numbers.number(graph, node));
-    let rest = types_of_their_own(graph, &numbers.order);
-    rest.iter().for_each(|&node| numbers.number(graph, node));
+    write_numbered(graph, &Numbering::new(graph), |_| None)
+}
+
+/// As [`write()`], under other numbers, and with remarks of one line on some nodes, which
+/// become comments. Nodes are printed in order of their numbers.
+#[doc(hidden)]
+pub fn write_numbered(
+    graph: &Graph,
+    numbering: &Numbering,
+    remark: impl Fn(NodeId) -> Option<String>,
+) -> String {
     let mut out = String::new();
-    for (name, nodes) in [(TAGS, tags), (COPIES, copies), (TYPES, rest)] {
+    for (name, nodes) in [TAGS, COPIES, TYPES].iter().zip(&numbering.lists) {
         if !nodes.is_empty() {
-            let list: Vec<_> = nodes.iter().map(|&node| numbers.reference(node)).collect();
+            let list: Vec<_> = nodes.iter().map(|&node| numbering.reference(node)).collect();
             let _ = writeln!(out, "!{name} = !{{{}}}", list.join(", "));
         }
     }
     if !out.is_empty() {
         out.push('\n');
     }
-    numbers.write(graph, &mut out);
+    numbering.write(graph, remark, &mut out);
     out
 }
 
@@ -65,33 +71,129 @@ pub fn write(graph: &Graph) -> String {
 /// does.
 #[doc(hidden)]
 pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
-    let mut numbers = Numbers { of: vec![None; graph.node_count()], order: Vec::new() };
-    for (number, node) in [first, second].into_iter().enumerate() {
-        numbers.of[node.index()] = Some(number as u32);
-        numbers.order.push(node);
+    let mut numbering = Numbering::empty(graph);
+    for node in [first, second] {
+        numbering.set(node, numbering.nodes.len() as u32);
     }
     for node in [first, second] {
         let operands = graph.operands(node).filter_map(Operand::node);
-        operands.for_each(|node| numbers.number(graph, node));
+        operands.for_each(|node| numbering.add(graph, node));
     }
     let mut out = String::new();
-    numbers.write(graph, &mut out);
+    numbering.write(graph, |_| None, &mut out);
     out
 }
 
-impl Numbers {
+/// The numbers under which the nodes of one graph are printed: those that its tags, copies and
+/// types reach.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct Numbering {
+    of: Vec<Option<u32>>,
+    /// The nodes that have numbers, in their order.
+    nodes: Vec<(u32, NodeId)>,
+    /// The tags, the copies, and the types that are such by themselves.
+    lists: [Vec<NodeId>; 3],
+}
+
+impl Numbering {
+    /// Numbers nodes from 0 as LLVM does: each before its operands, tags first.
+    #[must_use]
+    pub fn new(graph: &Graph) -> Numbering {
+        let mut numbering = Numbering::empty(graph);
+        let tags: Vec<_> = graph.tags().map(|tag| graph.tag_node(tag)).collect();
+        let copies: Vec<_> = graph.copies().map(|copy| copy.node()).collect();
+        tags.iter().chain(&copies).for_each(|&node| numbering.add(graph, node));
+        let reached: Vec<NodeId> = numbering.nodes.iter().map(|&(_, node)| node).collect();
+        let rest = types_of_their_own(graph, &reached);
+        rest.iter().for_each(|&node| numbering.add(graph, node));
+        numbering.lists = [tags, copies, rest];
+        numbering
+    }
+
+    /// Gives each node the number that the first of some functions has for it and no other
+    /// node. A node that gets none in this way gets one that `free` returns.
+    #[must_use]
+    pub fn keeping(
+        graph: &Graph,
+        known: &[&dyn Fn(NodeId) -> Option<u32>],
+        mut free: impl FnMut() -> u32,
+    ) -> Numbering {
+        let Numbering { nodes, lists, .. } = Numbering::new(graph);
+        let mut numbering = Numbering { lists, ..Numbering::empty(graph) };
+        let mut taken = HashSet::default();
+        for known in known {
+            for &(_, node) in &nodes {
+                let number = known(node).filter(|_| numbering.get(node).is_none());
+                if let Some(number) = number.filter(|&number| taken.insert(number)) {
+                    numbering.set(node, number);
+                }
+            }
+        }
+        for &(_, node) in &nodes {
+            if numbering.get(node).is_none() {
+                numbering.set(node, free());
+            }
+        }
+        numbering.nodes.sort_unstable_by_key(|&(number, _)| number);
+        numbering
+    }
+
+    fn empty(graph: &Graph) -> Numbering {
+        Numbering {
+            of: vec![None; graph.node_count()],
+            nodes: Vec::new(),
+            lists: Default::default(),
+        }
+    }
+
+    fn set(&mut self, node: NodeId, number: u32) {
+        self.of[node.index()] = Some(number);
+        self.nodes.push((number, node));
+    }
+
+    /// Numbers a node and then its operands, depth first.
+    ///
+    /// LLVM: `SlotTracker::CreateMetadataSlot`.
+    fn add(&mut self, graph: &Graph, node: NodeId) {
+        let mut work = vec![node];
+        while let Some(next) = work.pop() {
+            if self.of[next.index()].is_none() {
+                self.set(next, self.nodes.len() as u32);
+                work.extend(graph.operands(next).rev().filter_map(Operand::node));
+            }
+        }
+    }
+
+    /// Returns the number of a node; `None` if it is not printed.
+    #[must_use]
+    pub fn get(&self, node: NodeId) -> Option<u32> {
+        *self.of.get(node.index())?
+    }
+
+    /// Returns the node of a number.
+    #[must_use]
+    pub fn node(&self, number: u32) -> Option<NodeId> {
+        let at = self.nodes.binary_search_by_key(&number, |&(number, _)| number).ok()?;
+        Some(self.nodes[at].1)
+    }
+
+    fn reference(&self, node: NodeId) -> String {
+        self.get(node).map_or("null".to_owned(), |number| format!("!{number}"))
+    }
+
     /// Writes the definitions of all nodes that have numbers.
-    fn write(&self, graph: &Graph, out: &mut String) {
-        for (number, &node) in self.order.iter().enumerate() {
+    fn write(&self, graph: &Graph, remark: impl Fn(NodeId) -> Option<String>, out: &mut String) {
+        for &(number, node) in &self.nodes {
             let distinct = if graph.is_distinct(node) { "distinct " } else { "" };
             let _ = write!(out, "!{number} = {distinct}!{{");
-            let mut comment = String::new();
+            let mut comment = remark(node).map_or(String::new(), |remark| format!(" ; {remark}"));
             for (position, operand) in graph.operands(node).enumerate() {
                 if position > 0 {
                     out.push_str(", ");
                 }
                 match operand {
-                    Operand::Raw(text) if !is_constant(text) => {
+                    Operand::Raw(text) if is_constant(text) != Some(true) => {
                         out.push_str("null");
                         comment.push_str(if comment.is_empty() { " ; " } else { ", " });
                         let _ = write!(comment, "operand {position} was ");
@@ -123,24 +225,6 @@ fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
         own.push(next);
         work.push(next);
     }
-}
-
-/// Returns whether a text means the same in a module of its own: it names no
-/// node, value or type, and does not run into what follows it.
-fn is_constant(text: &str) -> bool {
-    let mut lexer = Lexer::new(text.as_bytes(), 0);
-    while let Some(byte) = lexer.peek() {
-        match byte {
-            b'!' | b'@' | b'%' | b'$' | b'#' | b';' | b'/' => return false,
-            b'"' if lexer.quoted().is_err() => return false,
-            b'"' => {}
-            _ => lexer.at += 1,
-        }
-    }
-    // A bracket that is not closed, or a comma, would end the operand elsewhere.
-    let followed = format!("{text},");
-    let mut end = Lexer::new(followed.as_bytes(), 0);
-    !text.is_empty() && end.until(b",", "an operand").is_ok() && end.at == text.len()
 }
 
 /// How much of an operand a comment shows, in bytes.
@@ -185,51 +269,5 @@ fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(
         }
         Operand::Node(node) => out.push_str(&reference(node)),
         Operand::Raw(text) => out.push_str(text),
-    }
-}
-
-/// The numbers of the nodes to be printed.
-struct Numbers {
-    of: Vec<Option<u32>>,
-    order: Vec<NodeId>,
-}
-
-impl Numbers {
-    /// Numbers a node and then its operands, depth first.
-    ///
-    /// LLVM: `SlotTracker::CreateMetadataSlot`.
-    fn number(&mut self, graph: &Graph, node: NodeId) {
-        let mut work = vec![node];
-        while let Some(next) = work.pop() {
-            let slot = &mut self.of[next.index()];
-            if slot.is_none() {
-                *slot = Some(self.order.len() as u32);
-                self.order.push(next);
-                work.extend(graph.operands(next).rev().filter_map(Operand::node));
-            }
-        }
-    }
-
-    fn reference(&self, node: NodeId) -> String {
-        match self.of[node.index()] {
-            Some(number) => format!("!{number}"),
-            None => "null".to_owned(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_constant;
-
-    #[test]
-    fn what_a_dump_may_show() {
-        for text in ["ptr null", "[2 x i8] c\"@,!\"", "<{ i8, [1 x i8] }> zeroinitializer", "undef"]
-        {
-            assert!(is_constant(text), "{text}");
-        }
-        for text in ["", "{ i8", "i8 0, i8", "i8 0}", "ptr @g", "%T undef", "!6", "c\"a", "x ; y"] {
-            assert!(!is_constant(text), "{text}");
-        }
     }
 }

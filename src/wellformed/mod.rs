@@ -10,6 +10,7 @@ use std::fmt;
 pub use level::Level;
 pub use rule::Rule;
 
+use crate::graph::encoding::{TAG_OFFSET, TAG_SIZE, TAG_TYPES};
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
 use crate::table::{HashMap, HashSet};
 use crate::walks::Walks;
@@ -148,7 +149,7 @@ impl Check<'_> {
             return fail(Rule::TagEmpty);
         }
         let operand = |position| graph.operand(node, position);
-        if len < 3 || operand(0).and_then(Operand::node).is_none() {
+        if !TagParts::is_struct_path(graph, node) {
             return fail(Rule::TagNotStructPath);
         }
         let format = TagParts::format(graph, node);
@@ -160,7 +161,7 @@ impl Check<'_> {
         if !fits {
             return fail(Rule::TagOperandCount);
         }
-        if format == Format::New && operand(flag - 1).and_then(Operand::int).is_none() {
+        if format == Format::New && operand(TAG_SIZE).and_then(Operand::int).is_none() {
             return fail(Rule::TagSize);
         }
         match operand(flag).map(Operand::int) {
@@ -168,14 +169,14 @@ impl Check<'_> {
             Some(None) => return fail(Rule::TagImmutable),
             Some(Some(_)) => return fail(Rule::TagImmutableRange),
         }
-        let types = operand(0).and_then(Operand::node).zip(operand(1).and_then(Operand::node));
-        let Some((base, access)) = types else {
+        let [base, access] = TAG_TYPES.map(|at| operand(at).and_then(Operand::node));
+        let Some((base, access)) = base.zip(access) else {
             return fail(Rule::TagTypes);
         };
         if format == Format::Old && !self.graph.is_old_scalar(access) {
             return fail(Rule::AccessNotScalar);
         }
-        match operand(2).and_then(Operand::int) {
+        match operand(TAG_OFFSET).and_then(Operand::int) {
             Some(offset) => Ok((base, access, offset, format)),
             None => fail(Rule::TagOffset),
         }
@@ -314,15 +315,15 @@ impl Check<'_> {
         offset: &mut Int,
         format: Format,
     ) -> Result<NodeId, Rule> {
-        let len = self.graph.operand_count(node);
+        let shape = Shape { format, len: self.graph.operand_count(node) };
         let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
-        let int_at = |at| self.graph.operand(node, at).and_then(Operand::int);
-        if len == 2 {
-            return node_at(1).ok_or(Rule::FieldType);
+        let int_at = |at| self.graph.operand(node, at?).and_then(Operand::int);
+        if shape.len == 2 {
+            let old = Shape { format: Format::Old, ..shape };
+            return node_at(old.parent_position()).ok_or(Rule::FieldType);
         }
-        let shape = Shape { format, len };
         let (field, start) = if shape.fields().len() == 0 {
-            (0, int_at(1).ok_or(Rule::FieldOffset)?.value)
+            (shape.parent_position(), int_at(shape.size()).ok_or(Rule::FieldOffset)?.value)
         } else {
             shape.field_at(self.graph, node, offset.value).ok_or(Rule::NoFieldAtOffset)?
         };
@@ -364,27 +365,22 @@ impl Check<'_> {
         }
         let shape = Shape { format, len };
         let int_at = |at| graph.operand(node, at).and_then(Operand::int);
+        if !shape.has_whole_fields() {
+            return Err(Rule::TypeOperandCount);
+        }
         match format {
             Format::Old => {
-                if len % 2 != 1 {
-                    return Err(Rule::TypeOperandCount);
-                }
-                if !matches!(graph.operand(node, 0), Some(Operand::String(_))) {
+                if !matches!(graph.operand(node, shape.name()), Some(Operand::String(_))) {
                     return Err(Rule::TypeName);
                 }
             }
-            Format::New => {
-                if !len.is_multiple_of(3) {
-                    return Err(Rule::TypeOperandCount);
-                }
-                int_at(1).ok_or(Rule::TypeSize)?;
-            }
+            Format::New => _ = shape.size().and_then(int_at).ok_or(Rule::TypeSize)?,
         }
         let mut width = Width::Any;
         let mut previous = 0;
         for at in shape.fields() {
             graph.operand(node, at).and_then(Operand::node).ok_or(Rule::FieldType)?;
-            let offset = int_at(at + 1).ok_or(Rule::FieldOffset)?;
+            let offset = int_at(shape.offset(at)).ok_or(Rule::FieldOffset)?;
             match width {
                 Width::Bits(bits) if bits != offset.bits => return Err(Rule::FieldOffsetWidth),
                 _ => width = Width::Bits(offset.bits),
@@ -393,8 +389,8 @@ impl Check<'_> {
                 return Err(Rule::FieldOrder);
             }
             previous = offset.value;
-            if format == Format::New {
-                int_at(at + 2).ok_or(Rule::FieldSize)?;
+            if let Some(extent) = shape.extent(at) {
+                int_at(extent).ok_or(Rule::FieldSize)?;
             }
         }
         Ok(width)

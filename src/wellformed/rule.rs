@@ -123,6 +123,8 @@ rules! {
     CopyOverlap = 35, "entries of a struct copy that overlap", "";
     /// By the union rules: the tag denotes a path through sound types.
     NoUnionPath = 41, "a tag that denotes no path for the union rules", "";
+    /// LLVM's reader takes each operand of each plain node of a text, used or not.
+    Unreadable = 51, "an operand that LLVM cannot read", "";
 }
 
 impl Rule {

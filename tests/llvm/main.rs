@@ -9,5 +9,6 @@ mod malformed;
 mod rewrite;
 mod small;
 mod specs;
+mod taken;
 mod union;
 mod verify;

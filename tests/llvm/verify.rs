@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use tbaa::explain::Clause;
 use tbaa::{AliasRule, Format, Oracle, TagId};
+use tbaa_check::lint::lint;
 use tbaa_check::verify::{Rule, Verifier, verify};
 use tbaa_check::{Code, Level};
 use tbaa_ir::{Instruction, Module, Opcode};
@@ -28,7 +29,7 @@ const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
 const INSTRUCTIONS: &str = include_str!("../fixtures/text/taggable.txt");
 
 /// A module with one instruction for each of some numbered tags.
-fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
+pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     let mut out = String::from(
         "declare void @g()\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n\
          declare i32 @personality(...)\n\
@@ -58,7 +59,7 @@ fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
 }
 
 /// A random well-formed graph's metadata, and its tags.
-fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
+pub(super) fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe = Universe { format, structs: 1 + rng.below(4), tags: 8, shape: Shape::Any };
     let written = tbaa_ir::write(&random::graph(rng, &universe));
@@ -70,7 +71,7 @@ fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
 
 /// A few nodes by hand: both formats under one root, old scalars of two
 /// operands, a union, and all of it in reach of every tag.
-fn by_hand() -> (Vec<String>, Vec<String>) {
+pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     // The last ones are ill formed from the start, for damage seldom makes such types: one that
     // contains itself, and one of two operands that is no scalar.
     let lines = include_str!("../fixtures/text/by_hand.ll");
@@ -151,6 +152,7 @@ impl Tally {
         self.modules += 1;
         if answers == ["unreadable"] {
             self.unreadable += 1;
+            assert!(is_refused(source), "seed {seed}: only LLVM refuses this\n{source}");
             return;
         }
         let text = source.as_bytes();
@@ -256,6 +258,15 @@ impl Tally {
     }
 }
 
+/// Whether a text is refused here, or has a finding.
+pub(super) fn is_refused(source: &str) -> bool {
+    let text = source.as_bytes();
+    tbaa_ir::read(text).map_or(true, |module| {
+        !verify(&module, text, AliasRule::Llvm).is_empty()
+            || !lint(&module, text, &tbaa_check::lint::Options::default()).is_empty()
+    })
+}
+
 /// Rule `llvm`'s tables, which do not walk each path to its end, reject what
 /// `check` rejects.
 fn tables_agree(seed: usize, source: &str, module: &Module) {
@@ -278,6 +289,27 @@ fn has_both_formats(module: &Module) -> bool {
     [Format::Old, Format::New].iter().all(|format| formats.contains(format))
 }
 
+/// What LLVM says of each of some modules, line by line.
+pub(super) fn ask(program: &Program, sources: &[String]) -> Vec<Vec<String>> {
+    let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
+    let printed = program.ask(&[], &scratch("verify.ll", text.as_bytes()));
+    let is_last = |line: &&str| *line == "unreadable" || line.starts_with("module ");
+    let mut lines = printed.lines();
+    let answers = sources.iter().map(|_| {
+        let mut answers = Vec::new();
+        for line in lines.by_ref() {
+            answers.push(line.to_owned());
+            if is_last(&line) {
+                break;
+            }
+        }
+        answers
+    });
+    let answers = answers.collect();
+    assert_eq!(lines.next(), None);
+    answers
+}
+
 #[test]
 fn damaged_modules() {
     let Some(program) = Program::get("verify") else { return };
@@ -295,21 +327,10 @@ fn damaged_modules() {
                 module(&mut rng, &(lines.join("\n") + "\n"), &tags)
             })
             .collect();
-        let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
-        let file = scratch("verify.ll", text.as_bytes());
-        let printed = program.ask(&[], &file);
-        let mut lines = printed.lines();
-        for (&seed, source) in batch.iter().zip(&sources) {
-            let mut answers = Vec::new();
-            for line in lines.by_ref() {
-                answers.push(line);
-                if line == "unreadable" || line.starts_with("module ") {
-                    break;
-                }
-            }
+        for ((&seed, source), answers) in batch.iter().zip(&sources).zip(ask(&program, &sources)) {
+            let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
             tally.compare(seed, source, &answers);
         }
-        assert_eq!(lines.next(), None);
     }
     let Tally { modules, unreadable, tags, rejected, crashes, wide, undefined, explained, rules } =
         &tally;

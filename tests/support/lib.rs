@@ -4,6 +4,7 @@
 
 pub mod cases;
 pub mod damage;
+pub mod dumps;
 pub mod engines;
 pub mod fuzz;
 pub mod hostile;

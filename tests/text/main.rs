@@ -6,6 +6,7 @@ mod instrument;
 mod listing;
 mod names;
 mod nodes;
+mod numbers;
 mod rewrite;
 mod slow;
 mod spans;

@@ -97,11 +97,12 @@ fn sorted(
     format: Format,
 ) -> Option<(Range<usize>, String)> {
     let (graph, node) = (subject.graph, ty.node());
-    let positions: Vec<usize> = Shape { format, len }.fields().collect();
+    let shape = Shape { format, len };
+    let positions: Vec<usize> = shape.fields().collect();
     let width = len.checked_sub(*positions.first()?)? / positions.len();
     let mut fields = Vec::new();
     for &at in &positions {
-        let offset = graph.operand(node, at + 1).and_then(Operand::int)?;
+        let offset = graph.operand(node, shape.offset(at)).and_then(Operand::int)?;
         let spans: Option<Vec<Range<usize>>> =
             (at..at + width).map(|at| subject.operand_span(node, at)).collect();
         fields.push((offset.value, spans?));

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use tbaa::parts::nearest;
-use tbaa::{Graph, Operand, TagId};
-use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
+use tbaa::raw::RawGraph;
+use tbaa::{Graph, TagId, TypeId};
+use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering};
 
 use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::printable::{function_name, llvm_name, printable};
@@ -25,14 +26,17 @@ pub(crate) struct Found {
 impl Input {
     /// Finds the accesses that each name stands for, one at least.
     pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>, Failure> {
-        if let Content::Spec(_) = self.content {
-            return names.iter().map(|name| self.of_spec(name)).collect();
-        }
-        // All reading comes first, because ids of one graph mean nothing in another.
+        // All reading comes first, because ids of one graph mean nothing in another; and a tag
+        // that is asked for by a path changes the numbers of a dump.
         for number in names.iter().copied().filter_map(number) {
             self.read_number(number)?;
         }
-        names.iter().map(|name| self.of_module(name)).collect()
+        let numbering = self.numbering();
+        let found = names.iter().map(|name| match self.content {
+            Content::Spec(_) => self.of_spec(name, &numbering),
+            Content::Module(_) => self.of_module(name, &numbering),
+        });
+        found.collect()
     }
 
     /// Finds two tags by name: see [`Input::find`].
@@ -53,17 +57,23 @@ impl Input {
         }
     }
 
-    fn of_spec(&mut self, name: &str) -> Result<Vec<Found>, Failure> {
+    /// A name of the spec, a path, or a number that `tbaa dump` prints.
+    fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
         let Content::Spec(built) = &mut self.content else { unreachable!("it is a spec") };
-        let tag = built.tag(name);
+        let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
+        let numbered = number.and_then(|number| built.graph().tag_of(numbering.node(number)?));
+        let tag = match numbered.filter(|_| !built.tags().contains_key(name)) {
+            Some(tag) => Ok(tag),
+            None => built.tag(name),
+        };
         let tag = tag.map_err(|error| Failure::unusable(format!("{}: {error}", self.file)))?;
         self.asked.push((tag, name.to_owned()));
         Ok(vec![Found { tag: Some(tag), instruction: None }])
     }
 
-    fn of_module(&mut self, name: &str) -> Result<Vec<Found>, Failure> {
+    fn of_module(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
         if let Some(digits) = number(name) {
-            let tag = self.numbered(digits)?;
+            let tag = self.numbered(digits, numbering)?;
             return Ok(vec![Found { tag: Some(tag), instruction: None }]);
         }
         let Content::Module(module) = &self.content else { unreachable!("specs use names") };
@@ -88,7 +98,8 @@ impl Input {
     /// Reads the module anew if a number is among the nodes that no attachment
     /// reaches.
     fn read_number(&mut self, digits: &str) -> Result<(), Failure> {
-        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let numbering = self.numbering();
+        let Content::Module(module) = &mut self.content else { return Ok(()) };
         let unknown = |module: &Module| {
             Failure::unusable(format!(
                 "!{digits} is no plain metadata node that {} defines: {}",
@@ -97,7 +108,7 @@ impl Input {
             ))
         };
         let number = digits.parse().map_err(|_| unknown(module))?;
-        if module.node(number).is_none() {
+        if module.node(number).or_else(|| numbering.node(number)).is_none() {
             let all = read_module(&self.file, &self.text, Keep::All)?;
             if all.node(number).is_none() {
                 return Err(unknown(module));
@@ -107,19 +118,25 @@ impl Input {
         Ok(())
     }
 
-    /// Takes a numbered node for a tag; says so if nothing else makes it one.
-    fn numbered(&mut self, digits: &str) -> Result<TagId, Failure> {
+    /// Takes a node for a tag, by its number in the text or, without one, in a dump of it; says
+    /// so if nothing else makes it a tag.
+    fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
         let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
-        let number = digits.parse().map_err(|_| undefined())?;
-        let node = module.node(number).ok_or_else(undefined)?;
+        let number: u32 = digits.parse().map_err(|_| undefined())?;
+        let node = numbering.node(number).or_else(|| module.node(number)).ok_or_else(undefined)?;
+        if let Some(tag) = module.graph().tag_of(node) {
+            return Ok(tag);
+        }
+        let is_type = module.graph().ty(TypeId::of_node(node)).name().is_some();
         let count = module.graph().tag_count();
-        let tag = module.tag(number).ok_or_else(undefined)?;
-        let added = module.graph().tag_count() > count;
-        let tag_node = module.graph().tag_node(tag);
+        let tag = match module.node(number) {
+            Some(_) => module.tag(number).ok_or_else(undefined)?,
+            None => module.graph_mut().mark_attached(node),
+        };
+        let (tag_node, added) = (module.graph().tag_node(tag), module.graph().tag_count() > count);
         // A tag that the text has already made of this type has its number.
         let known = !added && module.number_of(tag_node) == module.number_of(node);
-        let is_type = matches!(module.graph().operand(node, 0), Some(Operand::String(_)));
         if is_type && tag_node != node && !known {
             note(format!(
                 "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",

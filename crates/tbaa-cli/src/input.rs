@@ -6,7 +6,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
-use tbaa_ir::{Keep, Module, Names, TextError};
+use tbaa_ir::{Keep, Module, Names, Numbering, TextError, starts_entity};
 
 use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
@@ -136,6 +136,14 @@ impl Input {
         }
     }
 
+    /// Returns the numbers under which the metadata is dumped: a module's own, or new ones.
+    pub(crate) fn numbering(&self) -> Numbering {
+        match &self.content {
+            Content::Module(module) => module.numbering(),
+            Content::Spec(built) => Numbering::new(built.graph()),
+        }
+    }
+
     /// Returns the rules asked for, or else the input's own.
     pub(crate) fn rules(&self, asked: Option<AliasRule>) -> AliasRule {
         asked.unwrap_or_else(|| match &self.content {
@@ -221,7 +229,8 @@ impl Input {
                 _ => String::new(),
             };
             let text = format!(
-                "LLVM rejects tag {label}: {violation}{within}; every query answers MayAlias"
+                "LLVM rejects tag {label}: {violation}{within}; rule llvm answers MayAlias to every \
+                 query about it"
             );
             (self.place_of(node), text)
         });
@@ -371,39 +380,17 @@ pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module,
 /// Refuses a text in which nothing was found and that does not begin as LLVM
 /// assembly does. The reader passes over what it does not know.
 fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
-    const WORDS: [&str; 9] = [
-        "attributes",
-        "declare",
-        "define",
-        "deplibs",
-        "module",
-        "source_filename",
-        "target",
-        "uselistorder",
-        "uselistorder_bb",
-    ];
-    let mut offset = 0;
+    let mut start = 0;
     for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let start = line.len() - line.trim_ascii_start().len();
-        let rest = line.trim_ascii();
-        let word: Vec<u8> = rest
-            .iter()
-            .copied()
-            .take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            .collect();
+        let rest = line.trim_ascii_start();
         match rest.first() {
-            None | Some(b';') => offset += line.len(),
-            Some(b'@' | b'%' | b'!' | b'$' | b'^') => return Ok(()),
-            _ if WORDS.iter().any(|known| known.as_bytes() == word)
-                // `module {` is MLIR's.
-                && (word != b"module" || rest[6..].trim_ascii_start().starts_with(b"asm")) =>
-            {
-                return Ok(());
-            }
+            None | Some(b';') => start += line.len(),
+            _ if starts_entity(rest) => return Ok(()),
             _ => {
                 let message = "this is not LLVM assembly: expected `define`, `target`, `@`, `%`, `!` or \
                                the like, and a spec's name must end in .ron";
-                return Err(Failure::at(file, text, offset + start, message));
+                let offset = start + line.len() - rest.len();
+                return Err(Failure::at(file, text, offset, message));
             }
         }
     }

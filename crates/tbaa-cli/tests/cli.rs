@@ -99,6 +99,54 @@ fn what_dump_prints_reads_back() {
     assemble(&named);
 }
 
+/// The tags that a dump lists, each with the remark on it.
+fn listed(dump: &str) -> Vec<(&str, &str)> {
+    let list = dump.lines().find_map(|line| line.strip_prefix("!tbaa.tags = !{"));
+    let numbers = list.unwrap_or("}").trim_end_matches('}').split(", ");
+    let line = |number| {
+        let mut lines = dump.lines().filter_map(|line| line.split_once(" = "));
+        let line = lines.find(|(defined, _)| *defined == number).unwrap().1;
+        (number, line.split_once(" ; ").unwrap().1)
+    };
+    numbers.filter(|number| !number.is_empty()).map(line).collect()
+}
+
+/// A number copied from a dump is about the same tag in the input and in the dump itself.
+#[test]
+fn a_number_that_dump_prints_can_be_given_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+    let mut files: Vec<String> = files.map(|it| it.into_string().unwrap()).collect();
+    files.retain(|it| it.ends_with(".ll") || it.ends_with(".ron"));
+    files.sort();
+    let mut tags = 0;
+    for file in files {
+        let dump = output(&["dump", &file], b"").stdout;
+        let grid = output(&["matrix", "-", "--rules", "union", "--format", "grid"], &dump).stdout;
+        let listed = listed(text(&dump));
+        for (at, (number, remark)) in listed.iter().enumerate().take(6) {
+            let out = output(&["explain", &file, number, number], b"");
+            let said = text(&out.stdout);
+            let line = said.lines().find_map(|line| line.strip_prefix("  a: "));
+            let line = line.unwrap_or_else(|| panic!("{file} {number}: {}", text(&out.stderr)));
+            if file.ends_with(".ll") {
+                assert!(
+                    line.contains(remark.split(": ").next().unwrap()),
+                    "{file} {number}: {line}"
+                );
+            }
+            // The answers, too, are the same.
+            let (first, _) = listed[0];
+            let out = output(&["alias", &file, first, number, "--rules", "union"], b"");
+            let letter = text(&grid).lines().next().unwrap().as_bytes()[at];
+            let answer = if letter == b'M' { "MayAlias\n" } else { "NoAlias\n" };
+            assert_eq!(text(&out.stdout), answer, "{file} {first} {number}");
+            tags += 1;
+        }
+    }
+    assert!(tags > 100, "{tags}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {

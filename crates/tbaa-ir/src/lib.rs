@@ -53,6 +53,7 @@ mod sizes;
 mod span;
 mod stops;
 pub mod types;
+mod unreadable;
 
 #[doc(hidden)]
 pub use alloca::Alloca;
@@ -74,9 +75,15 @@ pub use names::{Names, name_in_source};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
+#[doc(hidden)]
+pub use scan::starts_entity;
 pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
+#[doc(hidden)]
+pub use tbaa::text::{Numbering, write_mlir_numbered, write_numbered};
 pub use tbaa_lex::source::position;
 #[doc(hidden)]
 pub use tbaa_types::demangle::demangled_function;
+#[doc(hidden)]
+pub use unreadable::{Unreadable, WhyUnreadable};

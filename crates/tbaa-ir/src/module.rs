@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use tbaa::parts::table::IndexSet;
 use tbaa::raw::RawGraph;
+use tbaa::text::Numbering;
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa_lex::source::position;
 use tbaa_types::Context;
@@ -110,13 +111,20 @@ pub struct Warning {
 pub enum WarningKind {
     /// A node other than an anonymous root reaches itself.
     Cycle,
+    /// An integer has no type, as in `!{!1, !1, 0}`, and is read as an `i64`.
+    Untyped,
 }
 
 impl fmt::Display for WarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             WarningKind::Cycle => {
-                "this node refers back to itself; a query that meets the cycle answers MayAlias"
+                "this node refers back to itself; every rule answers MayAlias to a query that meets \
+                 the cycle"
+            }
+            WarningKind::Untyped => {
+                "LLVM cannot read an integer without a type; this one is read as an i64: write \
+                 its type"
             }
         })
     }
@@ -157,6 +165,8 @@ pub struct Module {
     /// Bytes from the start of the text to each `!llvm.ident = !{...}`.
     pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
+    /// Where the `!` of each numbered node stands, and 1, kept or not.
+    pub(super) definitions: Numbers<NonZeroU32>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
     /// The largest number that the text defines, and 1.
@@ -333,6 +343,20 @@ impl Module {
         self.numbers.get(number)
     }
 
+    /// Returns where the text defines a number, in bytes from its start.
+    pub(super) fn definition(&self, number: u32) -> Option<usize> {
+        Some(self.definitions.get(number)?.get() as usize - 1)
+    }
+
+    /// Returns where the text defines each number, kept or not, in file order.
+    pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
+        let all = self.definitions.iter();
+        let mut all: Vec<_> =
+            all.map(|(number, place)| (place.get() as usize - 1, number)).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Returns the number after the largest that the text defines, kept or not;
     /// `None` if that is the largest of all.
     #[must_use]
@@ -345,6 +369,25 @@ impl Module {
     #[must_use]
     pub fn number_of(&self, node: NodeId) -> Option<u32> {
         self.origins.get(node)?.number
+    }
+
+    /// Returns the numbers under which the module's metadata is printed: the text's own. Inline
+    /// nodes, and tags that are made of types, get the numbers after the text's largest.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn numbering(&self) -> Numbering {
+        let number = |node| self.number_of(node);
+        // A tag that is made of a type has the type's number, too.
+        let own = |node| number(node).filter(|&number| self.node(number) == Some(node));
+        let mut next = self.next_number().unwrap_or(0);
+        let free = || loop {
+            let number = next;
+            next = next.wrapping_add(1);
+            if self.definitions.get(number).is_none() {
+                return number;
+            }
+        };
+        Numbering::keeping(&self.graph, &[&own, &number], free)
     }
 
     /// Returns where the text defines a node, in bytes from its start.

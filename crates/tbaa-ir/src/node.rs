@@ -6,11 +6,9 @@ use super::error::LexerErrors;
 use super::error::{TextError, TextErrorKind};
 use tbaa::Int;
 use tbaa::parts::import::Part;
+use tbaa_lex::constant::{SPACE, int_bits, int_literal};
 use tbaa_lex::lexer::{Lexer, without_comments};
 use tbaa_lex::source::unescaped;
-
-/// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
-const MAX_INT_BITS: u32 = 1 << 23;
 
 /// Names a node of the text: by number, or by where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,32 +38,50 @@ pub(super) enum Overflow {
 }
 
 /// Appends the operands of a node that is nested `depth` deep, read from its
-/// `{` on.
+/// `{` on. Returns the place of an integer without a type, if there is one.
 pub(super) fn operands<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
     overflow: Overflow,
     into: &mut Vec<Part<'t, Reference>>,
-) -> Result<(), TextError> {
+) -> Result<Option<usize>, TextError> {
+    let mut untyped = None;
     lexer.at += 1;
     lexer.skip_space()?;
     if lexer.eat(b"}") {
-        return Ok(());
+        return Ok(untyped);
     }
     loop {
+        let start = lexer.at;
         into.push(operand(lexer, depth, overflow)?);
-        lexer.skip_space()?;
-        if lexer.eat(b"}") {
-            return Ok(());
+        if let (Some(Part::Int(_)), true) = (into.last(), is_untyped(&lexer.text[start..])) {
+            untyped = untyped.or(Some(start));
         }
-        if !lexer.eat(b",") {
-            return Err(match lexer.peek() {
-                None => lexer.truncated("a metadata node"),
-                Some(_) => lexer.expected("`,` or `}` in a metadata node"),
-            });
+        if ends_after_operand(lexer)? {
+            return Ok(untyped);
         }
+    }
+}
+
+/// Passes the `,` or the `}` after an operand, and returns whether it is the `}`.
+pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
+    lexer.skip_space()?;
+    let ends = lexer.eat(b"}");
+    if !ends && !lexer.eat(b",") {
+        return Err(match lexer.peek() {
+            None => lexer.truncated("a metadata node"),
+            Some(_) => lexer.expected("`,` or `}` in a metadata node"),
+        });
+    }
+    if !ends {
         lexer.skip_space()?;
     }
+    Ok(ends)
+}
+
+/// Returns whether an operand that is read as an integer has no type.
+pub(super) fn is_untyped(text: &[u8]) -> bool {
+    matches!(text.first(), Some(b'0'..=b'9' | b'-' | b'u' | b's'))
 }
 
 /// Reads an operand, and passes the white space after one that is no reference.
@@ -158,49 +174,36 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     Some(Int { bits: 64, value })
 }
 
-/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
-/// `None` if the text is no such thing, or takes more than 64 bits to hold.
+/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`, or one without a type
+/// for an `i64`. `None` if the text is no such thing, or takes more than 64 bits to hold.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let text = std::str::from_utf8(text).ok()?;
-    let (ty, literal) = text.strip_prefix('i')?.split_once(|c: char| c.is_ascii_whitespace())?;
-    let bits = ty.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))?;
-    let literal = literal.trim();
+    let (bits, literal) = match text.split_once(SPACE) {
+        Some((ty, literal)) => (int_bits(ty)?, literal.trim_matches(SPACE)),
+        None => (64, text),
+    };
+    if let (1, "true" | "false") = (bits, literal) {
+        return Some(Ok(Int { bits, value: u64::from(literal == "true") }));
+    }
     let out_of_range = Some(Err(TextErrorKind::IntegerOutOfRange));
     let mask = if bits < 64 { (1_u64 << bits) - 1 } else { u64::MAX };
-    let value = match literal {
-        "true" => 1,
-        "false" => 0,
-        _ => {
-            let (digits, radix) = match literal.get(..3) {
-                Some("u0x" | "s0x") => (&literal[3..], 16),
-                _ => (literal.strip_prefix('-').unwrap_or(literal), 10),
-            };
-            if digits.is_empty() || !digits.bytes().all(|b| (b as char).is_digit(radix)) {
-                return None;
-            }
-            let Ok(magnitude) = u64::from_str_radix(digits, radix) else {
-                // A wide type may hold it, though an offset cannot.
-                return if bits > 64 { None } else { out_of_range };
-            };
-            let below_zero = match literal.as_bytes()[0] {
-                b'-' => magnitude,
-                // The first bit that is set is the sign, so that `s0x8` and
-                // `s0x08` are both -8.
-                b's' => sign_extended(magnitude).unsigned_abs(),
-                _ => 0,
-            };
-            if below_zero > 0 {
-                if bits > 64 {
-                    return None;
-                }
-                if below_zero > mask / 2 + 1 {
-                    return out_of_range;
-                }
-                below_zero.wrapping_neg() & mask
-            } else {
-                magnitude
-            }
-        }
+    let (prefix, digits, radix) = int_literal(literal)?;
+    let Ok(magnitude) = u64::from_str_radix(digits, radix) else {
+        // A wide type may hold it, though an offset cannot.
+        return if bits > 64 { None } else { out_of_range };
+    };
+    let below_zero = match prefix {
+        "-" => magnitude,
+        // The first bit that is set is the sign, so that `s0x8` and
+        // `s0x08` are both -8.
+        "s0x" => sign_extended(magnitude).unsigned_abs(),
+        _ => 0,
+    };
+    let value = match below_zero {
+        0 => magnitude,
+        _ if bits > 64 => return None,
+        _ if below_zero > mask / 2 + 1 => return out_of_range,
+        _ => below_zero.wrapping_neg() & mask,
     };
     if value > mask {
         return out_of_range;

@@ -28,7 +28,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     let mut module = std::mem::take(&mut scan.module);
     module.numbers = Numbers::new(scan.text.len());
     if module.functions.is_empty() {
-        module.graph.reserve(scan.definitions.iter().count());
+        module.graph.reserve(module.definitions.iter().count());
     }
     let open = Numbers::new(scan.text.len());
     let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
@@ -69,6 +69,13 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         let tag = resolver.nodes.module.graph.mark_tag(node);
         resolver.nodes.module.errno.push(tag);
     }
+    for &(key, at) in &scan.listed {
+        let Key::Number(number) = key else { continue };
+        if resolver.nodes.module.definition(number).is_none() {
+            let kind = TextErrorKind::Undefined { number };
+            return Err(TextError::new(scan.text, at, kind));
+        }
+    }
     if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
         // NB: loops have ids that refer to themselves, and no tag reaches them.
         // Nor does one reach a profile's counts. Of a listing all may be tags.
@@ -76,11 +83,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             resolver.nodes.warns = false;
             resolver.nodes.overflow = Overflow::Keep;
         }
-        let mut places: Vec<_> =
-            scan.definitions.iter().map(|(number, place)| (place, number)).collect();
-        places.sort_unstable();
-        for (place, number) in places {
-            let offset = place.get() as usize - 1;
+        for (offset, number) in resolver.nodes.module.definitions_in_order() {
             if NodeDefinition::at(scan.text, offset)?.form != Form::Specialized {
                 resolver.node(Key::Number(number), offset)?;
             }
@@ -157,7 +160,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
             }
             Key::Inline(body) => (Origin { number: None, offset: at }, body as usize, false, depth),
             Key::Number(number) => {
-                let Some(offset) = self.scan.definition(number) else {
+                let Some(offset) = self.module.definition(number) else {
                     return Err(error(TextErrorKind::Undefined { number }));
                 };
                 let NodeDefinition { body, form } = NodeDefinition::at(text, offset)?;
@@ -169,7 +172,9 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 (origin, body, form == Form::Distinct, 0)
             }
         };
-        operands(&mut Lexer::new(text, body), depth, self.overflow, parts)?;
+        if let Some(at) = operands(&mut Lexer::new(text, body), depth, self.overflow, parts)? {
+            self.module.warn(at, WarningKind::Untyped);
+        }
         Ok(Opened::Node { place: origin, distinct })
     }
 

@@ -6,7 +6,7 @@ use super::definition::{NodeDefinition, equals};
 use super::error::LexerErrors;
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
-use super::node::{Key, reference};
+use super::node::{Key, ends_after_operand, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use tbaa::parts::{COPIES, TAGS, TYPES};
@@ -25,8 +25,6 @@ pub(super) struct Scan<'t> {
     lines: Stops<LINES>,
     /// The search for the ends of metadata nodes and function headers.
     pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
-    /// Where the `!` of each numbered node stands, and 1.
-    pub(super) definitions: Numbers<NonZeroU32>,
     /// What `!tbaa` and `!tbaa.struct` attach: a tag that has a number once, at
     /// its first place.
     pub(super) attachments: Vec<Attachment>,
@@ -38,6 +36,8 @@ pub(super) struct Scan<'t> {
     pub(super) tags: Vec<(Key, usize)>,
     pub(super) copies: Vec<(Key, usize)>,
     pub(super) types: Vec<(Key, usize)>,
+    /// What other lists of nodes name.
+    pub(super) listed: Vec<(Key, usize)>,
 }
 
 pub(super) struct Attachment {
@@ -50,7 +50,8 @@ pub(super) struct Attachment {
 
 impl<'t> Scan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
-        let mut module = Module::default();
+        let definitions = Numbers::new(text.len());
+        let mut module = Module { definitions, ..Module::default() };
         // C++ has a load or store in so many bytes, and C twice as many. Short
         // of memory, the list grows as it must.
         let _ = module.instructions.try_reserve(text.len() / 256);
@@ -60,7 +61,6 @@ impl<'t> Scan<'t> {
             recent_types: [0; RECENT],
             lines: Stops::new(),
             nodes: Stops::new(),
-            definitions: Numbers::new(text.len()),
             attachments: Vec::new(),
             attached: Numbers::new(text.len()),
             uses: Vec::new(),
@@ -68,18 +68,28 @@ impl<'t> Scan<'t> {
             tags: Vec::new(),
             copies: Vec::new(),
             types: Vec::new(),
+            listed: Vec::new(),
         }
     }
 
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
         let mut lexer = Lexer::new(self.text, 0);
+        // A variable may go on over any number of lines, and metadata ends with its node.
+        let mut has_ended = false;
         loop {
             lexer.skip_space()?;
+            if has_ended && lexer.peek().is_some() && !starts_entity(lexer.rest()) {
+                return Err(lexer.expected("`!`, `@`, `define` or the like after a metadata node"));
+            }
             match lexer.peek() {
                 None => return Ok(()),
-                Some(b'!') => self.metadata(&mut lexer)?,
-                Some(b'd') if lexer.eat_word(b"define") => self.function(&mut lexer)?,
+                Some(b'!') => has_ended = self.metadata(&mut lexer, has_ended)?,
+                Some(b'd') if lexer.eat_word(b"define") => {
+                    has_ended = false;
+                    self.function(&mut lexer)?;
+                }
                 Some(first) => {
+                    has_ended = false;
                     match first {
                         b'%' => self.type_definition(&mut lexer)?,
                         b't' if lexer.eat_word(b"target") => self.target(&mut lexer)?,
@@ -97,8 +107,9 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
-    fn metadata(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+    /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`; returns false if neither stands here,
+    /// but an attachment of the global variable on the line before.
+    fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool, TextError> {
         let start = *lexer;
         let offset = lexer.at;
         lexer.at += 1;
@@ -108,15 +119,19 @@ impl<'t> Scan<'t> {
             *lexer = number;
         } else {
             let name = lexer.metadata_name();
+            if name.is_empty() && lexer.peek().is_some() {
+                return Err(lexer.expected("a number or a name after `!`"));
+            }
             lexer.skip_space()?;
-            if lexer.peek().is_some_and(|byte| byte != b'=') {
-                // An attachment of the global variable on the line before.
+            if !has_ended && lexer.peek().is_some_and(|byte| byte != b'=') {
                 *lexer = start;
-                return pass_line(&mut self.lines, lexer);
+                pass_line(&mut self.lines, lexer)?;
+                return Ok(false);
             }
             equals(lexer)?;
             self.module.named.push(offset as u32);
-            return self.named_metadata(lexer, &name);
+            self.named_metadata(lexer, &name)?;
+            return Ok(true);
         }
         let number = lexer.number()?;
         let next_number = &mut self.module.next_number;
@@ -126,12 +141,12 @@ impl<'t> Scan<'t> {
         // One more than the place, so that it is not 0; a text is shorter than
         // 4 GiB.
         let place = NonZeroU32::MIN.saturating_add(offset as u32);
-        if let Some(first) = self.definitions.insert(number, place) {
+        if let Some(first) = self.module.definitions.insert(number, place) {
             let (first_line, _) = position(self.text, first.get() as usize - 1);
             let kind = TextErrorKind::DefinedTwice { number, first_line };
             return Err(TextError::new(self.text, offset, kind));
         }
-        Ok(())
+        Ok(true)
     }
 
     fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<(), TextError> {
@@ -142,34 +157,57 @@ impl<'t> Scan<'t> {
         }
         let mut list = *lexer;
         lexer.bracketed("a metadata node")?;
+        list.at += 1;
+        list.skip_space()?;
         let into = match name {
             b"llvm.errno.tbaa" => &mut self.errno,
             _ if name == TAGS.as_bytes() => &mut self.tags,
             _ if name == COPIES.as_bytes() => &mut self.copies,
             _ if name == TYPES.as_bytes() => &mut self.types,
-            _ => return Ok(()),
+            _ => &mut self.listed,
         };
-        list.at += 1;
-        list.skip_space()?;
-        while list.peek() == Some(b'!') {
-            let at = list.at;
-            match reference(&mut list)? {
-                Some(key) => into.push((key, at)),
-                None => break,
+        let mut ends = list.eat(b"}");
+        while !ends {
+            let item = list;
+            if list.eat(b"!DIExpression") {
+                list.until(b",", "a metadata node")?;
+            } else {
+                let key = if list.peek() == Some(b'!') { reference(&mut list)? } else { None };
+                let number = key.filter(|key| matches!(key, Key::Number(_)));
+                let number =
+                    number.ok_or_else(|| item.expected("a metadata number in the list"))?;
+                into.push((number, item.at));
             }
-            list.skip_space()?;
-            list.eat(b",");
-            list.skip_space()?;
-        }
-        if list.peek() != Some(b'}') {
-            return Err(list.expected("a metadata number in the list"));
+            ends = ends_after_operand(&mut list)?;
         }
         Ok(())
     }
+}
 
-    /// Returns where the text defines a number, in bytes from its start.
-    pub(super) fn definition(&self, number: u32) -> Option<usize> {
-        Some(self.definitions.get(number)?.get() as usize - 1)
+/// Words that begin an entity of a module, beside `define`.
+///
+/// LLVM: `LLParser::parseTopLevelEntities`; `deplibs` is of LLVM 3.
+const ENTITIES: [&str; 8] = [
+    "attributes",
+    "declare",
+    "define",
+    "deplibs",
+    "source_filename",
+    "target",
+    "uselistorder",
+    "uselistorder_bb",
+];
+
+/// Returns whether an entity of a module may stand at the beginning of a text.
+#[doc(hidden)]
+#[must_use]
+pub fn starts_entity(text: &[u8]) -> bool {
+    let mut lexer = Lexer::new(text, 0);
+    match lexer.peek() {
+        Some(b'@' | b'%' | b'!' | b'$' | b'^') => true,
+        // `module {` is MLIR's.
+        _ if lexer.eat_word(b"module") => lexer.skip_space().is_ok() && lexer.eat_word(b"asm"),
+        _ => ENTITIES.iter().any(|word| lexer.eat_word(word.as_bytes())),
     }
 }
 

@@ -117,13 +117,16 @@ pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range
     }
     let start = lexer.at;
     operand(&mut lexer, 0, Overflow::Keep).ok()?;
-    // Comments may stand within an operand, and after it.
-    let (end, mut lexer) = (lexer.at, Lexer::new(&text[..lexer.at], start));
-    let mut last = start;
+    Some(start..last_token(text, start, lexer.at)?)
+}
+
+/// Finds the end of the last token of an operand, within and after which comments may stand.
+pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize> {
+    let (mut lexer, mut last) = (Lexer::new(&text[..end], start), start);
     loop {
         lexer.skip_space().ok()?;
         match lexer.peek() {
-            _ if lexer.at >= end => return Some(start..last),
+            _ if lexer.at >= end => return Some(last),
             Some(b'"') => drop(lexer.quoted().ok()?),
             _ => lexer.at += 1,
         }
@@ -143,7 +146,7 @@ pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, R
 }
 
 /// Goes to the `{` or the name of the node whose `!` stands at `offset`.
-fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
+pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;
     lexer.skip_space().ok()?;

@@ -5,5 +5,6 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
+pub mod constant;
 pub mod lexer;
 pub mod source;

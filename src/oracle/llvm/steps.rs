@@ -32,7 +32,7 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
     let node = |at| graph.operand(ty, at).and_then(Operand::node);
     match shape.format {
         Format::Old if shape.is_root() => return Ok(None),
-        Format::Old if shape.len == 2 => return Ok(node(1)),
+        Format::Old if shape.len == 2 => return Ok(shape.parent(graph, ty)),
         Format::Old => {}
         Format::New if shape.len < 6 => return Ok(None),
         Format::New => {}
@@ -120,9 +120,6 @@ pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
     // LLVM subtracts the operands before the first field without looking.
     let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;
     (0..operands / shape.stride())
-        .map(|field| {
-            let at = shape.first_field() + field * shape.stride();
-            graph.operand(ty, at).and_then(Operand::node).ok_or(Crash)
-        })
+        .map(|field| graph.operand(ty, shape.field(field)).and_then(Operand::node).ok_or(Crash))
         .collect()
 }

@@ -214,9 +214,9 @@ impl Summary {
 
 /// Whether a node is more than its content: distinct, or a root without a name.
 fn is_own(graph: &Graph, id: NodeId) -> bool {
-    let named = matches!(graph.operand(id, 0), Some(Operand::String(_)));
-    let is_root = graph.type_of(id).is_some_and(|ty| graph.ty(ty).kind() == TypeKind::Root);
-    graph.is_distinct(id) || is_root && !named
+    let ty = graph.type_of(id).map(|ty| graph.ty(ty));
+    let is_root = ty.is_some_and(|ty| ty.kind() == TypeKind::Root && ty.name().is_none());
+    graph.is_distinct(id) || is_root
 }
 
 /// The nodes that are in no cycle and lead to none, in an order in which each

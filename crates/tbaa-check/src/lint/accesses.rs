@@ -288,7 +288,7 @@ fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         let message = || format!("{} of {all} loads and stores have no tag, in {name}", more + 1);
         let Some(found) = report.add(Lint::Untagged, message) else { continue };
         found.primary = Some(subject.instruction_label(one, "one of them"));
-        found.note("an access without a tag may alias every other");
+        found.note("by every rule, an access without a tag may alias every other");
         found.advise("tag it; use the tag of `char` for memory without a type of its own");
     }
 }

@@ -4,6 +4,7 @@ use super::report::Report;
 use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::Shape;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{AliasRule, Oracle};
 use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
@@ -128,8 +129,9 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
                 )
             };
             let Some(found) = report.add(Lint::OverlappingFields, message) else { continue };
-            let label =
-                |field: usize, text| subject.operand_label(ty.node(), 1 + 2 * field + 1, text);
+            let shape = Shape::of(graph, ty.node());
+            let offset = |field| shape.offset(shape.field(field));
+            let label = |field, text| subject.operand_label(ty.node(), offset(field), text);
             found.primary = label(number + 1, "starts inside");
             found.secondary.extend(label(number, "the field before"));
             found.note("LLVM takes accesses to the two for apart");

@@ -4,8 +4,9 @@ use super::report::Report;
 use crate::diagnostic::Label;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::Shape;
 use tbaa::parts::table::HashMap;
-use tbaa::{Format, TypeId, TypeKind as NodeKind};
+use tbaa::{TypeId, TypeKind as NodeKind};
 use tbaa_ir::TypeDefinition;
 use tbaa_ir::types::ReadTypes;
 use tbaa_lex::source::shortened;
@@ -87,10 +88,8 @@ fn compare(
             )
         };
         let Some(found) = report.add(Lint::LayoutMismatch, message) else { continue };
-        let position = match node.format() {
-            Format::Old => 1 + 2 * number + 1,
-            Format::New => 3 + 3 * number + 1,
-        };
+        let shape = Shape::of(graph, ty.node());
+        let position = shape.offset(shape.field(number));
         found.primary = subject.operand_label(ty.node(), position, "this offset");
         let start = definition.offset as usize;
         found.secondary.push(Label {

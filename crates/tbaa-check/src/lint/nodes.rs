@@ -3,6 +3,8 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::Shape;
+use tbaa::parts::encoding::{Form, SCALAR_FLAG};
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::wellformed::Verifier;
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
@@ -32,14 +34,16 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         // the reader.
         let numbered = numbered(module, attached);
         let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
-        let old_type = match graph.operand(node, 0) {
+        let len = graph.operand_count(node);
+        let [old, new] = [Format::Old, Format::New].map(|format| Shape { format, len });
+        let old_type = match graph.operand(node, old.name()) {
             Some(Operand::String(_)) => true,
             // What an inline type has become says nothing of it.
-            _ => operand_span(subject.text, span.start, 0)
+            _ => operand_span(subject.text, span.start, old.name())
                 .is_some_and(|operand| is_string(&subject.text[operand])),
         };
-        // A size-aware type: parent, size, name.
-        let new_type = graph.operand(node, 1).is_some_and(|operand| operand.int().is_some());
+        let size = new.size().and_then(|size| graph.operand(node, size));
+        let new_type = size.is_some_and(|operand| operand.int().is_some());
         if !(old_type || new_type) || !seen.insert((node, tag)) {
             continue;
         }
@@ -47,7 +51,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
         let same_type = match numbered {
             Some(node) => graph.operand_count(node) == 2,
-            None => operand_span(subject.text, span.start, 2).is_none(),
+            None => operand_span(subject.text, span.start, SCALAR_FLAG).is_none(),
         };
         let name = subject.name(node);
         let message = || format!("type node {name} is attached as a tag");
@@ -95,7 +99,7 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
         };
         let format = usize::from(node.format() == Format::New);
         let first = firsts.entry(root).or_default()[format].get_or_insert(ty.node());
-        if has_form_of_tag(subject, *first) {
+        if Form::of(graph, *first) == Some(Form::Tag) {
             *first = ty.node();
         }
     }
@@ -105,7 +109,7 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
         let message = || format!("root {root} has types of both formats, old and size-aware");
         let Some(found) = report.add(Lint::MixedFormats, message) else { continue };
         found.secondary.extend(subject.node_label(old, "an old-format type"));
-        if has_form_of_tag(subject, new) {
+        if Form::of(graph, new) == Some(Form::Tag) {
             found.primary = subject.node_label(new, "a tag, read as a size-aware type");
             let name = subject.name(new);
             found.note(format!(
@@ -125,12 +129,6 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
              LLVM answers MayAlias between the two",
         );
     }
-}
-
-/// Whether a node begins as a tag does: with two types.
-fn has_form_of_tag(subject: &Subject<'_>, node: NodeId) -> bool {
-    let mut operands = subject.graph.operands(node);
-    matches!((operands.next(), operands.next()), (Some(Operand::Node(_)), Some(Operand::Node(_))))
 }
 
 /// Types that share root, format and name.
@@ -204,19 +202,4 @@ fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar;
     a.kind() == b.kind() && a.size() == b.size() && same_parent && (scalars || same_fields())
-}
-
-/// Whether a node has the operands of a type under one of `roots`.
-pub(super) fn has_form_of_type(
-    subject: &Subject<'_>,
-    node: NodeId,
-    roots: &HashSet<TypeId>,
-) -> bool {
-    let mut operands = subject.graph.operands(node);
-    let form = matches!(
-        (operands.next(), operands.next(), operands.next()),
-        (Some(Operand::String(_)), Some(Operand::Node(_)), None | Some(Operand::Int(_)))
-            | (Some(Operand::Node(_)), Some(Operand::Int(_)), Some(Operand::String(_)))
-    );
-    form && subject.graph.root_of(TypeId::of_node(node)).is_some_and(|root| roots.contains(&root))
 }

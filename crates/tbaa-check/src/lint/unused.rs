@@ -1,9 +1,9 @@
 //! Nodes that nothing uses.
 
-use super::nodes::has_form_of_type;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::encoding::{Form, TAG_BASE};
 use tbaa::parts::table::HashSet;
 use tbaa::{NodeId, Operand, TypeId};
 
@@ -27,29 +27,25 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         if module.offset_of(node).is_none() {
             continue;
         }
-        let (lint, what, help) = if has_form_of_type(subject, node, &roots) {
-            (Lint::UnusedType, "no tag reaches type", "remove it, or tag the accesses to it")
-        } else if has_form_of_tag(subject, node, &roots) {
-            (Lint::UnusedTag, "no instruction has tag", "remove it, or attach it")
-        } else {
-            continue;
+        let form = Form::of(graph, node);
+        let ty = match form {
+            Some(Form::Tag) => graph.operand(node, TAG_BASE).and_then(Operand::node),
+            _ => Some(node),
+        };
+        let root = ty.and_then(|ty| graph.root_of(TypeId::of_node(ty)));
+        let is_under_one = root.is_some_and(|root| roots.contains(&root));
+        let (lint, what, help) = match form.filter(|_| is_under_one) {
+            Some(Form::Type) => {
+                (Lint::UnusedType, "no tag reaches type", "remove it, or tag the accesses to it")
+            }
+            Some(Form::Tag) => {
+                (Lint::UnusedTag, "no instruction has tag", "remove it, or attach it")
+            }
+            _ => continue,
         };
         let message = || format!("{what} {}", subject.type_name(node));
         let Some(found) = report.add(lint, message) else { continue };
         found.primary = subject.node_label(node, "");
         found.advise(help);
-    }
-}
-
-/// Whether a node has the operands of a tag whose base type stands under one of
-/// `roots`.
-fn has_form_of_tag(subject: &Subject<'_>, node: NodeId, roots: &HashSet<TypeId>) -> bool {
-    let mut operands = subject.graph.operands(node);
-    match (operands.next(), operands.next(), operands.next()) {
-        (Some(Operand::Node(base)), Some(Operand::Node(_)), Some(Operand::Int(_))) => {
-            let root = subject.graph.root_of(TypeId::of_node(base));
-            root.is_some_and(|root| roots.contains(&root))
-        }
-        _ => false,
     }
 }

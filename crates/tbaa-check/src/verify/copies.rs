@@ -23,14 +23,14 @@ pub(super) fn faults(graph: &Graph, copy: CopyId) -> Vec<Fault> {
     let mut report = |rule, operand| faults.push(Fault { rule, operand: Some(operand) });
     // Offset, end, and operand of entries that hold a byte.
     let mut covered: Vec<(u64, u64, usize)> = Vec::new();
-    for at in (0..len - len % encoding::COPY_STRIDE).step_by(encoding::COPY_STRIDE) {
+    for at in encoding::copy_entries(len) {
         let int = |at| graph.operand(node, at).and_then(Operand::int);
-        let (offset, size) = (int(at), int(at + 1));
+        let (offset, size) = (int(at), int(at + encoding::COPY_SIZE));
         if offset.is_none() {
             report(Rule::CopyOffset, at);
         }
         if size.is_none() {
-            report(Rule::CopySize, at + 1);
+            report(Rule::CopySize, at + encoding::COPY_SIZE);
         }
         // What else a tag must be, `check` knows.
         if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {

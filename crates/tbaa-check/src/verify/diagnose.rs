@@ -11,7 +11,8 @@ use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{AliasRule, Oracle};
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
+use tbaa_lex::source::shortened;
 
 /// The rule by which tags are checked, and how many findings are kept. An [`AliasRule`] alone has
 /// the default limits.
@@ -38,10 +39,11 @@ impl Options {
 /// Reports everything that is ill formed in a module that was read from `text`,
 /// in order of place, within the limits of `options`.
 ///
-/// By rule `llvm` it reports what LLVM 22's verifier rejects, and what breaks the rules of
-/// `tbaa.struct`: for each tag the first rule that it breaks, and once for each type all rules
-/// that it breaks. By the union rules it reports tags that denote nothing; every query about
-/// these answers `MayAlias`.
+/// By every rule it reports operands of metadata nodes that LLVM cannot read. By rule `llvm` it
+/// reports what LLVM 22's verifier rejects, and what breaks the rules of `tbaa.struct`: for each
+/// tag the first rule that it breaks, and once for each type all rules that it breaks. By the
+/// union rules it reports tags that denote nothing: these rules answer `MayAlias` to every query
+/// about such a tag.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -78,6 +80,7 @@ pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
 fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
     let uses = Uses::of(subject);
     let mut found = Findings::new(limits);
+    unreadable(subject, &mut found);
     if rule == AliasRule::Llvm {
         instructions(subject, &mut found);
         errno(subject, &mut found);
@@ -89,6 +92,42 @@ fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
         by_union(subject, &uses, rule, &mut found);
     }
     found
+}
+
+/// What LLVM cannot read in the nodes of the text. Its reader ends at the first of these, and
+/// takes nothing of the module.
+fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
+    let Some(module) = subject.module else { return };
+    module.unreadable(subject.text, |Unreadable { span, why }| {
+        if !found.admits(Code::Rule(Rule::Unreadable)) {
+            return;
+        }
+        let operand = shortened(&subject.text[span.clone()]);
+        let (message, help) = match why {
+            WhyUnreadable::Untyped => (
+                format!("{operand} has no type, and LLVM reads no integer without one"),
+                format!("write `i64 {operand}`"),
+            ),
+            WhyUnreadable::NoOperand => (
+                format!("LLVM cannot read the operand {operand}"),
+                "write a type and a value such as `i64 8`, a string such as `!\"int\"`, a node \
+                 such as `!4`, or `null`"
+                    .to_owned(),
+            ),
+            WhyUnreadable::Undefined => (
+                format!("{operand} names what the text does not define"),
+                "define it, or name what is defined".to_owned(),
+            ),
+            WhyUnreadable::Node(error) => (
+                format!("LLVM cannot read this node: {error}"),
+                "write a node as `!{...}`, with a comma between two operands".to_owned(),
+            ),
+        };
+        let mut diagnostic = report(Rule::Unreadable, message);
+        diagnostic.primary = Some(Label { span, text: String::new() });
+        diagnostic.advise(help);
+        found.push(diagnostic);
+    });
 }
 
 /// Where tags are used.

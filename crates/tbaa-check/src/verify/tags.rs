@@ -3,9 +3,10 @@
 use super::Rule;
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::subject::Subject;
+use tbaa::parts::encoding::{TAG_ACCESS, TAG_BASE, TAG_OFFSET, TAG_SIZE};
 use tbaa::parts::table::HashSet;
 use tbaa::parts::{Shape, TagParts};
-use tbaa::{Format, NodeId, Operand, TagId};
+use tbaa::{Format, NodeId, Operand, TagId, TypeId};
 
 /// Types shown of an access path.
 const SHOWN: usize = 6;
@@ -126,7 +127,7 @@ impl Rejected<'_> {
             Rule::TagSize => (
                 format!("the size of size-aware tag {name} is no integer constant"),
                 "write the bytes accessed, such as `i64 4`, or `i64 -1` for unknown",
-                Words::at(flag - 1, "the size in bytes"),
+                Words::at(TAG_SIZE, "the size in bytes"),
             ),
             Rule::TagImmutable | Rule::TagImmutableRange => (
                 format!("the immutability flag of tag {name} is neither 0 nor 1"),
@@ -137,15 +138,15 @@ impl Rejected<'_> {
                 format!("the access type of tag {name} is no metadata node"),
                 "a tag is the base type, the access type and the offset; a size-aware type node \
                  in a tag's place looks like this too",
-                Words::at(1, "the access type"),
+                Words::at(TAG_ACCESS, "the access type"),
             ),
             Rule::AccessNotScalar => {
-                return Some(not_scalar(self.subject, name, self.ty(1)));
+                return Some(not_scalar(self.subject, name, self.ty(TAG_ACCESS)));
             }
             Rule::TagOffset => (
                 format!("the offset of tag {name} is no integer constant"),
                 "write the bytes from the start of the base type, such as `i64 8`",
-                Words::at(2, "the offset"),
+                Words::at(TAG_OFFSET, "the offset"),
             ),
             _ => return None,
         };
@@ -159,7 +160,9 @@ impl Rejected<'_> {
             Some(node) => subject.type_name(node),
             None => "none".to_owned(),
         };
-        let (base, access) = (of(self.ty(0)), of(self.ty(1)));
+        let [base, access] = [TAG_BASE, TAG_ACCESS].map(|at| self.ty(at));
+        let is_whole = base == access;
+        let (base, access) = (of(base), of(access));
         let (message, words) = match rule {
             Rule::PathCycle => (
                 format!("the access path of tag {name} reaches one type twice"),
@@ -174,17 +177,17 @@ impl Rejected<'_> {
                 ),
                 Words {
                     help: "write all offsets as `i64`".into(),
-                    ..Words::at(2, "the tag's offset")
+                    ..Words::at(TAG_OFFSET, "the tag's offset")
                 },
             ),
-            Rule::OffsetAtAccess if self.ty(0) == self.ty(1) => (
+            Rule::OffsetAtAccess if is_whole => (
                 format!("tag {name} accesses all of {access}, but its offset is not 0"),
                 Words {
                     help:
                         "write the offset 0, or make the struct whose field is accessed the base \
                            type"
                             .into(),
-                    ..Words::at(2, "not 0")
+                    ..Words::at(TAG_OFFSET, "not 0")
                 },
             ),
             Rule::OffsetAtAccess => (
@@ -193,21 +196,21 @@ impl Rejected<'_> {
                 ),
                 Words {
                     help: self.starts(),
-                    ..Words::at(2, "not the start of a field of that type")
+                    ..Words::at(TAG_OFFSET, "not the start of a field of that type")
                 },
             ),
             Rule::AccessNotOnPath => (
                 format!(
                     "the access path of tag {name} from {base} does not reach its access type {access}"
                 ),
-                Words { help: self.starts(), ..Words::at(1, "not on the path") },
+                Words { help: self.starts(), ..Words::at(TAG_ACCESS, "not on the path") },
             ),
             Rule::NoFieldAtOffset => (
                 format!("the offset of tag {name} lies before the first field of {}", of(Some(at))),
                 Words {
                     other: subject.node_label(at, "no field here starts as early"),
                     help: self.starts(),
-                    ..Words::at(2, "the tag's offset")
+                    ..Words::at(TAG_OFFSET, "the tag's offset")
                 },
             ),
             _ => return None,
@@ -221,7 +224,7 @@ impl Rejected<'_> {
     fn roots(&self) -> Option<String> {
         let graph = self.subject.graph;
         let root = |ty: Option<NodeId>| graph.root_of(graph.type_of(ty?)?);
-        let (base, access) = (root(self.ty(0))?, root(self.ty(1))?);
+        let (base, access) = (root(self.ty(TAG_BASE))?, root(self.ty(TAG_ACCESS))?);
         let [a, b] = [base, access].map(|root| self.subject.type_name(root.node()));
         (base != access).then(|| format!("; they stand under different roots, {a} and {b}"))
     }
@@ -229,8 +232,8 @@ impl Rejected<'_> {
     /// Prints the access path: each type with the offset that remains there.
     fn path(&self) -> String {
         let graph = self.subject.graph;
-        let Some(mut next) = self.ty(0) else { return String::new() };
-        let offset = graph.operand(self.node, 2).and_then(Operand::int);
+        let Some(mut next) = self.ty(TAG_BASE) else { return String::new() };
+        let offset = graph.operand(self.node, TAG_OFFSET).and_then(Operand::int);
         let mut offset = offset.map_or(0, |int| int.value);
         let mut text = String::from("the path is ");
         for step in 0..SHOWN {
@@ -248,13 +251,14 @@ impl Rejected<'_> {
     /// Says where fields of the access type start in the base type.
     fn starts(&self) -> String {
         let graph = self.subject.graph;
-        let (Some(base), Some(access)) = (self.ty(0), self.ty(1)) else { return String::new() };
+        let types = self.ty(TAG_BASE).zip(self.ty(TAG_ACCESS));
+        let Some((base, access)) = types else { return String::new() };
         let shape = Shape { format: self.format, len: graph.operand_count(base) };
         let fields = shape
             .fields()
             .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
         let mut starts: Vec<_> = fields
-            .filter_map(|at| graph.operand(base, at + 1).and_then(Operand::int))
+            .filter_map(|at| graph.operand(base, shape.offset(at)).and_then(Operand::int))
             .map(|int| int.value.to_string())
             .take(SHOWN)
             .collect();
@@ -274,7 +278,11 @@ impl Rejected<'_> {
 fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {
-        return Words { message: message("nothing"), operand: Some(1), ..Words::default() };
+        return Words {
+            message: message("nothing"),
+            operand: Some(TAG_ACCESS),
+            ..Words::default()
+        };
     };
     let (at, why) = first_not_scalar(subject, access);
     // A type in a tag's place gives its number to the tag of it as a whole that is made of it.
@@ -285,7 +293,7 @@ fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Word
         } else {
             message(&subject.type_name(access))
         },
-        operand: if attached { None } else { Some(1) },
+        operand: if attached { None } else { Some(TAG_ACCESS) },
         label: if at == access { why.into() } else { "the access type".into() },
         other: (at != access).then(|| subject.node_label(at, why)).flatten(),
         note: attached.then(|| "LLVM reads a type that is used as a tag as an access to all of it; only a scalar may be accessed so".into()),
@@ -310,13 +318,11 @@ fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static 
                 next,
                 match shape.format {
                     Format::New => "this type is size-aware, but the tag is not",
-                    Format::Old if shape.len > 3 => "this is a struct type",
-                    Format::Old if !matches!(graph.operand(next, 0), Some(Operand::String(_))) => {
+                    Format::Old if shape.fields().len() > 1 => "this is a struct type",
+                    Format::Old if graph.ty(TypeId::of_node(next)).name().is_none() => {
                         "its name is no string"
                     }
-                    Format::Old if graph.operand(next, 1).and_then(Operand::node).is_none() => {
-                        "its parent is no node"
-                    }
+                    Format::Old if shape.parent(graph, next).is_none() => "its parent is no node",
                     Format::Old => "a scalar's offset is 0",
                 },
             );

@@ -26,17 +26,17 @@ pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> 
     let shape = Shape { format, len: graph.operand_count(node) };
     let whole = |rule| vec![Fault { rule, operand: None }];
     let int = |at| graph.operand(node, at).and_then(Operand::int);
+    let (name, size) = (shape.name(), shape.size().filter(|&at| int(at).is_none()));
     if shape.len == 2 {
         return if graph.is_old_scalar(node) { Vec::new() } else { whole(Rule::TypeNotScalar) };
     }
     match format {
-        Format::Old if shape.len % 2 != 1 => return whole(Rule::TypeOperandCount),
-        Format::New if !shape.len.is_multiple_of(3) => return whole(Rule::TypeOperandCount),
-        Format::Old if !matches!(graph.operand(node, 0), Some(Operand::String(_))) => {
-            return vec![Fault { rule: Rule::TypeName, operand: Some(0) }];
+        _ if !shape.has_whole_fields() => return whole(Rule::TypeOperandCount),
+        Format::Old if !matches!(graph.operand(node, name), Some(Operand::String(_))) => {
+            return vec![Fault { rule: Rule::TypeName, operand: Some(name) }];
         }
-        Format::New if int(1).is_none() => {
-            return vec![Fault { rule: Rule::TypeSize, operand: Some(1) }];
+        Format::New if size.is_some() => {
+            return vec![Fault { rule: Rule::TypeSize, operand: size }];
         }
         _ => {}
     }
@@ -48,20 +48,21 @@ pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> 
             report(Rule::FieldType, at);
             continue;
         }
-        let Some(offset) = int(at + 1) else {
-            report(Rule::FieldOffset, at + 1);
+        let start = shape.offset(at);
+        let Some(offset) = int(start) else {
+            report(Rule::FieldOffset, start);
             continue;
         };
         if *width.get_or_insert(offset.bits) != offset.bits {
-            report(Rule::FieldOffsetWidth, at + 1);
+            report(Rule::FieldOffsetWidth, start);
             continue;
         }
         if offset.value < previous {
-            report(Rule::FieldOrder, at + 1);
+            report(Rule::FieldOrder, start);
         }
         previous = offset.value;
-        if format == Format::New && int(at + 2).is_none() {
-            report(Rule::FieldSize, at + 2);
+        if let Some(extent) = shape.extent(at).filter(|&at| int(at).is_none()) {
+            report(Rule::FieldSize, extent);
         }
     }
     faults

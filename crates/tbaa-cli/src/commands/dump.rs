@@ -1,11 +1,12 @@
 //! `tbaa dump`.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::ValueEnum;
-use tbaa::spec;
-use tbaa::{Graph, TagId};
+use serde::Serialize;
+use tbaa::{Graph, TagId, spec};
+use tbaa_ir::Numbering;
 
 use super::write_json;
 use crate::convert::InputArg;
@@ -44,51 +45,56 @@ pub(crate) enum DumpFormat {
 pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
     input.warn_rejected(tbaa::AliasRule::Llvm, input.graph().tags());
-    let graph = input.graph();
-    match (args.format, &input.content) {
-        (DumpFormat::Llvm, Content::Module(_)) => {
-            out.write_all(tbaa_ir::write(graph).as_bytes())?;
-        }
-        (DumpFormat::Llvm, Content::Spec(built)) => {
-            let named = built.tags().iter().map(|(name, &tag)| (name.as_str(), tag));
-            write_named(graph, named, out)?;
-        }
-        (DumpFormat::Mlir, _) => {
-            let mlir = tbaa_ir::write_mlir(graph).map_err(|error| {
+    let (graph, numbering) = (input.graph(), input.numbering());
+    match args.format {
+        DumpFormat::Llvm => match &input.content {
+            Content::Module(_) => {
+                let names = input.names();
+                let named = graph.tags().map(|tag| (names.tag(tag), tag));
+                write_named(graph, &numbering, named, out)?;
+            }
+            Content::Spec(built) => {
+                let named = built.tags().iter().map(|(name, &tag)| (name, tag));
+                write_named(graph, &numbering, named, out)?;
+            }
+        },
+        DumpFormat::Mlir => {
+            let mlir = tbaa_ir::write_mlir_numbered(graph, &numbering);
+            let mlir = mlir.map_err(|error| {
                 Failure::unusable(format!("{} cannot be expressed in MLIR: {error}", input.file()))
             })?;
             out.write_all(mlir.as_bytes())?;
         }
-        (DumpFormat::Ron, _) => out.write_all(spec::write(graph).as_bytes())?,
-        (DumpFormat::Json, _) => write_json(graph, out)?,
+        DumpFormat::Ron => out.write_all(spec::write(graph).as_bytes())?,
+        DumpFormat::Json => {
+            let numbers = graph.nodes().map(|node| numbering.get(node)).collect();
+            write_json(&Numbered { graph, numbers }, out)?;
+        }
     }
     Ok(())
 }
 
 /// Writes a graph's metadata, with the names of each tag as a comment behind it.
-pub(super) fn write_named<'n>(
+pub(super) fn write_named<S: AsRef<str>>(
     graph: &Graph,
-    named: impl IntoIterator<Item = (&'n str, TagId)>,
+    numbering: &Numbering,
+    named: impl IntoIterator<Item = (S, TagId)>,
     out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let text = tbaa_ir::write(graph);
-    // Tags stand in the same order in both graphs.
-    let module = tbaa_ir::read(text.as_bytes())
-        .map_err(|error| Failure::unusable(format!("the metadata cannot be read back: {error}")))?;
-    let mut names: HashMap<u32, Vec<&str>> = HashMap::new();
-    let numbers: Vec<_> =
-        module.graph().tags().map(|tag| module.number_of(module.graph().tag_node(tag))).collect();
+) -> io::Result<()> {
+    let mut names: HashMap<TagId, String> = HashMap::new();
     for (name, tag) in named {
-        if let Some(&Some(number)) = numbers.get(tag.index()) {
-            names.entry(number).or_default().push(name);
-        }
+        let known = names.entry(tag).or_default();
+        known.push_str(if known.is_empty() { "" } else { ", " });
+        known.push_str(name.as_ref());
     }
-    for line in text.lines() {
-        let number = line.strip_prefix('!').and_then(|line| line.split_once(" = ")?.0.parse().ok());
-        match number.and_then(|number: u32| names.get(&number)) {
-            Some(names) => writeln!(out, "{line} ; {}", printable(names.join(", ").as_bytes()))?,
-            None => writeln!(out, "{line}")?,
-        }
-    }
-    Ok(())
+    let remark = |node| Some(printable(names.get(&graph.tag_of(node)?)?.as_bytes()));
+    out.write_all(tbaa_ir::write_numbered(graph, numbering, remark).as_bytes())
+}
+
+/// A graph, and the number of each of its nodes.
+#[derive(Serialize)]
+struct Numbered<'g> {
+    #[serde(flatten)]
+    graph: &'g Graph,
+    numbers: Vec<Option<u32>>,
 }

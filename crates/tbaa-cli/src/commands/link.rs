@@ -12,7 +12,7 @@ use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
 
 use super::types::{FileTypes, is_opaque};
-use super::{counted, write_json};
+use super::{NEW_NUMBERS, counted, write_json};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
 use crate::input::Input;
@@ -83,6 +83,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     }
     match args.format {
         LinkFormat::Llvm => {
+            writeln!(out, "{NEW_NUMBERS}")?;
             for line in definitions(types.context()) {
                 writeln!(out, "{line}")?;
             }

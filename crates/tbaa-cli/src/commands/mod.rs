@@ -131,6 +131,9 @@ pub(crate) enum TextOrJson {
     Json,
 }
 
+/// Stands before metadata whose numbers are not an input's.
+const NEW_NUMBERS: &str = "; these nodes have new numbers, which are not those of the input";
+
 /// Writes a document of `--format json`, and ends its line.
 fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_json_text(&serde_json::to_string(document)?, out)?;

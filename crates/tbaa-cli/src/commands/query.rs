@@ -122,7 +122,10 @@ impl Question {
             Err(failure) => {
                 let mut written = Input::open(origin.as_written())?;
                 let Ok(found) = written.pair(&args.a, &args.b) else { return Err(failure) };
-                note("optimised code has no such access: this is about the code as it is written");
+                note(
+                    "optimised code has no such access: this is about the code as it is written, whose \
+                     numbers are others",
+                );
                 input = written;
                 found
             }

@@ -212,7 +212,8 @@ impl TagCheck {
 /// Bytes that a field occupies: those of its slot or of its type, whichever are
 /// more.
 fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
-    let slot = graph.operand(ty.node(), position + 2)?.int()?.value;
+    let slot = Shape::of(graph, ty.node()).extent(position)?;
+    let slot = graph.operand(ty.node(), slot)?.int()?.value;
     let of = graph.operand(ty.node(), position)?.node()?;
     // A flexible array has no slot, and nothing behind it.
     let size = if slot == 0 { 0 } else { graph.ty(TypeId::of_node(of)).size().unwrap_or(0) };
@@ -227,10 +228,8 @@ fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     // The field that reaches farthest of those before, and its end.
     let mut before: Option<(usize, u64)> = None;
     for position in shape.fields() {
-        let Some(start) = graph.operand(ty.node(), position + 1).and_then(|operand| operand.int())
-        else {
-            continue;
-        };
+        let start = graph.operand(ty.node(), shape.offset(position));
+        let Some(start) = start.and_then(|operand| operand.int()) else { continue };
         let start = start.value;
         let end = match shape.format {
             Format::Old => start.saturating_add(1),

@@ -149,22 +149,27 @@ fn one(
     let mut input = Input::open(args.flags.of(path))?;
     let opt = args.prove.then(|| Opt::new(args.opt.as_deref(), &args.passes));
     let names = || args.name.iter().chain(&args.access);
+    let mut wanted = Wanted::read(&mut input, names())?;
     if let Some(opt) = &opt
         && matches!(input.content, Content::Module(_))
     {
-        // Numbers of lines and of nodes are those of the whole text.
-        let is_of_function = |name: &String| name.starts_with('@');
-        let mut text = input.text().to_vec();
-        if args.name.is_some()
-            && names().all(is_of_function)
-            && let Some(function) = Wanted::read(&mut input, names())?.function(input.module()?)
-            && let Some(name) = input.module()?.functions().nth(function as usize)
-        {
-            text = opt.cut(text, name);
-        }
+        let module = input.module()?;
+        let is_of_function = args.name.is_some() && names().all(|name| name.starts_with('@'));
+        let function = wanted.function(module).filter(|_| is_of_function);
+        let name = function.and_then(|it| module.functions().nth(it as usize));
+        let (text, accesses) = (input.text().to_vec(), module.instructions().len());
+        // LLVM prints new numbers of lines and of nodes, and the accesses in their order.
+        wanted = wanted.by_access(module);
+        let is_cut = name.is_some();
+        let text = name.map_or(text.clone(), |name| opt.cut(text, name));
         input = Input::of_text(input.file().to_owned(), opt.named(&text)?)?;
+        if is_cut {
+            wanted = Wanted::read(&mut input, names())?;
+        } else if !wanted.is_all() && input.module()?.instructions().len() != accesses {
+            let why = "LLVM changes the accesses of this module as it reads it; name a function";
+            return Err(Failure::unusable(why));
+        }
     }
-    let wanted = Wanted::read(&mut input, names())?;
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);
@@ -387,6 +392,20 @@ impl Wanted {
         let accesses = || self.accesses.iter().flatten().map(of);
         let first = self.function.or_else(|| accesses().next()?)?;
         accesses().all(|it| it == Some(first)).then_some(first)
+    }
+
+    /// Names the accesses that have a wanted tag, not the tag.
+    fn by_access(mut self, module: &Module) -> Wanted {
+        let all = |found: Found| {
+            let is = move |at: &usize| match found.instruction {
+                Some(instruction) => instruction == *at,
+                None => found.tag == module.instructions()[*at].tag,
+            };
+            let all = (0..module.instructions().len()).filter(is);
+            all.map(|at| Found { tag: None, instruction: Some(at) })
+        };
+        self.accesses = self.accesses.map(|found| found.into_iter().flat_map(all).collect());
+        self
     }
 
     fn is_all(&self) -> bool {

@@ -534,7 +534,8 @@ impl<'a> Shown<'a> {
         ShownEvent {
             access: Some(access_name(self.judge.module, index)),
             what,
-            tag: instruction.tag.map(|tag| self.input.label(tag)),
+            // What LLVM printed has numbers of its own.
+            tag: shown.and(instruction.tag).map(|tag| self.input.label(tag)),
             source,
             at,
             offset: shown,

@@ -14,6 +14,7 @@ use tbaa::types::Context;
 use tbaa::{Graph, TagId};
 use tbaa_ir::types::ReadTypes;
 
+use super::NEW_NUMBERS;
 use crate::convert::no_compiler;
 use crate::files::read_file;
 use crate::input::load_spec;
@@ -141,7 +142,11 @@ fn lowered(
         for &record in records.iter().filter(|_| args.paths.is_empty()) {
             types.node(&mut graph, record).map_err(Failure::unusable)?;
         }
-        writeln!(out, "target datalayout = \"{}\"\n", types.types().target().data_layout())?;
+        writeln!(
+            out,
+            "{NEW_NUMBERS}\ntarget datalayout = \"{}\"\n",
+            types.types().target().data_layout()
+        )?;
         out.write_all(text.as_bytes())?;
         writeln!(out)?;
         out.write_all(tbaa_ir::write(&graph).as_bytes())?;

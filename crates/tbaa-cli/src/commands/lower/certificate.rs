@@ -5,11 +5,12 @@ use std::io::Write;
 
 use serde::Serialize;
 use tbaa::{Access, Graph, Oracle, TagId};
+use tbaa_ir::Numbering;
 use tbaa_lower::Lowering;
 
 use super::LowerFormat;
 use crate::commands::dump::write_named;
-use crate::commands::write_json;
+use crate::commands::{NEW_NUMBERS, write_json};
 use crate::printable::printable;
 use crate::report::Failure;
 
@@ -19,8 +20,10 @@ pub(super) fn named(
     lowering: &Lowering,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let named = rows.iter().filter_map(|(name, tag)| Some((name.as_str(), lowering.tag(*tag)?)));
-    write_named(lowering.graph(), named, out)
+    let named = rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)));
+    let graph = lowering.graph();
+    writeln!(out, "{NEW_NUMBERS}")?;
+    Ok(write_named(graph, &Numbering::new(graph), named, out)?)
 }
 
 #[derive(Serialize)]

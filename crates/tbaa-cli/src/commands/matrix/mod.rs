@@ -254,10 +254,11 @@ fn table(
     })?;
     writeln!(
         out,
-        "\nM MayAlias   . NoAlias   {}, {}, {disjoint} NoAlias ({})",
+        "\nM MayAlias   . NoAlias   {}, {}, {disjoint} NoAlias ({}) by rule {}",
         counted(tags.len() as u64, "tag", "tags"),
         counted(pairs, "pair", "pairs"),
-        percent(disjoint, pairs)
+        percent(disjoint, pairs),
+        oracle.rule()
     )?;
     Ok(())
 }

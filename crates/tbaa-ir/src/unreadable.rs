@@ -1,0 +1,179 @@
+//! What the reader takes in a node and LLVM does not.
+//!
+//! The reader passes over nodes that nothing uses, and keeps an operand that it does not know
+//! as its text. LLVM reads every node, and refuses the module for one operand. What stands in
+//! specialised nodes, and in constants that are no plain numbers, is not looked into.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::error::{TextError, TextErrorKind};
+use super::module::{Module, WarningKind};
+use super::node::{Key, Overflow, Reference, ends_after_operand, is_untyped, operand};
+use super::span::{body, last_token, node_span};
+use tbaa::parts::import::Part;
+use tbaa::parts::table::HashSet;
+use tbaa_lex::constant::is_constant;
+use tbaa_lex::lexer::Lexer;
+
+/// A part of a node that LLVM cannot read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub struct Unreadable {
+    /// Bytes from the start of the text.
+    pub span: Range<usize>,
+    pub why: WhyUnreadable,
+}
+
+/// Why LLVM cannot read something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum WhyUnreadable {
+    /// An integer without a type.
+    Untyped,
+    /// No string, node, `null` or constant with its type.
+    NoOperand,
+    /// A reference to a node or a global that the text does not define.
+    Undefined,
+    /// The node ends otherwise than a node does.
+    Node(TextErrorKind),
+}
+
+impl Module {
+    /// Finds what LLVM cannot read in the nodes of the text that the module was read from.
+    #[doc(hidden)]
+    pub fn unreadable(&self, text: &[u8], mut found: impl FnMut(Unreadable)) {
+        let numbered = self.definitions_in_order().into_iter().map(|(offset, _)| offset);
+        let inline = self.graph.nodes().filter(|&node| self.number_of(node).is_none());
+        let mut offsets: Vec<usize> =
+            numbered.chain(inline.filter_map(|node| self.offset_of(node))).collect();
+        offsets.sort_unstable();
+        let names = OnceCell::new();
+        // The nodes within a node are looked into with it.
+        let mut spans: Vec<Range<usize>> = Vec::new();
+        for offset in offsets {
+            let reach = spans.last().map_or(0, |span| span.end);
+            let span = node_span(text, offset).filter(|span| span.start >= reach);
+            let (Some(span), Some(mut lexer)) = (span, body(text, offset)) else { continue };
+            spans.push(span.clone());
+            if lexer.peek() != Some(b'{') {
+                continue;
+            }
+            if let Err(error) = self.look_into(&mut lexer, &names, &mut found) {
+                let end = (error.offset + 1).min(span.end);
+                found(Unreadable { span: end - 1..end, why: WhyUnreadable::Node(error.kind) });
+            }
+        }
+        // An inline node that is equal to another has that one's place.
+        for warning in self.warnings.iter().filter(|it| it.kind == WarningKind::Untyped) {
+            let after = spans.partition_point(|span| span.start <= warning.offset);
+            if !after.checked_sub(1).is_some_and(|at| spans[at].contains(&warning.offset)) {
+                let end = text[warning.offset..].iter().position(|it| b",} \t\r\n".contains(it));
+                let span = warning.offset..end.map_or(text.len(), |end| warning.offset + end);
+                found(Unreadable { span, why: WhyUnreadable::Untyped });
+            }
+        }
+    }
+
+    /// Goes through a node from its `{` on, and through the nodes in it.
+    fn look_into(
+        &self,
+        lexer: &mut Lexer<'_>,
+        names: &OnceCell<HashSet<Vec<u8>>>,
+        found: &mut impl FnMut(Unreadable),
+    ) -> Result<(), TextError> {
+        let (mut depth, mut enters) = (0_usize, true);
+        loop {
+            let mut ends = if enters {
+                depth += 1;
+                lexer.at += 1;
+                lexer.skip_space()?;
+                lexer.eat(b"}")
+            } else {
+                let start = lexer.at;
+                let part = operand(lexer, 0, Overflow::Keep)?;
+                let names = || names.get_or_init(|| self.global_names(lexer.text));
+                if let Some(why) = self.why(&part, &lexer.text[start..], names) {
+                    let span = start..last_token(lexer.text, start, lexer.at).unwrap_or(lexer.at);
+                    found(Unreadable { span, why });
+                }
+                ends_after_operand(lexer)?
+            };
+            while ends {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(());
+                }
+                ends = ends_after_operand(lexer)?;
+            }
+            enters = enter(lexer)?;
+        }
+    }
+
+    /// Why LLVM cannot read an operand.
+    fn why<'n>(
+        &self,
+        part: &Part<'_, Reference>,
+        text: &[u8],
+        names: impl Fn() -> &'n HashSet<Vec<u8>>,
+    ) -> Option<WhyUnreadable> {
+        let is_unknown = |text: &str| {
+            let mut rest = Lexer::new(text.as_bytes(), 0);
+            std::iter::from_fn(|| next_global(&mut rest)).any(|name| !names().contains(&name))
+        };
+        match part {
+            Part::Int(_) if is_untyped(text) => Some(WhyUnreadable::Untyped),
+            Part::Key(Reference { key: Key::Number(number), .. }) => {
+                self.definition(*number).is_none().then_some(WhyUnreadable::Undefined)
+            }
+            Part::Raw(text) => match is_constant(text) {
+                Some(is_constant) => (!is_constant).then_some(WhyUnreadable::NoOperand),
+                None if text.starts_with('!') => None,
+                None => is_unknown(text).then_some(WhyUnreadable::Undefined),
+            },
+            _ => None,
+        }
+    }
+
+    /// The names of the functions, global variables and aliases.
+    fn global_names(&self, text: &[u8]) -> HashSet<Vec<u8>> {
+        let lines = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
+        let variables = lines.filter(|&start| text[start..].starts_with(b"@"));
+        let declared = self.declarations.iter().map(|&at| at as usize).chain(variables);
+        let declared = declared.filter_map(|at| next_global(&mut Lexer::new(text, at)));
+        declared.chain(self.functions().map(<[u8]>::to_owned)).collect()
+    }
+}
+
+/// Goes to the `{` of an inline node if one stands here.
+fn enter(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
+    let mut ahead = *lexer;
+    // LLVM 3 writes `metadata` before a node.
+    if ahead.eat_word(b"metadata") {
+        ahead.skip_space()?;
+    }
+    let mut enters = ahead.eat(b"!");
+    if enters {
+        ahead.skip_space()?;
+        enters = ahead.peek() == Some(b'{');
+    }
+    if enters {
+        *lexer = ahead;
+    }
+    Ok(enters)
+}
+
+/// The name of the next global that is not in a string or comment.
+fn next_global(lexer: &mut Lexer<'_>) -> Option<Vec<u8>> {
+    loop {
+        match lexer.peek()? {
+            b'"' => drop(lexer.quoted().ok()?),
+            b';' | b'/' if lexer.comment().ok()? => {}
+            b'@' => {
+                lexer.at += 1;
+                return lexer.name().ok();
+            }
+            _ => lexer.at += 1,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What the reader takes of metadata, LLVM takes, or there is a finding; and what is dumped,
+//! LLVM takes. Random mistakes in real texts, read here and by LLVM 22.
+//!
+//! The reader takes the syntax of LLVM 3 on purpose, `metadata !{...}` and typed pointers, so
+//! no mistake makes any. What it passes over, LLVM alone judges: there are no mistakes in
+//! instructions, and specialised nodes are whole.
+//!
+//! `TBAA_TEXTS` is the number of texts, `TBAA_SEED` the first seed.
+
+use std::process::Command;
+
+use tbaa_tests::llvm::{Llvm, Program, WAYS, corpus, scratch};
+use tbaa_tests::{Rng, damage, dumps, setting};
+
+use super::verify::{ask, by_hand, is_refused, module, well_formed};
+
+/// Texts that one run of LLVM reads.
+const BATCH: usize = 500;
+
+/// Texts that `llvm-as` reads beside, to show that the run is no other reader.
+const ASSEMBLED: usize = 20;
+
+/// The metadata of the corpus, and the numbers of its tags.
+fn real(llvm: &Llvm) -> Vec<(Vec<String>, Vec<String>)> {
+    let files = corpus();
+    let compiled = files.iter().flat_map(|file| WAYS.map(|(_, options)| llvm.clang(file, options)));
+    let metadata = compiled.map(|text| {
+        let module = tbaa_ir::read(&text).unwrap();
+        let numbering = module.numbering();
+        let dump = dumps::check(&module);
+        let tags = module.attached_tags().into_iter();
+        let tags = tags.filter_map(|tag| numbering.get(module.graph().tag_node(tag)));
+        (dump.lines().map(str::to_owned).collect(), tags.map(|tag| format!("!{tag}")).collect())
+    });
+    metadata.collect()
+}
+
+/// A text of metadata alone or with a function, and mistakes in the metadata.
+fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
+    let is_alone = rng.one_in(2);
+    let (mut lines, tags) = match rng.below(3) {
+        // LLVM's verifier rejects some of its tags as they are.
+        0 if is_alone => by_hand(),
+        0 | 1 => well_formed(rng),
+        _ => rng.pick(real).clone(),
+    };
+    let has_lists = rng.one_in(2);
+    lines.retain(|line| !line.is_empty() && (has_lists || !line.starts_with("!tbaa.")));
+    let damaged = damage::metadata(rng, lines);
+    if is_alone { damaged } else { module(rng, &damaged, &tags) }
+}
+
+/// What `llvm-as` says of a text that it refuses.
+fn complaint(source: &str) -> Option<String> {
+    let file = scratch("taken.ll", source.as_bytes());
+    let output = Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file).output().unwrap();
+    let said = || String::from_utf8_lossy(&output.stderr).into_owned();
+    (!output.status.success()).then(said)
+}
+
+#[test]
+fn what_llvm_refuses_is_refused_or_found() {
+    let (Some(llvm), Some(program)) = (Llvm::get(), Program::get("verify")) else { return };
+    let (first, count) = (setting("TBAA_SEED", 1), setting("TBAA_TEXTS", 2_000));
+    let real = real(llvm);
+    let (mut refused, mut only_here, mut dumped, mut wrong) = (0, 0, 0, Vec::new());
+    let seeds: Vec<usize> = (first..first + count).collect();
+    for batch in seeds.chunks(BATCH) {
+        let sources: Vec<String> =
+            batch.iter().map(|&seed| text(&mut Rng(seed as u64), &real)).collect();
+        let mut dumps = Vec::new();
+        for ((&seed, source), answers) in batch.iter().zip(&sources).zip(ask(&program, &sources)) {
+            let accepted = answers.last().is_some_and(|verdict| verdict == "module accept");
+            if seed - first < ASSEMBLED {
+                assert_eq!(complaint(source).is_none(), accepted, "seed {seed}\n{source}");
+            }
+            refused += usize::from(!accepted);
+            if std::env::var("DBG").is_ok() && seed < 200 {
+                println!(
+                    "WHY {seed} {accepted} {:?}",
+                    complaint(source).unwrap_or_default().lines().take(3).collect::<Vec<_>>()
+                );
+            }
+            if !accepted && !is_refused(source) {
+                wrong.push((seed, complaint(source), source.clone()));
+            }
+            let Ok(module) = tbaa_ir::read(source.as_bytes()) else {
+                only_here += usize::from(accepted);
+                continue;
+            };
+            dumps.push((
+                seed,
+                tbaa_ir::write_numbered(module.graph(), &module.numbering(), |_| None),
+            ));
+        }
+        let texts: Vec<String> = dumps.iter().map(|(_, dump)| dump.clone()).collect();
+        for ((seed, dump), answers) in dumps.iter().zip(ask(&program, &texts)) {
+            if answers != ["module accept"] {
+                wrong.push((*seed, complaint(dump), format!("dump:\n{dump}")));
+            }
+            dumped += usize::from(!dump.is_empty());
+        }
+    }
+    println!(
+        "{count} texts: LLVM refuses {refused}, and so does this library; it alone refuses to read \
+         {only_here}; {dumped} dumps, all of which LLVM reads"
+    );
+    if std::env::var("DBG").is_ok() {
+        for (seed, why, text) in &wrong {
+            println!(
+                "SEED {seed} {}",
+                why.as_deref()
+                    .unwrap_or("-")
+                    .lines()
+                    .take(3)
+                    .collect::<Vec<_>>()
+                    .join(" // ")
+                    .replace("\n", " ")
+            );
+            let _ = text;
+        }
+    }
+    let few = &wrong[..wrong.len().min(3)];
+    assert!(wrong.is_empty(), "{} texts that only LLVM refuses: {few:#?}", wrong.len());
+    assert!(refused > count / 4 && refused < count && only_here < count / 20 && dumped > count / 4);
+}
