@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::instruction;
-use super::module::Opcode;
+use super::opcode::Opcode;
 use super::node::reference;
 use tbaa_lex::lexer::Lexer;
 

@@ -1,29 +1,80 @@
-//! Which block of a function leads where, and which dominates which.
+//! The flow of control in a function: which block leads where, which dominates which, and loops.
+//!
+//! All of it is about the blocks of a [`Function`], by their indices; the first is where the
+//! function begins. A block that cannot be reached dominates nothing, and nothing dominates it.
 
+use std::collections::HashSet;
+
+use super::body::Function;
 use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 
-/// The blocks of a function, by their indices. The first is where it begins.
+/// Steps that the search for places where ways meet may take in a function.
+const JOINS: usize = 1 << 22;
+
+/// The flow of control in a function with a block at least.
 #[doc(hidden)]
 pub struct Flow {
     graph: DiGraph<(), ()>,
     /// The immediate dominator; `None` of the first block and of those that are not reached.
     dominators: Vec<Option<usize>>,
+    /// The blocks that each immediately dominates.
+    children: Vec<Vec<usize>>,
+    /// When the walk over the dominator tree enters and leaves each block.
+    times: Vec<(u32, u32)>,
+    /// The natural loops, in the order of their headers.
+    pub loops: Vec<Loop>,
+}
+
+/// A natural loop: the blocks from which its header is reached again. Back edges to one header
+/// are one loop.
+#[doc(hidden)]
+pub struct Loop {
+    pub header: usize,
+    pub contains: Vec<bool>,
+    size: usize,
+}
+
+/// A step of the walk over the dominator tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Visit {
+    Enter(usize),
+    Leave(usize),
 }
 
 impl Flow {
-    /// Of a function with a block at least: the blocks that follow each, as
-    /// [`Body::successors`](crate::Body::successors) has them.
-    pub fn of<'a>(successors: impl ExactSizeIterator<Item = &'a Vec<usize>>) -> Self {
+    /// # Panics
+    ///
+    /// If the function has no block.
+    #[must_use]
+    pub fn of(function: &Function<'_>) -> Self {
+        let count = function.blocks.len();
         let mut graph = DiGraph::new();
-        let nodes: Vec<NodeIndex> = (0..successors.len()).map(|_| graph.add_node(())).collect();
-        for (&from, list) in nodes.iter().zip(successors) {
-            list.iter().for_each(|&to| _ = graph.add_edge(from, nodes[to], ()));
+        let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
+        for (&from, block) in nodes.iter().zip(&function.blocks) {
+            block.successors.iter().for_each(|&to| _ = graph.add_edge(from, nodes[to], ()));
         }
         let found = simple_fast(&graph, nodes[0]);
-        let dominators = nodes.iter().map(|&it| Some(found.immediate_dominator(it)?.index()));
-        Flow { dominators: dominators.collect(), graph }
+        let dominators: Vec<Option<usize>> =
+            nodes.iter().map(|&it| Some(found.immediate_dominator(it)?.index())).collect();
+        let mut children = vec![Vec::new(); count];
+        for (block, above) in dominators.iter().enumerate() {
+            above.iter().for_each(|&above| children[above].push(block));
+        }
+        let mut flow =
+            Flow { graph, dominators, children, times: vec![(0, 0); count], loops: Vec::new() };
+        let mut times = vec![(0, 0); count];
+        for (time, visit) in (1..).zip(flow.walk()) {
+            match visit {
+                Visit::Enter(block) => times[block].0 = time,
+                Visit::Leave(block) => times[block].1 = time,
+            }
+        }
+        flow.times = times;
+        flow.loops = (0..count).filter_map(|header| flow.loop_of(header)).collect();
+        flow
     }
 
     /// Returns the blocks that go on to a block.
@@ -38,10 +89,104 @@ impl Flow {
         self.dominators[block]
     }
 
+    /// Returns whether a block can be reached.
+    #[must_use]
+    pub fn is_reached(&self, block: usize) -> bool {
+        block == 0 || self.dominators[block].is_some()
+    }
+
     /// Returns whether every way to `b` goes through `a`; of a block that is not reached, no.
     #[must_use]
     pub fn dominates(&self, a: usize, b: usize) -> bool {
-        let is_reached = b == 0 || self.dominator(b).is_some();
-        is_reached && std::iter::successors(Some(b), |&it| self.dominator(it)).any(|it| it == a)
+        let [of_a, of_b] = [a, b].map(|it| self.times[it]);
+        self.is_reached(a) && self.is_reached(b) && of_a.0 <= of_b.0 && of_b.1 <= of_a.1
     }
+
+    /// Walks over the dominator tree from the first block: each block is entered after its
+    /// dominator, and left after all that it dominates.
+    pub fn walk(&self) -> impl Iterator<Item = Visit> {
+        let mut next = vec![Visit::Enter(0)];
+        std::iter::from_fn(move || {
+            let visit = next.pop()?;
+            if let Visit::Enter(block) = visit {
+                next.push(Visit::Leave(block));
+                next.extend(self.children[block].iter().rev().map(|&it| Visit::Enter(it)));
+            }
+            Some(visit)
+        })
+    }
+
+    /// Returns the blocks before which each block's way meets one that does not go through it.
+    /// `None` where that is too much to look at.
+    ///
+    /// The dominance frontier of Cytron et al., "Efficiently computing static single assignment
+    /// form", 1991.
+    #[must_use]
+    pub fn frontiers(&self) -> Option<Vec<Vec<usize>>> {
+        let mut left = JOINS;
+        let mut found = vec![Vec::new(); self.dominators.len()];
+        for block in 0..found.len() {
+            if !self.is_reached(block) || self.before(block).take(2).count() < 2 {
+                continue;
+            }
+            for before in self.before(block).filter(|&it| self.is_reached(it)) {
+                let mut at = Some(before);
+                while let Some(block_before) = at.filter(|&it| Some(it) != self.dominators[block]) {
+                    left = left.checked_sub(1)?;
+                    if found[block_before].last() != Some(&block) {
+                        found[block_before].push(block);
+                    }
+                    at = self.dominators[block_before];
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The smallest loop that a block is in.
+    #[must_use]
+    pub fn innermost(&self, block: usize) -> Option<&Loop> {
+        self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
+    }
+
+    /// How many loops a block is in.
+    #[must_use]
+    pub fn depth(&self, block: usize) -> usize {
+        self.loops.iter().filter(|it| it.contains[block]).count()
+    }
+
+    /// The loop of a header, if it is one.
+    fn loop_of(&self, header: usize) -> Option<Loop> {
+        let back = self.before(header).filter(|&from| self.dominates(header, from));
+        let mut pending: Vec<usize> = back.collect();
+        pending.first()?;
+        let mut contains = vec![false; self.dominators.len()];
+        contains[header] = true;
+        let mut size = 1;
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut contains[block], true) {
+                size += 1;
+                pending.extend(self.before(block));
+            }
+        }
+        Some(Loop { header, contains, size })
+    }
+}
+
+/// Returns the blocks in which ways meet that bring different definitions, where each of `from`
+/// has a definition.
+#[must_use]
+pub(super) fn joins(frontiers: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut pending: Vec<usize> = from.into_iter().collect();
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    while let Some(block) = pending.pop() {
+        for &join in &frontiers[block] {
+            if seen.insert(join) {
+                found.push(join);
+                pending.push(join);
+            }
+        }
+    }
+    found
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::TextError;
-use super::module::Opcode;
+use super::opcode::Opcode;
 use tbaa_lex::lexer::{Lexer, without_comments};
 
 /// An instruction's opcode.
@@ -104,78 +104,11 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
         b"br" | b"ret" | b"switch" => Opcode::Other,
         // The commonest that continue an `invoke` or a `landingpad`.
         b"to" | b"cleanup" | b"catch" if !named => return Ok(None),
-        _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Opcode::Other,
+        _ if named || Opcode::of_other(word).is_some() => Opcode::Other,
         _ => return Ok(None),
     };
     Ok(Some(Start { opcode, after }))
 }
-
-/// The instructions that do not access memory through a typed pointer, sorted.
-/// Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of
-/// LLVM 2 and 3.
-const OTHER_OPCODES: &[&[u8]] = &[
-    b"add",
-    b"addrspacecast",
-    b"alloca",
-    b"and",
-    b"ashr",
-    b"bitcast",
-    b"br",
-    b"catchpad",
-    b"catchret",
-    b"catchswitch",
-    b"cleanuppad",
-    b"cleanupret",
-    b"extractelement",
-    b"extractvalue",
-    b"fadd",
-    b"fcmp",
-    b"fdiv",
-    b"fence",
-    b"fmul",
-    b"fneg",
-    b"fpext",
-    b"fptosi",
-    b"fptoui",
-    b"fptrunc",
-    b"free",
-    b"freeze",
-    b"frem",
-    b"fsub",
-    b"getelementptr",
-    b"icmp",
-    b"indirectbr",
-    b"insertelement",
-    b"insertvalue",
-    b"inttoptr",
-    b"landingpad",
-    b"lshr",
-    b"malloc",
-    b"mul",
-    b"or",
-    b"phi",
-    b"ptrtoaddr",
-    b"ptrtoint",
-    b"resume",
-    b"ret",
-    b"sdiv",
-    b"select",
-    b"sext",
-    b"shl",
-    b"shufflevector",
-    b"sitofp",
-    b"srem",
-    b"sub",
-    b"switch",
-    b"trunc",
-    b"udiv",
-    b"uitofp",
-    b"unreachable",
-    b"unwind",
-    b"urem",
-    b"xor",
-    b"zext",
-];
 
 /// How far after its opcode an instruction's operands are looked for, in bytes.
 ///
@@ -398,11 +331,3 @@ pub(super) const CONSTANTS: &[&[u8]] = &[
     b"undef",
     b"zeroinitializer",
 ];
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn opcodes_are_sorted() {
-        assert!(super::OTHER_OPCODES.is_sorted());
-    }
-}

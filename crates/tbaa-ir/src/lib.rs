@@ -25,7 +25,6 @@
 
 #![forbid(unsafe_code)]
 
-mod alloca;
 mod attachments;
 mod attributes;
 mod body;
@@ -45,6 +44,8 @@ mod module;
 mod names;
 mod node;
 mod numbers;
+mod opcode;
+mod pointers;
 mod read;
 mod resolve;
 mod rewrite;
@@ -56,11 +57,9 @@ pub mod types;
 mod unreadable;
 
 #[doc(hidden)]
-pub use alloca::Alloca;
-#[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};
 #[doc(hidden)]
-pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
+pub use body::{Alloca, Argument, Block, Call, Def, Function, Header, Inst, Value};
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 #[doc(hidden)]
@@ -70,14 +69,19 @@ pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use flow::Flow;
 #[doc(hidden)]
 pub use globals::{Global, globals};
-pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
+pub use module::{Instruction, Module, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
+pub use opcode::Opcode;
+#[doc(hidden)]
+pub use pointers::{Address, Object, Pointers};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 #[doc(hidden)]
 pub use scan::starts_entity;
 pub use sizes::{MemorySize, Sizes};
+#[doc(hidden)]
+pub use sizes::Steps;
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 #[doc(hidden)]

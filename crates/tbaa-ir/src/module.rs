@@ -1,6 +1,7 @@
 //! What a module's text says of memory accesses.
 
 use super::numbers::Numbers;
+use super::opcode::Opcode;
 use super::types::{Definitions, ParseError, ReadTypes};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -11,37 +12,6 @@ use tbaa::text::Numbering;
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa_lex::source::position;
 use tbaa_types::Context;
-
-/// What kind of instruction an [`Instruction`] is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Opcode {
-    /// `load`.
-    Load,
-    /// `store`.
-    Store,
-    /// `call`, `invoke` or `callbr`. A module lists those of `llvm.memcpy`,
-    /// `llvm.memmove` and `llvm.memset`, and others that have a tag.
-    Call,
-    /// `atomicrmw`.
-    AtomicRmw,
-    /// `cmpxchg`.
-    CmpXchg,
-    /// `va_arg`.
-    VaArg,
-    /// Any other, on which LLVM accepts no tag.
-    Other,
-}
-
-impl Opcode {
-    /// Returns whether this is one of the instructions that access memory by
-    /// themselves, which a module lists even when untagged.
-    #[must_use]
-    pub fn accesses_memory(self) -> bool {
-        !matches!(self, Opcode::Call | Opcode::Other)
-    }
-}
 
 /// An instruction that accesses memory, or that has a tag.
 ///

@@ -2,11 +2,10 @@
 
 use std::cell::RefCell;
 
-use super::body::Element;
 use super::module::Module;
 use super::types::{Definitions, ReadTypes};
 use tbaa::parts::table::HashMap;
-use tbaa_types::{Context, DataLayout, Measures, TypeKind};
+use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
 /// The sizes of a module's types, by its data layout.
 ///
@@ -40,7 +39,18 @@ pub struct Sizes {
 struct Known {
     context: Context,
     measures: Measures,
-    sizes: HashMap<Box<[u8]>, Option<MemorySize>>,
+    types: HashMap<Box<[u8]>, Option<Type>>,
+    sizes: HashMap<Type, Option<MemorySize>>,
+}
+
+/// How far a `getelementptr` leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub struct Steps {
+    /// In bytes, by the indices that are constants.
+    pub bytes: i64,
+    /// The positions of the other indices, and the bytes that each counts in.
+    pub variables: Vec<(usize, i64)>,
 }
 
 /// How many bytes a type has.
@@ -93,64 +103,113 @@ impl Sizes {
     /// As [`of`](Self::of), and for scalable vectors what they have at least.
     #[must_use]
     pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
+        self.size_of(self.ty(ty)?)
+    }
+
+    /// Returns the type that a text of this module stands for; `None` if it cannot be read.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn ty(&self, text: &[u8]) -> Option<Type> {
         let mut known = self.known.borrow_mut();
-        if let Some(&size) = known.sizes.get(ty) {
+        if let Some(&ty) = known.types.get(text) {
+            return ty;
+        }
+        let ty = known.context.parse_with(&self.definitions, text).ok();
+        known.types.insert(text.into(), ty);
+        ty
+    }
+
+    /// Returns the size of a type of this module, of scalable vectors the least.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
+        let mut known = self.known.borrow_mut();
+        if let Some(&size) = known.sizes.get(&ty) {
             return size;
         }
-        let size = self.measure(&mut known, ty);
-        known.sizes.insert(ty.into(), size);
+        let size = self.layouts(&mut known, |layouts, _| {
+            let (store, alloc) = (layouts.store_size(ty).ok()?, layouts.alloc_size(ty).ok()?);
+            let scalable = store.scalable;
+            Some(MemorySize { store: store.min, alloc: alloc.min, scalable })
+        });
+        known.sizes.insert(ty, size);
         size
     }
 
-    /// Returns the bytes from its base that a `getelementptr` steps by, if its indices are
-    /// constants; a size that only the machine knows counts as no constant.
-    ///
-    /// LLVM: `GEPOperator::accumulateConstantOffset`.
+    /// Asks for what a type of this module is.
     #[doc(hidden)]
-    #[must_use]
-    pub fn step(&self, element: &Element<'_>) -> Option<i64> {
-        let mut indices =
-            element.indices().map(|index| str::from_utf8(index.value).ok()?.parse().ok());
-        let first: i64 = indices.next()??;
-        let mut offset = first.checked_mul(i64::try_from(self.of(element.ty)?.alloc).ok()?)?;
-        let mut indices = indices.peekable();
-        if indices.peek().is_none() {
-            return Some(offset);
-        }
-        let mut known = self.known.borrow_mut();
-        let known = &mut *known;
-        let mut ty = known.context.parse_with(&self.definitions, element.ty).ok()?;
-        let before = std::mem::take(&mut known.measures);
-        let mut layouts = self.layout.layouts_after(&known.context, before);
-        let mut follow = |index: i64| {
-            let (next, bytes) = match known.context.kind(ty) {
-                TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
-                    let at = usize::try_from(index).ok()?;
-                    let start = *layouts.struct_layout(ty).ok()?.offsets.get(at)?;
-                    (*known.context.parts(ty).get(at)?, (!start.scalable).then_some(start.min)?)
-                }
-                TypeKind::Array { element, .. } => {
-                    let size = layouts.alloc_size(element).ok().filter(|it| !it.scalable)?.min;
-                    (element, index.checked_mul(i64::try_from(size).ok()?)?.try_into().ok()?)
-                }
-                _ => return None,
-            };
-            ty = next;
-            offset = offset.checked_add(i64::try_from(bytes).ok()?)?;
-            Some(())
-        };
-        let all = indices.try_for_each(|index| follow(index?));
-        known.measures = layouts.into_measures();
-        all.map(|()| offset)
+    pub fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> R {
+        ask(self.known.borrow().context.kind(ty))
     }
 
-    fn measure(&self, known: &mut Known, ty: &[u8]) -> Option<MemorySize> {
-        let ty = known.context.parse_with(&self.definitions, ty).ok()?;
+    /// Returns whether a type of this module is a pointer, of whatever address space.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_pointer(&self, ty: Type) -> bool {
+        self.with_kind(ty, |kind| matches!(kind, TypeKind::Pointer { .. }))
+    }
+
+    /// Returns how far the indices of a `getelementptr` lead that counts in `ty`; an index is
+    /// `None` where it is no constant. `None` where a size is not known, or only the machine
+    /// knows it, and where bytes do not fit into 64 bits.
+    ///
+    /// LLVM: `GEPOperator::collectOffset`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn steps(
+        &self,
+        ty: Type,
+        indices: impl IntoIterator<Item = Option<i64>>,
+    ) -> Option<Steps> {
+        let mut known = self.known.borrow_mut();
+        self.layouts(&mut known, |layouts, context| {
+            let mut steps = Steps { bytes: 0, variables: Vec::new() };
+            let mut ty = ty;
+            for (position, index) in indices.into_iter().enumerate() {
+                let mut count = |layouts: &mut Layouts<'_>, element| {
+                    let size = layouts.alloc_size(element).ok().filter(|it| !it.scalable)?.min;
+                    let size = i64::try_from(size).ok()?;
+                    match index {
+                        Some(index) => {
+                            steps.bytes = steps.bytes.checked_add(index.checked_mul(size)?)?;
+                        }
+                        None => steps.variables.push((position, size)),
+                    }
+                    Some(())
+                };
+                if position == 0 {
+                    count(layouts, ty)?;
+                    continue;
+                }
+                ty = match context.kind(ty) {
+                    TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                        let at = usize::try_from(index?).ok()?;
+                        let start = *layouts.struct_layout(ty).ok()?.offsets.get(at)?;
+                        let start = (!start.scalable).then_some(start.min)?;
+                        steps.bytes = steps.bytes.checked_add(i64::try_from(start).ok()?)?;
+                        *context.parts(ty).get(at)?
+                    }
+                    TypeKind::Array { element, .. } => {
+                        count(layouts, element)?;
+                        element
+                    }
+                    _ => return None,
+                };
+            }
+            Some(steps)
+        })
+    }
+
+    /// Measures types, and keeps what was found.
+    fn layouts<R>(
+        &self,
+        known: &mut Known,
+        measure: impl FnOnce(&mut Layouts<'_>, &Context) -> R,
+    ) -> R {
         let before = std::mem::take(&mut known.measures);
         let mut layouts = self.layout.layouts_after(&known.context, before);
-        let size = layouts.store_size(ty).and_then(|store| Ok((store, layouts.alloc_size(ty)?)));
+        let found = measure(&mut layouts, &known.context);
         known.measures = layouts.into_measures();
-        let (store, alloc) = size.ok()?;
-        Some(MemorySize { store: store.min, alloc: alloc.min, scalable: store.scalable })
+        found
     }
 }

@@ -1,0 +1,334 @@
+//! A function's body, read on demand: blocks, instructions, and values that have ids.
+//!
+//! Nothing behind this reader looks at the spelling of an opcode, a type or a value. A text may
+//! give one function in many spellings, and all of them give the same [`Function`], names and
+//! places apart:
+//!
+//! - A value is an id, whether the text names it, numbers it, or leaves its number out.
+//! - Blocks that follow one another on the only way, joined by a `br` without a condition, are one
+//!   block.
+//! - A constant expression is an instruction that stands in no block.
+//!
+//! The reader takes what it understands and never fails: an operand that cannot be read ends the
+//! list of its instruction's operands.
+
+mod read;
+mod text;
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::opcode::Opcode;
+use super::sizes::Sizes;
+use tbaa_lex::lexer::Lexer;
+use tbaa_types::{Type, TypeKind};
+
+pub(super) use text::header;
+pub use text::{Alloca, Argument, Call, Header};
+
+/// A value in a function: a parameter, an instruction's result, a global or a constant. Two
+/// constants of one type and spelling are one value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[doc(hidden)]
+pub struct Value(u32);
+
+/// What a [`Value`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Def<'t> {
+    /// Index into [`Function::parameters`].
+    Parameter(usize),
+    /// Index of the instruction that it is the result of.
+    Instruction(usize),
+    /// A constant expression.
+    Expression(usize),
+    /// The name without its `@`, as the text writes it.
+    Global(&'t [u8]),
+    /// A constant integer that 64 bits can hold.
+    Integer(i64),
+    /// `undef` or `poison`.
+    Undefined,
+    /// Any other constant, `null` among them, or metadata.
+    Constant,
+    /// A name that nothing in the function defines.
+    Unknown,
+}
+
+/// A basic block, with the blocks that a `br` without a condition joins to it.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Block<'t> {
+    /// What stands after `%` in a branch to it; empty where the text gives neither a name nor a
+    /// number.
+    pub label: &'t [u8],
+    /// Indices of its instructions, in the order in which they run.
+    pub instructions: Vec<usize>,
+    /// The blocks that may run next, sorted, without repetitions.
+    pub successors: Vec<usize>,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct Inst {
+    pub opcode: Opcode,
+    /// Whether it ends a block.
+    pub is_terminator: bool,
+    /// The type that it accesses, allocates, converts to or counts in (a `getelementptr`); of
+    /// others, the type of the result. `None` where the text's type cannot be read.
+    pub ty: Option<Type>,
+    pub result: Option<Value>,
+    /// Bytes from the start of the text to its first byte, its result's `%` included, and to its
+    /// end.
+    pub span: Range<usize>,
+    /// Bytes from the start of the text to after the opcode.
+    after: usize,
+    /// Its index in [`Module::instructions`](crate::Module::instructions), if it is listed there.
+    pub access: Option<usize>,
+    /// Whether it is listed there as volatile.
+    pub is_volatile: bool,
+    /// What else tells it from others of its opcode, as the text writes it: a comparison's
+    /// predicate, the indices of `extractvalue`.
+    modifier: Range<usize>,
+    operands: Range<u32>,
+    labels: Range<u32>,
+}
+
+/// A function that has a body.
+#[doc(hidden)]
+pub struct Function<'t> {
+    text: &'t [u8],
+    types: &'t Sizes,
+    pub header: Header<'t>,
+    pub parameters: Vec<Value>,
+    pub blocks: Vec<Block<'t>>,
+    /// In the text's order.
+    pub instructions: Vec<Inst>,
+    expressions: Vec<Inst>,
+    values: Vec<Known<'t>>,
+    operands: Vec<Value>,
+    /// Targets of branches, and the blocks from which a `phi` has its values.
+    labels: Vec<u32>,
+    /// The block of each instruction.
+    block_of: Vec<u32>,
+    users: OnceCell<Users>,
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy)]
+struct Known<'t> {
+    def: Def<'t>,
+    /// As the text writes it; empty where it gives no name.
+    text: &'t [u8],
+    /// The type that a use or a definition names.
+    ty: Option<Type>,
+}
+
+/// The instructions that use each value, in order.
+struct Users {
+    starts: Vec<u32>,
+    list: Vec<u32>,
+}
+
+impl Value {
+    pub(super) fn nth(index: usize) -> Self {
+        Value(index as u32)
+    }
+
+    /// Returns the value's position among those of its function.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl<'t> Function<'t> {
+    /// Returns what a value is.
+    #[must_use]
+    pub fn def(&self, value: Value) -> Def<'t> {
+        self.values.get(value.index()).map_or(Def::Unknown, |it| it.def)
+    }
+
+    /// Returns how many values there are.
+    #[must_use]
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns all values, in the order of their ids.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
+        (0..self.values.len() as u32).map(Value)
+    }
+
+    /// Returns a value as the text writes it, for messages; empty where it gives no name.
+    #[must_use]
+    pub fn written(&self, value: Value) -> &'t [u8] {
+        self.values.get(value.index()).map_or(b"", |it| it.text)
+    }
+
+    /// Returns a value's type, if the text names it at the value or at a use.
+    #[must_use]
+    pub fn ty(&self, value: Value) -> Option<Type> {
+        self.values.get(value.index())?.ty
+    }
+
+    /// Returns the types of the module.
+    #[must_use]
+    pub fn types(&self) -> &'t Sizes {
+        self.types
+    }
+
+    /// Returns whether a value is a pointer, of whatever address space.
+    #[must_use]
+    pub fn is_pointer(&self, value: Value) -> bool {
+        self.ty(value).is_some_and(|ty| self.types.is_pointer(ty))
+    }
+
+    /// Returns the instruction, or the constant expression, that a value is the result of.
+    #[must_use]
+    pub fn inst(&self, value: Value) -> Option<&Inst> {
+        match self.def(value) {
+            Def::Instruction(at) => Some(&self.instructions[at]),
+            Def::Expression(at) => Some(&self.expressions[at]),
+            _ => None,
+        }
+    }
+
+    /// Returns the operands of an instruction that are values; of a call, its arguments, and then
+    /// what else it uses.
+    #[must_use]
+    pub fn operands(&self, inst: &Inst) -> &[Value] {
+        &self.operands[inst.operands.start as usize..inst.operands.end as usize]
+    }
+
+    /// Returns an operand that is a value, by its position.
+    #[must_use]
+    pub fn operand(&self, inst: &Inst, at: usize) -> Option<Value> {
+        self.operands(inst).get(at).copied()
+    }
+
+    /// Returns the pointer through which an instruction accesses memory: of a call of
+    /// `llvm.memcpy` and its like the destination.
+    #[must_use]
+    pub fn pointer(&self, inst: &Inst) -> Option<Value> {
+        match inst.opcode {
+            Opcode::Store => self.operand(inst, 1),
+            Opcode::Load | Opcode::AtomicRmw | Opcode::CmpXchg | Opcode::VaArg => {
+                self.operand(inst, 0)
+            }
+            Opcode::Call if inst.access.is_some() => self.operand(inst, 0),
+            _ => None,
+        }
+    }
+
+    /// Returns the value that a `store` stores.
+    #[must_use]
+    pub fn stored(&self, inst: &Inst) -> Option<Value> {
+        (inst.opcode == Opcode::Store).then(|| self.operand(inst, 0))?
+    }
+
+    /// Returns the blocks from which a `phi` has its values, one for each.
+    #[must_use]
+    pub fn incoming(&self, phi: &Inst) -> &[u32] {
+        &self.labels[phi.labels.start as usize..phi.labels.end as usize]
+    }
+
+    /// Returns what else tells an instruction from others of its opcode: a comparison's predicate.
+    #[must_use]
+    pub fn modifier(&self, inst: &Inst) -> &'t [u8] {
+        &self.text[inst.modifier.clone()]
+    }
+
+    /// Returns the whole of an instruction, its result included.
+    #[must_use]
+    pub fn text_of(&self, inst: &Inst) -> &'t [u8] {
+        &self.text[inst.span.clone()]
+    }
+
+    /// Returns the instruction that begins at a place of the text, as an index.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Option<usize> {
+        self.instructions.binary_search_by_key(&offset, |it| it.span.start).ok()
+    }
+
+    /// Returns the block that an instruction is in.
+    #[must_use]
+    pub fn block_of(&self, inst: usize) -> usize {
+        self.block_of[inst] as usize
+    }
+
+    /// Returns the instructions that use a value, in the text's order, as indices. Those that
+    /// use it through a constant expression are among them.
+    #[must_use]
+    pub fn users(&self, value: Value) -> &[u32] {
+        let users = self.users.get_or_init(|| Users::of(self));
+        let [start, end] = [0, 1].map(|next| users.starts[value.index() + next] as usize);
+        &users.list[start..end]
+    }
+
+    /// Returns the bytes that a load or store accesses, if that is known.
+    #[must_use]
+    pub fn bytes(&self, inst: &Inst) -> Option<u64> {
+        Some(self.types.size_of(inst.ty?).filter(|it| !it.scalable)?.store)
+    }
+
+    /// Returns whether an instruction is a call that says something of a slot, and does nothing
+    /// to it.
+    #[must_use]
+    pub fn is_marker(&self, inst: usize) -> bool {
+        let of = [&b"llvm.lifetime."[..], b"llvm.dbg.", b"llvm.invariant.start."];
+        let call = self.call(&self.instructions[inst]);
+        call.is_some_and(|call| of.iter().any(|name| call.callee.starts_with(name)))
+    }
+
+    /// Reads a call's callee, arguments and attributes; `None` of another instruction, and where
+    /// the callee cannot be made out. The arguments are the first of [`operands`](Self::operands).
+    #[must_use]
+    pub fn call(&self, inst: &Inst) -> Option<Call<'t>> {
+        (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
+    }
+
+    /// Reads an `alloca`; `None` of another instruction.
+    #[must_use]
+    pub fn alloca(&self, inst: &Inst) -> Option<Alloca<'t>> {
+        (inst.opcode == Opcode::Alloca).then(|| Alloca::read(self.lexer(inst)))?
+    }
+
+    /// A lexer after an instruction's opcode, on a text that ends where the instruction does.
+    fn lexer(&self, inst: &Inst) -> Lexer<'t> {
+        Lexer::new(&self.text[..inst.span.end], inst.after)
+    }
+
+    /// Returns whether a type is a struct, by name or written out.
+    #[must_use]
+    pub fn is_struct(&self, ty: Type) -> bool {
+        let is = |kind: TypeKind<'_>| {
+            matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
+        };
+        self.types.with_kind(ty, is)
+    }
+}
+
+impl Users {
+    fn of(function: &Function<'_>) -> Self {
+        let mut pairs: Vec<(Value, u32)> = Vec::with_capacity(function.operands.len());
+        let mut pending = Vec::new();
+        for (at, inst) in (0..).zip(&function.instructions) {
+            let own = pairs.len();
+            pending.extend_from_slice(function.operands(inst));
+            while let Some(value) = pending.pop() {
+                pairs.push((value, at));
+                if let Def::Expression(inner) = function.def(value) {
+                    pending.extend_from_slice(function.operands(&function.expressions[inner]));
+                }
+            }
+            pairs[own..].sort_unstable();
+        }
+        pairs.sort();
+        pairs.dedup();
+        let mut starts = vec![0; function.values.len() + 1];
+        pairs.iter().for_each(|(value, _)| starts[value.index() + 1] += 1);
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        Users { starts, list: pairs.into_iter().map(|(_, at)| at).collect() }
+    }
+}

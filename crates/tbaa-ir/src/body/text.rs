@@ -1,0 +1,351 @@
+//! The parts of a function's text that are read by their spelling: its header, calls with their
+//! attributes, and where each line begins.
+
+use super::super::attributes::Attributes;
+use super::super::instruction::CONSTANTS;
+use tbaa_lex::lexer::{Lexer, table};
+
+/// What stands before a body.
+#[doc(hidden)]
+pub struct Header<'t> {
+    /// From `define` to after the `{` of the body.
+    pub text: &'t [u8],
+    /// Bytes from the start of the text to there.
+    pub end: usize,
+    pub parameters: Vec<Argument<'t>>,
+    /// From after the parameters.
+    pub attributes: Attributes<'t>,
+}
+
+/// A call as the text writes it.
+#[doc(hidden)]
+pub struct Call<'t> {
+    /// `@f` without its `@`; empty for any other callee.
+    pub callee: &'t [u8],
+    /// The callee's name, `@f` or `%f`; empty for any other callee.
+    pub target: &'t [u8],
+    /// What inline assembly's operands are: `=*m,r`.
+    pub constraints: Option<&'t [u8]>,
+    /// The type of its result.
+    pub result: Option<&'t [u8]>,
+    pub arguments: Vec<Argument<'t>>,
+    /// What follows the arguments.
+    pub attributes: Attributes<'t>,
+    /// What stands in the brackets of its bundles.
+    pub(super) bundles: Lexer<'t>,
+}
+
+/// An operand with its type, an argument of a call, or a parameter of a function.
+#[derive(Clone, Copy)]
+#[doc(hidden)]
+pub struct Argument<'t> {
+    pub ty: &'t [u8],
+    /// What stands between the type and the value.
+    pub attributes: &'t [u8],
+    pub value: &'t [u8],
+}
+
+/// An `alloca` taken apart.
+#[doc(hidden)]
+pub struct Alloca<'t> {
+    pub ty: &'t [u8],
+    /// Its type and value.
+    pub count: Option<(&'t [u8], &'t [u8])>,
+    /// In bytes, as the text has it.
+    pub align: Option<&'t [u8]>,
+    pub swift_error: bool,
+    /// Whether its address space is 0 and it is none of a call's arguments.
+    pub plain: bool,
+}
+
+impl<'t> Call<'t> {
+    /// Reads a call; `None` where its callee cannot be made out.
+    pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
+        let mut callee = &b""[..];
+        let mut target;
+        let (mut constraints, mut assembly) = (None, false);
+        // The last type before the callee.
+        let mut result = 0..0;
+        loop {
+            lexer.skip_space().ok()?;
+            let start = lexer.at;
+            match lexer.peek()? {
+                mark @ (b'@' | b'%') => {
+                    lexer.at += 1;
+                    lexer.skip_name().ok()?;
+                    target = &lexer.text[start..lexer.at];
+                    if mark == b'@' {
+                        callee = target[1..].trim_ascii();
+                        lexer.skip_space().ok()?;
+                    }
+                    if lexer.peek()? == b'(' {
+                        break;
+                    }
+                    result = start..lexer.at;
+                }
+                b'"' => {
+                    // The second string of `asm "...", "..."(`.
+                    let string = lexer.quoted().ok()?;
+                    if assembly && lexer.peek()? == b'(' {
+                        (constraints, target) = (Some(string), &b""[..]);
+                        break;
+                    }
+                }
+                b'(' => lexer.bracketed("a call").ok()?,
+                b'[' | b'{' | b'<' => {
+                    lexer.bracketed("a call").ok()?;
+                    result = start..lexer.at;
+                }
+                b'*' => {
+                    lexer.at += 1;
+                    result.end = lexer.at;
+                }
+                _ => match lexer.word() {
+                    b"asm" => assembly = true,
+                    b"addrspace" if lexer.peek()? == b'(' => {
+                        lexer.bracketed("an address space").ok()?;
+                        result.end = lexer.at;
+                    }
+                    // A callee that is a constant expression.
+                    word if CONSTANTS.contains(&word) => {
+                        lexer.skip_space().ok()?;
+                        if lexer.peek()? == b'(' {
+                            lexer.bracketed("a callee").ok()?;
+                        }
+                        lexer.skip_space().ok()?;
+                        if lexer.peek()? == b'(' {
+                            target = &b""[..];
+                            break;
+                        }
+                    }
+                    b"" => lexer.at += 1,
+                    _ if !assembly => result = start..lexer.at,
+                    _ => {}
+                },
+            }
+        }
+        let arguments = arguments(&mut lexer)?;
+        let result = Some(&lexer.text[result]).filter(|it| !it.is_empty());
+        let (bundles, attributes) = (bundles(lexer), Attributes::new(lexer));
+        Some(Call { callee, target, constraints, result, arguments, attributes, bundles })
+    }
+}
+
+/// Finds the brackets in which a call's bundles stand; a lexer at its end where there are none.
+fn bundles(mut lexer: Lexer<'_>) -> Lexer<'_> {
+    let none = Lexer::new(b"", 0);
+    loop {
+        if lexer.skip_space().is_err() {
+            return none;
+        }
+        let passed = match lexer.peek() {
+            Some(b'[') => {
+                let start = lexer.at;
+                return match lexer.bracketed("bundles") {
+                    Ok(()) => Lexer::new(&lexer.text[..lexer.at], start),
+                    Err(_) => none,
+                };
+            }
+            Some(b'"') => lexer.quoted().is_ok(),
+            Some(b'(') => lexer.bracketed("an attribute").is_ok(),
+            Some(b'=' | b'#') => {
+                lexer.at += 1;
+                true
+            }
+            _ => !matches!(lexer.word(), b"" | b"to"),
+        };
+        if !passed {
+            return none;
+        }
+    }
+}
+
+impl<'t> Alloca<'t> {
+    /// Reads an `alloca`; `None` where it cannot be made out.
+    pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
+        let (mut swift_error, mut plain) = (false, true);
+        loop {
+            lexer.skip_space().ok()?;
+            if lexer.eat_word(b"swifterror") {
+                swift_error = true;
+            } else if lexer.eat_word(b"inalloca") {
+                plain = false;
+            } else {
+                break;
+            }
+        }
+        let ty = lexer.ty().ok()?;
+        let (mut count, mut align) = (None, None);
+        while lexer.skip_space().is_ok() && lexer.eat(b",") {
+            lexer.skip_space().ok()?;
+            let rest = lexer.rest();
+            if rest.starts_with(b"addrspace(") {
+                plain = rest.starts_with(b"addrspace(0)");
+            } else if rest.starts_with(b"i") {
+                let ty = lexer.ty().ok()?;
+                lexer.skip_space().ok()?;
+                let rest = lexer.rest();
+                let end = rest.iter().position(|&byte| byte == b',' || byte.is_ascii_whitespace());
+                let value = &rest[..end.unwrap_or(rest.len())];
+                count = Some((ty, value));
+                lexer.at += value.len();
+                continue;
+            }
+            if let Some(rest) = rest.strip_prefix(b"align ") {
+                let end = rest.iter().position(|byte| !byte.is_ascii_digit());
+                align = Some(&rest[..end.unwrap_or(rest.len())]);
+            }
+            // An alignment, an address space or an attachment.
+            lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
+        }
+        Some(Alloca { ty, count, align, swift_error, plain })
+    }
+}
+
+/// Passes white space and comments. Returns a label that stands in a comment; `None`
+/// where a comment has no end.
+pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
+    loop {
+        match lexer.peek() {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => lexer.at += 1,
+            Some(b';' | b'/') => {
+                // So LLVM wrote the labels of unnamed blocks up to version 8.
+                let mut label = *lexer;
+                let label = label.eat(b"; <label>:").then(|| label.word());
+                if !lexer.comment().ok()? {
+                    return Some(None);
+                }
+                if label.is_some() {
+                    return Some(label);
+                }
+            }
+            _ => return Some(None),
+        }
+    }
+}
+
+/// Whether a line that begins no instruction is a debug record or an order of uses.
+pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
+    match line.peek() {
+        Some(b'#') => line.rest().get(1).is_some_and(u8::is_ascii_alphabetic),
+        _ => line.word().starts_with(b"uselistorder"),
+    }
+}
+
+/// The bytes at which [`pass_line`] looks closer.
+const MINDED: [bool; 256] = table(b"\n\"([{;/");
+
+/// Passes the rest of a line, and the brackets that begin on it.
+pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
+    loop {
+        lexer.at += lexer.rest().iter().position(|&byte| MINDED[byte as usize])?;
+        match lexer.peek()? {
+            b'\n' => return Some(()),
+            b'"' => drop(lexer.quoted().ok()?),
+            b'(' | b'[' | b'{' => lexer.bracketed("an instruction").ok()?,
+            b';' | b'/' if lexer.comment().ok()? => {}
+            _ => lexer.at += 1,
+        }
+    }
+}
+
+/// Reads a type and a value.
+pub(super) fn operand<'t>(lexer: &mut Lexer<'t>) -> Option<Argument<'t>> {
+    lexer.skip_space().ok()?;
+    let ty = lexer.ty().ok()?;
+    lexer.skip_space().ok()?;
+    let start = lexer.at;
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
+        b'-' | b'0'..=b'9' => drop(lexer.word()),
+        _ => lexer.value().ok()?,
+    }
+    Some(Argument { ty, attributes: b"", value: &lexer.text[start..lexer.at] })
+}
+
+/// Reads what stands after `define` or `declare`: the name, the parameters, and the attributes
+/// after them.
+pub(crate) fn header<'t>(
+    mut lexer: Lexer<'t>,
+) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
+    lexer.until(b"@", "a function header").ok()?;
+    lexer.eat(b"@").then_some(())?;
+    let start = lexer.at;
+    lexer.skip_name().ok()?;
+    let name = &lexer.text[start..lexer.at];
+    lexer.skip_space().ok()?;
+    (lexer.peek()? == b'(').then_some(())?;
+    Some((name, arguments(&mut lexer)?, Attributes::new(lexer)))
+}
+
+/// Reads a list of arguments in parentheses, which must stand here.
+fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
+    lexer.at += 1;
+    let mut found = Vec::new();
+    loop {
+        lexer.skip_space().ok()?;
+        if lexer.eat(b")") {
+            return Some(found);
+        }
+        if lexer.eat(b",") {
+            continue;
+        }
+        let start = lexer.at;
+        let whole = lexer.until(b",", "an argument").ok()?;
+        // Another bracket than the one that was opened closes the list.
+        matches!(lexer.peek()?, b',' | b')').then_some(())?;
+        let mut part = Lexer::new(&lexer.text[..lexer.at], start);
+        // `metadata !5`, `...`
+        let ty = part.ty().unwrap_or(whole);
+        let from = part.at;
+        pass_attributes(&mut part);
+        let attributes = part.text[from..part.at].trim_ascii();
+        found.push(Argument { ty, attributes, value: part.text[part.at..].trim_ascii() });
+    }
+}
+
+/// Words that begin a constant which is no pointer.
+///
+/// LLVM: `LLParser::parseValID`.
+pub(super) const EXPRESSIONS: [&[u8]; 9] = [
+    b"splat",
+    b"ptrtoint",
+    b"ptrtoaddr",
+    b"trunc",
+    b"add",
+    b"sub",
+    b"mul",
+    b"xor",
+    b"extractelement",
+];
+
+/// Passes what stands between an argument's type and its value, such as
+/// `noundef align 4 dereferenceable(8) "key"="value"`.
+fn pass_attributes(lexer: &mut Lexer<'_>) {
+    loop {
+        let _ = lexer.skip_space();
+        let mut ahead = *lexer;
+        if ahead.peek() == Some(b'"') {
+            if ahead.quoted().is_err() {
+                return;
+            }
+            ahead.eat(b"=");
+            *lexer = ahead;
+            continue;
+        }
+        match ahead.word() {
+            b"" | b"true" | b"false" => return,
+            b"align" => {
+                let _ = ahead.skip_space();
+                ahead.word();
+            }
+            word if CONSTANTS.contains(&word) || EXPRESSIONS.contains(&word) => return,
+            [b'0'..=b'9' | b'-', ..] => return,
+            _ => {}
+        }
+        if ahead.peek() == Some(b'(') && ahead.bracketed("an attribute").is_err() {
+            return;
+        }
+        *lexer = ahead;
+    }
+}

@@ -1,0 +1,618 @@
+//! Pointers of a function: what they are based on, how many bytes from there, and who else may
+//! know them.
+//!
+//! A pointer is followed through `getelementptr` of every form, casts, address spaces and
+//! `freeze`, and through reloads of a slot that only whole loads and stores use: there, a load is
+//! the value that was stored last, or one of its own where ways meet that bring several. What is
+//! followed is followed for at most [`DEPTH`] steps; a pointer further away is based on a value
+//! on the way.
+//!
+//! Two values of one number are equal wherever both are defined: results of pure instructions
+//! with equal operands have one number.
+//!
+//! LLVM: `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
+
+use std::cell::OnceCell;
+
+use super::body::{Def, Function, Inst, Value};
+use super::effects::{Effects, Location, MemoryEffects};
+use super::flow::{Flow, Visit, joins};
+use super::opcode::Opcode;
+use tbaa::parts::table::{HashMap, HashSet};
+use tbaa_types::Type;
+
+/// The steps that are followed from a pointer to what it is based on.
+const DEPTH: usize = 64;
+
+/// The values that a pointer may be based on, if a `phi` or a `select` chooses, at most.
+const MOST_ORIGINS: usize = 16;
+
+/// Values derived from an address that are followed. LLVM follows 100 uses.
+const MOST_DERIVED: usize = 256;
+
+/// What a pointer is based on, and how far it is from there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
+pub struct Address {
+    pub base: Value,
+    /// In bytes.
+    pub offset: i64,
+    /// Values that are added, each times so many bytes, sorted by value.
+    pub terms: Vec<(Value, i64)>,
+}
+
+/// What a pointer leads to that is based on nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Object {
+    /// An `alloca`.
+    Local,
+    Global,
+    /// May lead to a global variable, or where another leads.
+    Parameter,
+    /// No other pointer of the function leads there.
+    Noalias,
+    Unknown,
+}
+
+/// The pointers of a function.
+#[doc(hidden)]
+pub struct Pointers<'f, 't> {
+    function: &'f Function<'t>,
+    flow: Option<&'f Flow>,
+    effects: &'f Effects<'t>,
+    /// The value that each stands for.
+    numbers: Vec<Value>,
+    /// Slots that only whole loads and stores use, and their types.
+    registers: HashMap<Value, Type>,
+    captures: OnceCell<HashMap<Value, Captures>>,
+}
+
+/// Where others come to know an address.
+struct Captures {
+    /// Indices of instructions.
+    at: Vec<usize>,
+    /// Blocks that may run after one of them.
+    after: Vec<bool>,
+}
+
+/// What a pure instruction computes.
+#[derive(PartialEq, Eq, Hash)]
+enum Computed<'t> {
+    Address(Address),
+    Of(Opcode, Option<Type>, &'t [u8], Vec<Value>),
+}
+
+impl<'f, 't> Pointers<'f, 't> {
+    /// Follows the pointers of a function; without its flow, slots and equal values are not
+    /// looked for.
+    #[must_use]
+    pub fn new(
+        function: &'f Function<'t>,
+        flow: Option<&'f Flow>,
+        effects: &'f Effects<'t>,
+    ) -> Self {
+        let mut pointers = Pointers {
+            function,
+            flow,
+            effects,
+            numbers: function.values().collect(),
+            registers: registers(function),
+            captures: OnceCell::new(),
+        };
+        if let Some(flow) = flow {
+            pointers.number_all(flow);
+        }
+        pointers
+    }
+
+    /// Returns the slots that only whole loads and stores use, as if they were registers.
+    ///
+    /// LLVM: `isAllocaPromotable`.
+    #[must_use]
+    pub fn is_register(&self, slot: Value) -> bool {
+        self.registers.contains_key(&slot)
+    }
+
+    /// Returns the value that stands for all that are known to be equal to one.
+    #[must_use]
+    pub fn number(&self, value: Value) -> Value {
+        let mut at = value;
+        for _ in 0..DEPTH {
+            match self.numbers.get(at.index()) {
+                Some(&next) if next != at => at = next,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// Takes a value for equal to an earlier one from now on.
+    pub fn equate(&mut self, value: Value, earlier: Value) {
+        let earlier = self.number(earlier);
+        let value = self.number(value);
+        self.numbers[value.index()] = earlier;
+    }
+
+    /// Gives equal values one number: along the dominator tree, so that operands have theirs.
+    fn number_all(&mut self, flow: &Flow) {
+        let slots = self.slot_joins(flow);
+        let mut current: HashMap<Value, Value> = HashMap::default();
+        // What slots had before each block that is not left yet.
+        let mut before: Vec<Vec<(Value, Option<Value>)>> = Vec::new();
+        let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
+        for visit in flow.walk() {
+            let Visit::Enter(block) = visit else {
+                for (slot, value) in before.pop().into_iter().flatten().rev() {
+                    match value {
+                        Some(value) => drop(current.insert(slot, value)),
+                        None => drop(current.remove(&slot)),
+                    }
+                }
+                continue;
+            };
+            let mut changes = Vec::new();
+            for &slot in slots.get(block).into_iter().flatten() {
+                let joined = self.fresh();
+                changes.push((slot, current.insert(slot, joined)));
+            }
+            for &at in &self.function.blocks[block].instructions {
+                let inst = &self.function.instructions[at];
+                let slot = self.function.pointer(inst).map(|it| self.number(it));
+                if let Some(slot) = slot.filter(|it| self.registers.contains_key(it)) {
+                    if let Some(stored) = self.function.stored(inst) {
+                        changes.push((slot, current.insert(slot, self.number(stored))));
+                    } else if let Some(result) = inst.result {
+                        let value = match current.get(&slot) {
+                            Some(&value) => value,
+                            // Nothing is stored before: each slot has one value that is undefined.
+                            None => {
+                                let value = self.fresh();
+                                changes.push((slot, current.insert(slot, value)));
+                                value
+                            }
+                        };
+                        self.equate(result, value);
+                    }
+                } else if let Some(result) = inst.result
+                    && let Some(key) = self.computed(inst)
+                {
+                    match key {
+                        // A cast, or a step of no bytes.
+                        Computed::Address(Address { base, offset: 0, ref terms })
+                            if terms.is_empty() =>
+                        {
+                            self.equate(result, base);
+                        }
+                        key => {
+                            let first = *computed.entry(key).or_insert(result);
+                            self.equate(result, first);
+                        }
+                    }
+                }
+            }
+            before.push(changes);
+        }
+    }
+
+    /// A value that no text has.
+    fn fresh(&mut self) -> Value {
+        let value = Value::nth(self.numbers.len());
+        self.numbers.push(value);
+        value
+    }
+
+    /// For each block, the slots of which several values meet there.
+    fn slot_joins(&mut self, flow: &Flow) -> Vec<Vec<Value>> {
+        let mut found = vec![Vec::new(); self.function.blocks.len()];
+        if self.registers.is_empty() {
+            return found;
+        }
+        let Some(frontiers) = flow.frontiers() else {
+            self.registers.clear();
+            return found;
+        };
+        let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
+        for (at, inst) in self.function.instructions.iter().enumerate() {
+            if inst.opcode == Opcode::Store
+                && let Some(slot) = self.function.pointer(inst)
+                && self.registers.contains_key(&slot)
+            {
+                stored.entry(slot).or_default().insert(self.function.block_of(at));
+            }
+        }
+        for (slot, blocks) in stored {
+            // The slot is undefined at first, which is a value as well.
+            let blocks = blocks.into_iter().chain([0]);
+            joins(&frontiers, blocks).into_iter().for_each(|at| found[at].push(slot));
+        }
+        found.iter_mut().for_each(|slots| slots.sort_unstable());
+        found
+    }
+
+    /// What an instruction computes from the numbers of its operands; `None` where more than
+    /// these decides.
+    fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
+        let is_pointer = |it: Value| self.function.is_pointer(it);
+        let steps = match inst.opcode {
+            Opcode::GetElementPtr => true,
+            Opcode::BitCast => self.function.operand(inst, 0).is_some_and(is_pointer),
+            // What is frozen is equal wherever it is defined.
+            Opcode::Freeze => {
+                let base = self.number(self.function.operand(inst, 0)?);
+                return Some(Computed::Address(Address { base, offset: 0, terms: Vec::new() }));
+            }
+            _ => false,
+        };
+        if steps {
+            let address = self.step(inst)?;
+            return Some(Computed::Address(address));
+        }
+        inst.opcode.is_pure().then(|| {
+            let operands = self.function.operands(inst).iter().map(|&it| self.number(it));
+            let modifier = self.function.modifier(inst);
+            Computed::Of(inst.opcode, inst.ty, modifier, operands.collect())
+        })
+    }
+
+    /// The address that a `getelementptr` or a cast computes; `None` where it cannot be told.
+    fn step(&self, inst: &Inst) -> Option<Address> {
+        let result = inst.result?;
+        let address = self.address(result);
+        (address.base != result).then_some(address)
+    }
+
+    /// Follows a pointer to what it is based on.
+    #[must_use]
+    pub fn address(&self, pointer: Value) -> Address {
+        let mut address = Address { base: pointer, offset: 0, terms: Vec::new() };
+        for _ in 0..DEPTH {
+            address.base = self.number(address.base);
+            let Some(inst) = self.function.inst(address.base) else { break };
+            let operands = self.function.operands(inst);
+            let Some(&base) = operands.first().filter(|it| self.function.is_pointer(**it)) else {
+                break;
+            };
+            match inst.opcode {
+                Opcode::BitCast | Opcode::AddrSpaceCast | Opcode::Freeze => address.base = base,
+                Opcode::GetElementPtr => {
+                    let Some(next) = self.elements(inst, &operands[1..], &address) else { break };
+                    address = Address { base, ..next };
+                }
+                _ => break,
+            }
+        }
+        address.terms.sort_unstable();
+        address
+    }
+
+    /// Adds the indices of a `getelementptr` to an address.
+    fn elements(&self, inst: &Inst, indices: &[Value], address: &Address) -> Option<Address> {
+        let number = |value: &Value| match self.function.def(self.number(*value)) {
+            Def::Integer(number) => Some(number),
+            _ => None,
+        };
+        let steps = self.function.types().steps(inst.ty?, indices.iter().map(number))?;
+        let mut next = address.clone();
+        next.offset = next.offset.checked_add(steps.bytes)?;
+        for (position, bytes) in steps.variables {
+            let value = self.number(indices[position]);
+            match next.terms.iter_mut().find(|it| it.0 == value) {
+                Some(term) => term.1 = term.1.checked_add(bytes)?,
+                None => next.terms.push((value, bytes)),
+            }
+        }
+        next.terms.retain(|it| it.1 != 0);
+        Some(next)
+    }
+
+    /// The values that a pointer may be based on: parameters, variables, and what is loaded or
+    /// called. A `phi` or a `select` is taken for one itself where LLVM does so: where there are
+    /// many, or where a `phi` is of another `phi`.
+    ///
+    /// LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    #[must_use]
+    pub fn origins(&self, pointer: Value) -> Vec<Value> {
+        let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
+        let mut at = 0;
+        while let Some(&base) = seen.get(at) {
+            at += 1;
+            let Some((opcode, choices)) = self.choices(base) else {
+                found.push(base);
+                continue;
+            };
+            for &value in choices {
+                let base = self.address(value).base;
+                let is_phi = base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
+                if is_phi && opcode == Opcode::Phi {
+                    return vec![seen[0]];
+                }
+                if !seen.contains(&base) {
+                    seen.push(base);
+                }
+            }
+            if seen.len() > MOST_ORIGINS {
+                break;
+            }
+        }
+        match found.is_empty() || at < seen.len() {
+            true => vec![seen[0]],
+            false => found,
+        }
+    }
+
+    /// The values among which a `phi` or a `select` chooses.
+    #[must_use]
+    pub fn choices(&self, value: Value) -> Option<(Opcode, &'f [Value])> {
+        let inst = self.function.inst(value)?;
+        let operands = self.function.operands(inst);
+        match inst.opcode {
+            Opcode::Phi => Some((Opcode::Phi, operands)),
+            Opcode::Select => Some((Opcode::Select, operands.get(1..)?)),
+            _ => None,
+        }
+    }
+
+    /// The one value that a pointer is based on, or else what it is derived from by offsets.
+    #[must_use]
+    pub fn based_on(&self, pointer: Value) -> Value {
+        match self.origins(pointer)[..] {
+            [origin] => origin,
+            _ => self.address(pointer).base,
+        }
+    }
+
+    /// Compares the places of two accesses, whatever their types: `Some(true)` if they share a
+    /// byte, `Some(false)` if they lie at other bytes from one place or in objects of their own,
+    /// `None` if that is not known. Sizes are in bytes.
+    #[must_use]
+    pub fn meet(&self, a: (Value, Option<u64>), b: (Value, Option<u64>)) -> Option<bool> {
+        let [at_a, at_b] = [self.address(a.0), self.address(b.0)];
+        if at_a == at_b {
+            return Some(true);
+        }
+        if at_a.base == at_b.base {
+            if at_a.terms != at_b.terms {
+                return None;
+            }
+            let end = |at: &Address, size: u64| at.offset.saturating_add_unsigned(size);
+            return Some(end(&at_a, a.1?) > at_b.offset && end(&at_b, b.1?) > at_a.offset);
+        }
+        let (of_a, of_b) = (self.origins(a.0), self.origins(b.0));
+        let mut pairs = of_a.iter().flat_map(|a| of_b.iter().map(move |b| (*a, *b)));
+        pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
+    }
+
+    /// Whether two values lead to different objects, whatever is added to them.
+    ///
+    /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+    fn are_apart(&self, a: Value, b: Value) -> bool {
+        use Object::{Global, Local, Noalias, Parameter, Unknown};
+        let [of_a, of_b] = [a, b].map(|it| self.object(it));
+        let is_kept = |object, root, other| {
+            matches!(object, Local | Noalias) && self.is_kept_from(root, other)
+        };
+        let is_open = matches!(
+            (of_a, of_b),
+            (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
+        );
+        a != b && (!is_open || is_kept(of_a, a, b) || is_kept(of_b, b, a))
+    }
+
+    /// What a value leads to, which is based on nothing else.
+    #[must_use]
+    pub fn object(&self, base: Value) -> Object {
+        match self.function.def(base) {
+            Def::Global(_) => Object::Global,
+            Def::Parameter(at) => match is_noalias(self.function.header.parameters[at].attributes) {
+                true => Object::Noalias,
+                false => Object::Parameter,
+            },
+            Def::Instruction(at) if self.function.instructions[at].opcode == Opcode::Alloca => {
+                Object::Local
+            }
+            _ => Object::Unknown,
+        }
+    }
+
+    /// Whether a call at an instruction can neither change nor, with `to_read`, read what a
+    /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
+    /// not know the address yet. `as_restrict`: if a parameter were `restrict`.
+    ///
+    /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
+    #[must_use]
+    pub fn is_out_of_reach(
+        &self,
+        pointer: Value,
+        at: usize,
+        to_read: bool,
+        as_restrict: bool,
+    ) -> bool {
+        let inst = &self.function.instructions[at];
+        let Some(call) = self.function.call(inst) else { return false };
+        let root = self.address(pointer).base;
+        let elsewhere = self.effects.on_loads(&call).without(Location::Argument);
+        let object = self.object(root);
+        let is_hidden = (matches!(object, Object::Local | Object::Noalias)
+            || as_restrict && matches!(object, Object::Parameter))
+            && !self.is_captured_before(root, at);
+        let touches = if to_read { elsewhere != MemoryEffects::NONE } else { elsewhere.writes() };
+        (is_hidden || !touches) && !self.is_given(at, pointer, to_read, as_restrict)
+    }
+
+    /// Whether a call may be given the address of what a pointer leads to, to write to it or also
+    /// to read it.
+    fn is_given(&self, call: usize, pointer: Value, to_read: bool, as_restrict: bool) -> bool {
+        let parameter = self.based_on(pointer);
+        let may_lead_there = |value: Value| {
+            let other = self.based_on(value);
+            if as_restrict && other != parameter && self.restrict_separates(parameter, other) {
+                return false;
+            }
+            // LLVM does not follow a choice of pointers that is added to.
+            let root = self.address(value).base;
+            root != self.number(value) && self.choices(root).is_some()
+                || self.meet((value, None), (pointer, None)) != Some(false)
+        };
+        self.arguments(call, to_read).into_iter().any(may_lead_there)
+    }
+
+    /// The pointers that a call is given; without `to_read`, those that it only reads through are
+    /// left out.
+    #[must_use]
+    pub fn arguments(&self, call: usize, to_read: bool) -> Vec<Value> {
+        let inst = &self.function.instructions[call];
+        let Some(call) = self.function.call(inst) else { return Vec::new() };
+        let operands = self.function.operands(inst).iter().take(call.arguments.len());
+        let pointers = operands.enumerate().filter(|&(nth, &it)| {
+            self.function.is_pointer(it)
+                && (to_read || !self.effects.argument_is(&call, nth, &["readonly", "readnone"]))
+        });
+        pointers.map(|(_, &it)| it).collect()
+    }
+
+    /// Whether others may know the address of an object before an instruction, or at it.
+    fn is_captured_before(&self, object: Value, at: usize) -> bool {
+        let Some(captures) = self.captures().get(&object) else { return true };
+        let block = self.function.block_of(at);
+        let position = |it: usize| {
+            self.function.blocks[block].instructions.iter().position(|&other| other == it)
+        };
+        captures.after[block] || {
+            let here = captures.at.iter().filter(|&&it| self.function.block_of(it) == block);
+            here.copied().any(|it| position(it) <= position(at))
+        }
+    }
+
+    /// Whether a pointer comes from memory or from a call, and others do not know the address of
+    /// an object before that.
+    ///
+    /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
+    fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
+        let Def::Instruction(at) = self.function.def(pointer) else { return false };
+        let inst = &self.function.instructions[at];
+        let is_escaped = match inst.opcode {
+            Opcode::Load => true,
+            Opcode::Call => {
+                self.function.call(inst).is_some_and(|call| !call.callee.starts_with(b"llvm."))
+            }
+            _ => false,
+        };
+        is_escaped && !self.is_captured_before(object, at)
+    }
+
+    /// Whether `restrict` on a parameter separates it from what another pointer is based on.
+    #[must_use]
+    pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
+        match self.object(other) {
+            Object::Unknown => self.is_kept_from(parameter, other),
+            _ => true,
+        }
+    }
+
+    /// Whether a local variable's address is known to nothing but its function: an optimiser
+    /// would hold it in a register.
+    #[must_use]
+    pub fn is_private_variable(&self, pointer: Value) -> bool {
+        self.object(pointer) == Object::Local
+            && self.captures().get(&pointer).is_some_and(|it| it.at.is_empty())
+    }
+
+    fn captures(&self) -> &HashMap<Value, Captures> {
+        self.captures.get_or_init(|| captures(self.function, self.effects))
+    }
+}
+
+/// Whether no other pointer leads where a parameter does.
+fn is_noalias(attributes: &[u8]) -> bool {
+    let mut words = attributes.split(|byte| b" (".contains(byte));
+    words.any(|it| it == b"noalias" || it == b"byval")
+}
+
+/// Finds the slots that LLVM keeps in registers: only whole loads and stores use them.
+///
+/// LLVM: `isAllocaPromotable`.
+fn registers(function: &Function<'_>) -> HashMap<Value, Type> {
+    let allocas = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
+    let is_register = |inst: &&Inst| {
+        let (Some(slot), Some(ty)) = (inst.result, inst.ty) else { return false };
+        function.operands(inst).is_empty()
+            && function.users(slot).iter().all(|&at| {
+                let user = &function.instructions[at as usize];
+                match user.opcode {
+                    Opcode::Load | Opcode::Store => {
+                        user.ty == Some(ty)
+                            && function.pointer(user) == Some(slot)
+                            && function.stored(user) != Some(slot)
+                            && !user.is_volatile
+                    }
+                    // Typed pointers are cast for the markers of lifetimes.
+                    Opcode::BitCast => user.result.is_some_and(|cast| {
+                        let users = function.users(cast).iter();
+                        users.copied().all(|it| function.is_marker(it as usize))
+                    }),
+                    _ => function.is_marker(at as usize),
+                }
+            })
+    };
+    allocas.filter(is_register).filter_map(|it| Some((it.result?, it.ty?))).collect()
+}
+
+/// Where a function does more with the addresses of its local variables and pointers than to
+/// access what they lead to.
+///
+/// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
+    let parameters = function.parameters.iter().copied().filter(|&it| function.is_pointer(it));
+    let locals = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
+    let derives = |opcode| {
+        matches!(
+            opcode,
+            Opcode::GetElementPtr | Opcode::Phi | Opcode::Select | Opcode::BitCast
+                | Opcode::AddrSpaceCast | Opcode::Freeze
+        )
+    };
+    let keeps = |value: Value, it: &Inst| match it.opcode {
+        Opcode::Load => true,
+        Opcode::Store => function.stored(it) != Some(value),
+        Opcode::ICmp => function.operands(it).iter().any(|&it| function.written(it) == b"null"),
+        Opcode::Call => function.call(it).is_some_and(|call| {
+            let passed = function.operands(it).iter().enumerate();
+            let mut passed = passed.filter(|&(_, &it)| it == value);
+            call.callee.starts_with(b"llvm.")
+                || passed.all(|(nth, _)| {
+                    nth < call.arguments.len()
+                        && effects.argument_is(&call, nth, &["nocapture", "captures(none)", "byval"])
+                })
+        }),
+        opcode => derives(opcode),
+    };
+    let of = |object: Value| {
+        let (mut derived, mut at) = (vec![object], Vec::new());
+        let mut next = 0;
+        while let Some(&value) = derived.get(next) {
+            next += 1;
+            for user in function.users(value).iter().map(|&it| it as usize) {
+                let it = &function.instructions[user];
+                if !keeps(value, it) || derived.len() > MOST_DERIVED {
+                    at.push(user);
+                } else if derives(it.opcode)
+                    && let Some(result) = it.result.filter(|it| !derived.contains(it))
+                {
+                    derived.push(result);
+                }
+            }
+        }
+        let mut after = vec![false; function.blocks.len()];
+        let mut pending: Vec<usize> = at.iter().map(|&it| function.block_of(it)).collect();
+        while let Some(block) = pending.pop() {
+            for &next in &function.blocks[block].successors {
+                if !std::mem::replace(&mut after[next], true) {
+                    pending.push(next);
+                }
+            }
+        }
+        (object, Captures { at, after })
+    };
+    parameters.chain(locals.filter_map(|it| it.result)).map(of).collect()
+}
