@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod blocks;
+pub mod char_origin;
 mod diagnostic;
 pub mod link;
 pub mod lint;

@@ -13,6 +13,7 @@
 //! LLVM: `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::body::{Def, Function, Inst, Value};
 use super::effects::{Effects, Location, MemoryEffects};
@@ -57,10 +58,9 @@ pub enum Object {
 
 /// The pointers of a function.
 #[doc(hidden)]
-pub struct Pointers<'f, 't> {
-    function: &'f Function<'t>,
-    flow: Option<&'f Flow>,
-    effects: &'f Effects<'t>,
+pub struct Pointers<'t> {
+    function: Rc<Function<'t>>,
+    effects: &'t Effects<'t>,
     /// The value that each stands for.
     numbers: Vec<Value>,
     /// Slots that only whole loads and stores use, and their types.
@@ -83,21 +83,20 @@ enum Computed<'t> {
     Of(Opcode, Option<Type>, &'t [u8], Vec<Value>),
 }
 
-impl<'f, 't> Pointers<'f, 't> {
+impl<'t> Pointers<'t> {
     /// Follows the pointers of a function; without its flow, slots and equal values are not
     /// looked for.
     #[must_use]
     pub fn new(
-        function: &'f Function<'t>,
-        flow: Option<&'f Flow>,
-        effects: &'f Effects<'t>,
+        function: &Rc<Function<'t>>,
+        flow: Option<&Flow>,
+        effects: &'t Effects<'t>,
     ) -> Self {
         let mut pointers = Pointers {
-            function,
-            flow,
-            effects,
             numbers: function.values().collect(),
             registers: registers(function),
+            function: Rc::clone(function),
+            effects,
             captures: OnceCell::new(),
         };
         if let Some(flow) = flow {
@@ -140,6 +139,7 @@ impl<'f, 't> Pointers<'f, 't> {
         let mut current: HashMap<Value, Value> = HashMap::default();
         // What slots had before each block that is not left yet.
         let mut before: Vec<Vec<(Value, Option<Value>)>> = Vec::new();
+        let function = Rc::clone(&self.function);
         let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
         for visit in flow.walk() {
             let Visit::Enter(block) = visit else {
@@ -156,11 +156,11 @@ impl<'f, 't> Pointers<'f, 't> {
                 let joined = self.fresh();
                 changes.push((slot, current.insert(slot, joined)));
             }
-            for &at in &self.function.blocks[block].instructions {
-                let inst = &self.function.instructions[at];
-                let slot = self.function.pointer(inst).map(|it| self.number(it));
+            for &at in &function.blocks[block].instructions {
+                let inst = &function.instructions[at];
+                let slot = function.pointer(inst).map(|it| self.number(it));
                 if let Some(slot) = slot.filter(|it| self.registers.contains_key(it)) {
-                    if let Some(stored) = self.function.stored(inst) {
+                    if let Some(stored) = function.stored(inst) {
                         changes.push((slot, current.insert(slot, self.number(stored))));
                     } else if let Some(result) = inst.result {
                         let value = match current.get(&slot) {
@@ -306,6 +306,43 @@ impl<'f, 't> Pointers<'f, 't> {
         Some(next)
     }
 
+    /// Returns the value that a pointer is computed from by offsets and casts alone, of all equal
+    /// ones the one that the text names there.
+    #[must_use]
+    pub fn source(&self, pointer: Value) -> Value {
+        let mut at = pointer;
+        for _ in 0..DEPTH {
+            let next = self.function.inst(at).filter(|it| {
+                it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast()
+            });
+            match next.and_then(|it| self.function.operand(it, 0)) {
+                Some(base) => at = base,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Returns whether a value is the same in all turns of a loop, whose blocks are given: nothing
+    /// but what its operands decide is computed there.
+    #[must_use]
+    pub fn is_invariant(&self, value: Value, in_loop: &[bool]) -> bool {
+        let mut pending = vec![value];
+        for _ in 0..DEPTH {
+            let Some(value) = pending.pop() else { return true };
+            let Def::Instruction(at) = self.function.def(value) else { continue };
+            if !in_loop[self.function.block_of(at)] {
+                continue;
+            }
+            let inst = &self.function.instructions[at];
+            if !inst.opcode.is_pure() {
+                return false;
+            }
+            pending.extend(self.function.operands(inst));
+        }
+        pending.is_empty()
+    }
+
     /// The values that a pointer may be based on: parameters, variables, and what is loaded or
     /// called. A `phi` or a `select` is taken for one itself where LLVM does so: where there are
     /// many, or where a `phi` is of another `phi`.
@@ -343,7 +380,7 @@ impl<'f, 't> Pointers<'f, 't> {
 
     /// The values among which a `phi` or a `select` chooses.
     #[must_use]
-    pub fn choices(&self, value: Value) -> Option<(Opcode, &'f [Value])> {
+    pub fn choices(&self, value: Value) -> Option<(Opcode, &[Value])> {
         let inst = self.function.inst(value)?;
         let operands = self.function.operands(inst);
         match inst.opcode {
@@ -519,7 +556,7 @@ impl<'f, 't> Pointers<'f, 't> {
     }
 
     fn captures(&self) -> &HashMap<Value, Captures> {
-        self.captures.get_or_init(|| captures(self.function, self.effects))
+        self.captures.get_or_init(|| captures(&self.function, self.effects))
     }
 }
 

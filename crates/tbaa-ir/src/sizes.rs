@@ -142,6 +142,18 @@ impl Sizes {
         ask(self.known.borrow().context.kind(ty))
     }
 
+    /// Returns the type of a struct's member or an array's element, by its position.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
+        let known = self.known.borrow();
+        let parts = known.context.parts(ty);
+        match known.context.kind(ty) {
+            TypeKind::Array { element, .. } => Some(element),
+            _ => parts.get(usize::try_from(index).ok()?).copied(),
+        }
+    }
+
     /// Returns whether a type of this module is a pointer, of whatever address space.
     #[doc(hidden)]
     #[must_use]

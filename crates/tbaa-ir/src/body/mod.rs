@@ -58,9 +58,9 @@ pub enum Def<'t> {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Block<'t> {
-    /// What stands after `%` in a branch to it; empty where the text gives neither a name nor a
-    /// number.
-    pub label: &'t [u8],
+    /// What stands after `%` in branches to it and to the blocks that are joined to it; empty
+    /// where the text gives neither a name nor a number.
+    pub labels: Vec<&'t [u8]>,
     /// Indices of its instructions, in the order in which they run.
     pub instructions: Vec<usize>,
     /// The blocks that may run next, sorted, without repetitions.
@@ -87,6 +87,10 @@ pub struct Inst {
     pub access: Option<usize>,
     /// Whether it is listed there as volatile.
     pub is_volatile: bool,
+    /// Whether it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
+    ///
+    /// LLVM: `AnyMemIntrinsic`.
+    pub is_transfer: bool,
     /// What else tells it from others of its opcode, as the text writes it: a comparison's
     /// predicate, the indices of `extractvalue`.
     modifier: Range<usize>,
@@ -111,6 +115,8 @@ pub struct Function<'t> {
     labels: Vec<u32>,
     /// The block of each instruction.
     block_of: Vec<u32>,
+    /// The first instruction of each block that the text writes.
+    pub parts: Vec<usize>,
     users: OnceCell<Users>,
 }
 
@@ -216,7 +222,7 @@ impl<'t> Function<'t> {
             Opcode::Load | Opcode::AtomicRmw | Opcode::CmpXchg | Opcode::VaArg => {
                 self.operand(inst, 0)
             }
-            Opcode::Call if inst.access.is_some() => self.operand(inst, 0),
+            Opcode::Call if inst.is_transfer => self.operand(inst, 0),
             _ => None,
         }
     }

@@ -107,6 +107,7 @@ impl<'t> Reader<'t> {
                 operands: Vec::new(),
                 labels: Vec::new(),
                 block_of: Vec::new(),
+                parts: Vec::new(),
                 users: OnceCell::new(),
             },
             parts: Vec::new(),
@@ -245,6 +246,7 @@ impl<'t> Reader<'t> {
             span,
             access: access.map(|it| it.0),
             is_volatile: access.is_some_and(|it| it.1),
+            is_transfer: false,
             modifier: 0..0,
             operands: 0..0,
             labels: 0..0,
@@ -521,6 +523,7 @@ impl<'t> Reader<'t> {
             after: 0,
             access: None,
             is_volatile: false,
+            is_transfer: false,
             modifier: 0..0,
             operands: 0..0,
             labels: 0..0,
@@ -612,6 +615,8 @@ impl<'t> Reader<'t> {
     ) -> Option<()> {
         let call = Call::read(lexer)?;
         inst.ty = call.result.and_then(|ty| self.function.types.ty(ty));
+        let transfers = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
+        inst.is_transfer = transfers.iter().any(|it| call.callee.starts_with(it));
         for argument in &call.arguments {
             let ty = match argument.ty {
                 b"metadata" => None,
@@ -701,9 +706,11 @@ impl<'t> Reader<'t> {
             let instructions = chain.iter().flat_map(|&it| self.parts[it].instructions.iter());
             let instructions: Vec<usize> = instructions.copied().collect();
             instructions.iter().for_each(|&at| function.block_of[at] = index as u32);
-            let label = self.parts[chain[0]].label;
-            function.blocks.push(Block { label, instructions, successors });
+            let labels = chain.iter().map(|&it| self.parts[it].label).collect();
+            function.blocks.push(Block { labels, instructions, successors });
         }
+        let first = |part: &Part<'t>| part.instructions.first().copied();
+        function.parts = self.parts.iter().filter_map(first).collect();
         self.function
     }
 }

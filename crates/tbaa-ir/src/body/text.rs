@@ -249,20 +249,6 @@ pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Reads a type and a value.
-pub(super) fn operand<'t>(lexer: &mut Lexer<'t>) -> Option<Argument<'t>> {
-    lexer.skip_space().ok()?;
-    let ty = lexer.ty().ok()?;
-    lexer.skip_space().ok()?;
-    let start = lexer.at;
-    match lexer.peek()? {
-        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
-        b'-' | b'0'..=b'9' => drop(lexer.word()),
-        _ => lexer.value().ok()?,
-    }
-    Some(Argument { ty, attributes: b"", value: &lexer.text[start..lexer.at] })
-}
-
 /// Reads what stands after `define` or `declare`: the name, the parameters, and the attributes
 /// after them.
 pub(crate) fn header<'t>(

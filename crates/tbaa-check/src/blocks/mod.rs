@@ -1,19 +1,31 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
+//!
+//! A load could go if an earlier access has its value on every way to it, or if a loop does it in
+//! every turn through one pointer. It stays where an event in between may change what is loaded.
+//! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out. The
+//! judge reads what LLVM reads: the flow of control, pointers, attributes of calls, and tags by
+//! rule `llvm`.
+//!
+//! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
+
+mod body;
+mod ways;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode, Sizes};
+use tbaa_ir::{
+    Effects, Flow, Instruction, Loop, MemoryEffects, MemoryLocation, Module, Opcode, Sizes, Value,
+};
 
-use super::Function;
-use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
-
-use super::flow::{FAR, Flow, Loop, Point, Way};
+pub use body::{Body, Event};
+use body::Key;
+use ways::{Point, Way, back, partly_back};
 
 /// What an optimiser could do with a load or a loop, were it not for the blockers.
-pub(super) enum Wanted {
+pub enum Wanted {
     /// Take the value that an access loaded or stored: one of these stands last
     /// on each way. Indices into the module's instructions.
     Reuse(Vec<usize>),
@@ -30,41 +42,34 @@ pub(super) enum Wanted {
 
 /// What LLVM makes of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Vectors {
+pub enum Vectors {
+    /// Not vectorised.
     Scalar,
     /// Vectorised, behind a check at run time that accesses do not overlap.
     Checked,
+    /// Vectorised, without a check.
     Vectorised,
 }
 
-impl Vectors {
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Vectors::Scalar => "no vectors",
-            Vectors::Checked => "it is vectorised, behind a check at run time",
-            Vectors::Vectorised => "it is vectorised without a check",
-        }
-    }
-}
-
 /// A loop, and what keeps it from being vectorised.
-pub(super) struct Vectorise {
+pub struct Vectorise {
     /// The block that begins it.
-    pub(super) header: usize,
-    pub(super) now: Vectors,
+    pub header: usize,
+    /// What LLVM makes of it.
+    pub now: Vectors,
     /// With tags that separate all that tags can separate in it.
-    pub(super) then: Vectors,
+    pub then: Vectors,
     /// Why LLVM does not vectorise it, in its own words.
-    pub(super) remark: Option<String>,
-    /// Whether the access that is judged has the same pointer in every turn, and whether it or
-    /// another that is blamed has.
-    pub(super) is_fixed: bool,
-    pub(super) has_fixed: bool,
+    pub remark: Option<String>,
+    /// Whether the access that is judged has the same pointer in every turn.
+    pub is_fixed: bool,
+    /// Whether it or another that is blamed has.
+    pub has_fixed: bool,
 }
 
 /// Why a store or call counts as one that may change what is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
+pub enum Cause {
     /// The store has no tag.
     NoTag,
     /// The load has none.
@@ -95,74 +100,96 @@ pub(super) enum Cause {
 
 impl Cause {
     /// Whether a tag can change it.
-    pub(super) fn is_of_types(self) -> bool {
+    #[must_use]
+    pub fn is_of_types(self) -> bool {
         use Cause::{Call, Errno, Order, Register, SamePlace};
         !matches!(self, SamePlace | Register | Order | Call | Errno)
     }
 
     /// Whether tags could free a load from a list of blockers.
-    pub(super) fn are_of_types(blockers: &[Blocker]) -> bool {
+    #[must_use]
+    pub fn are_of_types(blockers: &[Blocker]) -> bool {
         blockers.iter().all(|it| it.cause.is_of_types() || it.cause == Cause::Register)
     }
 }
 
 /// A store or call that may change what is loaded.
 #[derive(Clone, Copy)]
-pub(super) struct Blocker {
-    pub(super) event: Event,
-    pub(super) cause: Cause,
+pub struct Blocker {
+    /// What it is.
+    pub event: Event,
+    /// Why it counts.
+    pub cause: Cause,
     /// The load that it may change: the load that is judged, or one of its
     /// pointer.
-    pub(super) load: usize,
+    pub load: usize,
 }
 
 /// A load and what keeps it, or a store and what keeps it in a loop.
-pub(super) struct Blocked {
+pub struct Blocked {
     /// Index into the module's instructions: of the store where [`Wanted::Sink`] is wanted.
-    pub(super) load: usize,
-    pub(super) wanted: Wanted,
-    pub(super) blockers: Vec<Blocker>,
+    pub load: usize,
+    /// What could become of it.
+    pub wanted: Wanted,
+    /// What keeps it; none where LLVM can do what is wanted already.
+    pub blockers: Vec<Blocker>,
     /// How many loops it is in.
-    pub(super) depth: usize,
+    pub depth: usize,
 }
 
 impl Blocked {
     /// Whether the value changes from turn to turn of a loop, and could be held in a register.
-    pub(super) fn is_held(&self) -> bool {
+    #[must_use]
+    pub fn is_held(&self) -> bool {
         matches!(self.wanted, Wanted::Sink(_))
             || self.blockers.iter().any(|it| it.cause == Cause::Register)
     }
+}
+
+/// A function that is judged.
+pub struct Judged<'t> {
+    /// Index into [`Module::functions`].
+    pub index: u32,
+    /// What it does.
+    pub body: Body<'t>,
+    /// Its loads that could be reused or hoisted, and stores that could leave a loop, in the
+    /// order of the text.
+    pub loads: Vec<Blocked>,
 }
 
 /// How many loads one after another are followed: pointers to pointers.
 const ROUNDS: usize = 4;
 
 /// What is known of a module as a whole.
-pub(super) struct Judge<'a> {
-    pub(super) module: &'a Module,
-    pub(super) text: &'a [u8],
+pub struct Judge<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// Its text.
+    pub text: &'a [u8],
     effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
+    /// A judge of a module's functions.
+    #[must_use]
+    pub fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
         Judge { module, text, effects, llvm, union }
     }
 
-    /// Judges the functions that are wanted.
-    pub(super) fn functions(
+    /// Judges the functions that are wanted, by their indices.
+    pub fn functions(
         &self,
         sizes: &'a Sizes,
         is_wanted: impl Fn(u32) -> bool,
-    ) -> Vec<Function<'a>> {
+    ) -> Vec<Judged<'a>> {
         let judged = |index| {
             let mut body = Body::read(self.module, self.text, (sizes, self.effects), index);
             let loads = self.loads(&mut body);
-            Function { index, body, loads }
+            Judged { index, body, loads }
         };
         (0..self.module.functions().len() as u32).filter(|&it| is_wanted(it)).map(judged).collect()
     }
@@ -171,17 +198,16 @@ impl<'a> Judge<'a> {
         &self.module.instructions()[index]
     }
 
-    pub(super) fn is_load(&self, index: usize) -> bool {
-        self.instruction(index).opcode == Opcode::Load
+    /// Returns whether an access, an index into the module's instructions, is a load.
+    #[must_use]
+    pub fn is_load(&self, access: usize) -> bool {
+        self.instruction(access).opcode == Opcode::Load
     }
 
-    pub(super) fn is_store(&self, index: usize) -> bool {
-        self.instruction(index).opcode == Opcode::Store
-    }
-
-    /// The pointer that an instruction accesses memory through, as written.
-    pub(super) fn pointer(&self, index: usize) -> Option<&'a [u8]> {
-        Some(&self.text[self.instruction(index).pointer_span(self.text)?])
+    /// Returns whether an access is a store.
+    #[must_use]
+    pub fn is_store(&self, access: usize) -> bool {
+        self.instruction(access).opcode == Opcode::Store
     }
 
     /// Looks at every plain load of a function, in file order. A load that could
@@ -192,14 +218,11 @@ impl<'a> Judge<'a> {
     /// A load through a pointer that is loaded may be kept only because that
     /// pointer is loaded anew: then what blocks the pointer blocks it, too.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
-        if body.blocks.is_empty() {
-            return Vec::new();
-        }
-        let flow = Flow::of(body);
+        let Some(flow) = body.flow.take() else { return Vec::new() };
         let mut found = BTreeMap::new();
         for _ in 0..ROUNDS {
             let count = found.len();
-            self.round(body, &flow, &mut found);
+            self.round((body, &flow), &mut found);
             if found.len() == count {
                 break;
             }
@@ -207,43 +230,41 @@ impl<'a> Judge<'a> {
                 if let Wanted::Reuse(earlier) = &blocked.wanted
                     && let [earlier] = earlier[..]
                     && let Some((value, earlier)) =
-                        self.value(blocked.load).zip(self.value(earlier))
+                        value(body, blocked.load).zip(value(body, earlier))
                 {
-                    body.equate(value, earlier);
+                    body.pointers.equate(value, earlier);
                 }
             }
         }
-        self.stores(body, &flow, &mut found);
+        self.stores((body, &flow), &mut found);
+        body.flow = Some(flow);
         found.into_values().collect()
     }
 
     /// Adds the stores that LLVM could do once, after a loop, but for accesses that types do
     /// not rule out. A store to a place whose load is blocked in the loop is none of them: what
     /// frees the load frees it.
-    fn stores(&self, body: &Body<'a>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
+    fn stores(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         let mut added = Vec::new();
-        for (block, of) in body.blocks.iter().enumerate() {
+        for (block, events) in body.events.iter().enumerate() {
             let Some(around) = flow.innermost(block) else { continue };
-            if !flow.is_in_every_turn(body, around, block) {
+            if !body.is_in_every_turn(flow, around, block) {
                 continue;
             }
-            for store in of.events.iter().filter_map(|event| event.access()) {
-                let key = self.key(body, Event::Access(store));
-                let is_store = self.instruction(store).opcode == Opcode::Store;
-                let Some(pointer) = self.pointer(store).filter(|_| is_store && key.is_some())
-                else {
-                    continue;
-                };
-                if !body.is_invariant(pointer, &around.contains)
-                    || self.is_renewed(body, around, pointer)
+            let stores = events.iter().filter_map(|it| it.access());
+            for store in stores.filter(|&it| self.is_store(it)) {
+                let key = body.key(Event::Access(store));
+                let Some(pointer) = body.pointer(store).filter(|_| key.is_some()) else { continue };
+                if !body.pointers.is_invariant(pointer, &around.contains)
+                    || is_renewed(body, around, pointer)
                 {
                     continue;
                 }
-                let Some(events) = self.events_of(body, around) else { continue };
+                let Some(events) = body.events_of(around) else { continue };
                 let is_listed = |it: &Event| {
                     let blocked = it.access().and_then(|it| found.get(&it));
                     let open = blocked.is_some_and(|it| !it.blockers.is_empty());
-                    open && self.key(body, *it) == key
+                    open && body.key(*it) == key
                 };
                 if events.iter().any(is_listed) {
                     continue;
@@ -261,41 +282,28 @@ impl<'a> Judge<'a> {
         let mut known = HashSet::new();
         added.retain(|(store, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
-            known.insert((self.key(body, Event::Access(*store)), header))
+            known.insert((body.key(Event::Access(*store)), header))
         });
         found.extend(added);
     }
 
-    /// The accesses and calls of a loop; `None` if they are many.
-    pub(super) fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
-        let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
-        let events = blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied();
-        Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
-    }
-
-    /// Whether the variable that a pointer leads into has something new in each turn of a loop.
-    fn is_renewed(&self, body: &Body<'a>, around: &Loop, pointer: &'a [u8]) -> bool {
-        let root = body.place(pointer).root;
-        let mut blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
-        body.is_local_variable(root)
-            && blocks.any(|(block, _)| block.events.iter().any(|it| body.renews(it, root)))
-    }
-
-    /// Whether two accesses may overlap in turns of a loop though they had types of their own:
-    /// they are based on one pointer, and do not lie at different bytes from it.
-    pub(super) fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
-        let [of_a, of_b] = [a, b].map(|it| {
-            self.pointer(it).map(|pointer| (pointer, body.size(self.module, self.instruction(it))))
-        });
-        let Some((of_a, of_b)) = of_a.zip(of_b) else { return true };
+    /// Returns whether two accesses may overlap in turns of a loop though they had types of their
+    /// own: they are based on one pointer, and do not lie at different bytes from it.
+    #[must_use]
+    pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
+        let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
+        let pointers = &body.pointers;
         // What lies apart in one turn may not in two, if a `phi` moves the pointer.
-        let base = body.based_on(of_a.0);
-        let is_apart = || body.place(of_a.0).root == base && body.meet(of_a, of_b) == Some(false);
-        base == body.based_on(of_b.0) && !is_apart()
+        let base = pointers.based_on(a.0);
+        let is_apart =
+            || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
+        base == pointers.based_on(b.0) && !is_apart()
     }
 
-    /// Two accesses of two groups, one of which is a store, that types alone do not separate.
-    pub(super) fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
+    /// Returns two accesses of two groups, one of which is a store, that types alone do not
+    /// separate.
+    #[must_use]
+    pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
         both.into_iter().find_map(|(a, b)| {
             let [load, other] = if self.is_store(b) { [a, b] } else { [b, a] };
@@ -304,50 +312,42 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The name of an instruction's result.
-    fn value(&self, index: usize) -> Option<&'a [u8]> {
-        Some(&self.text[self.instruction(index).result_span(self.text)?])
-    }
-
     /// Adds the loads that were not found before.
-    fn round(&self, body: &Body<'a>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
+    fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         // Of each access what it is to: equal accesses have equal numbers.
-        let mut numbers: HashMap<(Key<'a>, &[u8]), usize> = HashMap::new();
+        let mut numbers: HashMap<Key, usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
-            Some(*numbers.entry(self.key(body, event)?).or_insert(next))
+            Some(*numbers.entry(body.key(event)?).or_insert(next))
         };
-        let keys: Vec<Vec<Option<usize>>> = body
-            .blocks
-            .iter()
-            .map(|block| block.events.iter().map(&mut number).collect())
-            .collect();
-        let before: HashMap<&[u8], usize> =
-            found.keys().filter_map(|&load| Some((self.value(load)?, load))).collect();
+        let keys: Vec<Vec<Option<usize>>> =
+            body.events.iter().map(|events| events.iter().map(&mut number).collect()).collect();
+        let before: HashMap<Value, usize> =
+            found.keys().filter_map(|&load| Some((value(body, load)?, load))).collect();
         let mut added = Vec::new();
-        for (index, block) in body.blocks.iter().enumerate() {
-            for (nth, event) in block.events.iter().enumerate() {
+        for (index, events) in body.events.iter().enumerate() {
+            for (nth, event) in events.iter().enumerate() {
                 let Some(load) = event.access().filter(|load| !found.contains_key(load)) else {
                     continue;
                 };
-                if self.instruction(load).opcode != Opcode::Load || keys[index][nth].is_none() {
+                if !self.is_load(load) || keys[index][nth].is_none() {
                     continue;
                 }
                 let point = Point { block: index, event: nth };
-                let Some((wanted, between)) = self.wanted(body, flow, &keys, point) else {
+                let Some((wanted, between)) = self.wanted((body, flow), &keys, point) else {
                     continue;
                 };
                 let mut blockers =
                     self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
                 let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
-                if is_reused && self.is_moved(body, flow, &keys, point) {
+                if is_reused && self.is_moved((body, flow), &keys, point) {
                     blockers.clear();
                 }
-                let pointer = self.pointer(load).map(|pointer| body.source(pointer));
-                if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
+                let pointer = body.pointer(load).map(|pointer| body.pointers.source(pointer));
+                if let Some(of_pointer) = pointer.and_then(|pointer| before.get(&pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
                 }
-                self.sort(&mut blockers);
+                self.sort(body, &mut blockers);
                 if blockers.iter().all(|it| it.cause == Cause::Register) {
                     blockers.clear();
                 }
@@ -358,30 +358,18 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Pointer and type of a load or store that may stand for another; `None` of
-    /// volatile and atomic ones.
-    fn key(&self, body: &Body<'a>, event: Event) -> Option<(Key<'a>, &'a [u8])> {
-        let Event::Access(index) = event else { return None };
-        let instruction = self.instruction(index);
-        let plain = !instruction.volatile && !instruction.atomic;
-        let opcode = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-        (plain && opcode)
-            .then(|| Some((body.key(self.pointer(index)?), self.module.access_type(instruction))))?
-    }
-
     /// What could become of a load, and what happens in between. A load that not
     /// every turn of a loop comes to may not be done before it: its pointer may
     /// lead nowhere.
     fn wanted(
         &self,
-        body: &Body<'a>,
-        flow: &Flow,
+        (body, flow): In<'_, 'a>,
         keys: &[Vec<Option<usize>>],
         at: Point,
     ) -> Option<(Wanted, Vec<Event>)> {
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
-        let Event::Access(load) = body.blocks[at.block].events[at.event] else { return None };
+        let load = body.events[at.block][at.event].access()?;
         // The load itself, come to again, is none that it could reuse.
         let others = |way: &Way| {
             let mut found: Vec<usize> =
@@ -391,25 +379,23 @@ impl<'a> Judge<'a> {
             found.dedup();
             Some(found).filter(|found| !found.is_empty())
         };
-        let pointer = self.pointer(load)?;
-        let root = Some(body.place(pointer).root).filter(|root| body.is_local_variable(root));
-        let is_start = |event: &Event| root.is_some_and(|root| body.renews(event, root));
-        if let Some(way) = flow.back(body, at, is_equal, is_start)
+        let pointer = body.pointer(load)?;
+        let base = Some(body.pointers.address(pointer).base).filter(|&it| body.is_local_variable(it));
+        let is_start = |event| base.is_some_and(|base| body.renews(event, base));
+        if let Some(way) = back((body, flow), at, is_equal, is_start)
             && let Some(found) = others(&way)
         {
             return Some((Wanted::Reuse(found), way.passed));
         }
         if let Some(around) = flow.innermost(at.block)
-            && body.is_invariant(pointer, &around.contains)
-            && flow.is_in_every_turn(body, around, at.block)
-            && !self.is_renewed(body, around, pointer)
+            && body.pointers.is_invariant(pointer, &around.contains)
+            && body.is_in_every_turn(flow, around, at.block)
+            && !is_renewed(body, around, pointer)
         {
-            return Some((Wanted::Hoist(around.header), self.events_of(body, around)?));
+            return Some((Wanted::Hoist(around.header), body.events_of(around)?));
         }
-        let mut here = vec![false; body.blocks.len()];
-        here[at.block] = true;
-        let way = flow.partly_back(body, at, is_equal, is_start);
-        let way = way.filter(|_| body.is_invariant(pointer, &here))?;
+        let way = partly_back((body, flow), at, is_equal, is_start);
+        let way = way.filter(|_| is_fixed_in(body, pointer, at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
@@ -419,26 +405,23 @@ impl<'a> Judge<'a> {
     /// LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(
         &self,
-        body: &Body<'a>,
-        flow: &Flow,
+        (body, flow): In<'_, 'a>,
         keys: &[Vec<Option<usize>>],
         at: Point,
     ) -> bool {
-        let Event::Access(load) = body.blocks[at.block].events[at.event] else { return false };
-        let mut here = vec![false; body.blocks.len()];
-        here[at.block] = true;
-        let is_fixed = self.pointer(load).is_some_and(|it| body.is_invariant(it, &here));
+        let Some(load) = body.events[at.block][at.event].access() else { return false };
+        let is_fixed = body.pointer(load).is_some_and(|it| is_fixed_in(body, it, at.block));
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
-        let before = &body.blocks[at.block].events[..at.event];
+        let before = &body.events[at.block][..at.event];
         if !is_fixed || changes(before) || (0..at.event).any(|it| is_equal(at.block, it)) {
             return false;
         }
         let (mut free, mut blocked) = (0, 0);
         for block in flow.before(at.block) {
-            let end = Point { block, event: body.blocks[block].events.len() };
-            match flow.back(body, end, is_equal, |_| false) {
+            let end = Point { block, event: body.events[block].len() };
+            match back((body, flow), end, is_equal, |_| false) {
                 Some(way) if !changes(&way.passed) => free += 1,
                 // A turn of a loop needs the load as often as before.
                 _ if flow.dominates(at.block, block) => return false,
@@ -463,62 +446,56 @@ impl<'a> Judge<'a> {
         let cause = |&event: &Event| {
             let cause = match event {
                 Event::Access(other) => match self.cause(body, load, other) {
-                    Some(Cause::SamePlace) if in_loop && self.is_equal(body, load, other) => {
+                    Some(Cause::SamePlace) if in_loop && is_equal(body, load, other) => {
                         Some(Cause::Register)
                     }
                     // What the load gave is stored back, if they overlap at all.
                     Some(_) if self.is_stored_back(body, load, other) => None,
                     cause => cause,
                 },
-                Event::Other(offset) => self.of_call(body, load, offset),
+                Event::Other(at) => self.of_call(body, load, at),
             };
             cause.map(|cause| Blocker { event, cause, load })
         };
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
-        self.sort(&mut found);
+        self.sort(body, &mut found);
         found
     }
 
     /// Whether a store stores what a load gave: the bytes that both touch do not change.
     fn is_stored_back(&self, body: &Body<'a>, load: usize, store: usize) -> bool {
-        let stored = || body.at(self.offset(Event::Access(store)))?.stored();
-        let plain = |it: usize| !self.instruction(it).volatile && !self.instruction(it).atomic;
-        self.is_store(store)
-            && self.is_load(load)
-            && plain(store)
-            && stored().is_some_and(|it| Some(it.value) == self.value(load))
-    }
-
-    /// Whether two accesses are of one type to one place.
-    fn is_equal(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
-        let [a, b] = [a, b].map(|it| self.key(body, Event::Access(it)));
-        a.is_some() && a == b
+        let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
+        let stored = body.inst(Event::Access(store)).and_then(|it| body.function.stored(it));
+        self.is_load(load) && plain && stored.is_some() && stored == value(body, load)
     }
 
     /// Puts blockers in file order, each once.
-    fn sort(&self, blockers: &mut Vec<Blocker>) {
-        blockers.sort_by_key(|blocker| self.offset(blocker.event));
-        blockers.dedup_by_key(|blocker| self.offset(blocker.event));
+    fn sort(&self, body: &Body<'a>, blockers: &mut Vec<Blocker>) {
+        blockers.sort_by_key(|blocker| self.offset(body, blocker.event));
+        blockers.dedup_by_key(|blocker| self.offset(body, blocker.event));
     }
 
-    /// Bytes from the start of the text.
-    pub(super) fn offset(&self, event: Event) -> usize {
+    /// Returns the bytes from the start of the text to an event's instruction.
+    #[must_use]
+    pub fn offset(&self, body: &Body<'a>, event: Event) -> usize {
         match event {
             Event::Access(index) => self.instruction(index).offset as usize,
-            Event::Other(offset) => offset,
+            Event::Other(at) => body.function.instructions[at].span.start,
         }
     }
 
-    fn of_call(&self, body: &Body<'a>, load: usize, offset: usize) -> Option<Cause> {
-        let statement = body.at(offset)?;
-        if statement.word == b"fence" {
+    /// Whether a call or fence, at an instruction of the function, may change what a load reads.
+    fn of_call(&self, body: &Body<'a>, load: usize, at: usize) -> Option<Cause> {
+        let inst = &body.function.instructions[at];
+        if inst.opcode == Opcode::Fence {
             return Some(Cause::Order);
         }
         let to_read = self.is_store(load);
-        if self.pointer(load).is_some_and(|it| body.is_out_of_reach(it, offset, to_read, false)) {
+        let pointer = body.pointer(load);
+        if pointer.is_some_and(|it| body.pointers.is_out_of_reach(it, at, to_read, false)) {
             return None;
         }
-        let effects = statement.call().map(|call| self.effects.on_loads(&call));
+        let effects = body.function.call(inst).map(|call| body.effects().on_loads(&call));
         let effects = effects.unwrap_or(MemoryEffects::ANY);
         if to_read && effects != MemoryEffects::NONE {
             return Some(Cause::Call);
@@ -537,22 +514,19 @@ impl<'a> Judge<'a> {
         if write.atomic {
             return Some(Cause::Order);
         }
+        let places = body.place(load).zip(body.place(other));
         match write.opcode {
             Opcode::Load if self.is_store(load) && !self.llvm.is_constant(write.tag) => {}
             Opcode::Load | Opcode::VaArg => return None,
-            Opcode::Call if self.pointer(other).is_none() => {
-                let effect = self.of_call(body, load, write.offset as usize);
+            Opcode::Call if body.pointer(other).is_none() => {
+                let effect = self.of_call(body, load, body.at(Event::Access(other))?);
                 let apart = !self.llvm.may_alias(read.tag, write.tag);
                 return effect.filter(|_| !apart);
             }
             _ => {}
         }
-        let [of_read, of_write] = [load, other].map(|index| self.pointer(index));
-        // A copy is as long as its argument says, which nobody reads here.
-        let is_plain = matches!(write.opcode, Opcode::Load | Opcode::Store);
-        let written = is_plain.then(|| body.size(self.module, write)).flatten();
-        if let (Some(of_read), Some(of_write)) = (of_read, of_write) {
-            match body.meet((of_read, body.size(self.module, read)), (of_write, written)) {
+        if let Some((of_read, of_write)) = places {
+            match body.pointers.meet(of_read, of_write) {
                 Some(true) => return Some(Cause::SamePlace),
                 Some(false) => return None,
                 None => {}
@@ -590,4 +564,33 @@ impl<'a> Judge<'a> {
             Cause::Covers
         }
     }
+}
+
+/// A body and its flow of control.
+type In<'b, 'a> = (&'b Body<'a>, &'b Flow);
+
+/// The value that a load gives.
+fn value(body: &Body<'_>, load: usize) -> Option<Value> {
+    body.inst(Event::Access(load))?.result
+}
+
+/// Whether two accesses are of one type to one place.
+fn is_equal(body: &Body<'_>, a: usize, b: usize) -> bool {
+    let [a, b] = [a, b].map(|it| body.key(Event::Access(it)));
+    a.is_some() && a == b
+}
+
+/// Whether a pointer is the same however a block is come to.
+fn is_fixed_in(body: &Body<'_>, pointer: Value, block: usize) -> bool {
+    let mut here = vec![false; body.events.len()];
+    here[block] = true;
+    body.pointers.is_invariant(pointer, &here)
+}
+
+/// Whether the variable that a pointer leads into has something new in each turn of a loop.
+fn is_renewed(body: &Body<'_>, around: &Loop, pointer: Value) -> bool {
+    let base = body.pointers.address(pointer).base;
+    let mut blocks = body.events.iter().zip(&around.contains).filter(|&(_, &within)| within);
+    body.is_local_variable(base)
+        && blocks.any(|(events, _)| events.iter().any(|&it| body.renews(it, base)))
 }

@@ -1,0 +1,180 @@
+//! Why clang tags an access as `char`, or not at all.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use tbaa::TagId;
+use tbaa_ir::{Def, Function, Inst, Instruction, Module, Opcode, Sizes, Value};
+use tbaa_types::{Type, TypeKind};
+
+/// What in the source gives an access no tag of its own type.
+#[derive(Clone)]
+pub enum CharOrigin {
+    /// A `char` of the source: the access is a byte wide.
+    Char,
+    /// A member of a union, by the LLVM type of the union.
+    Union(String),
+    /// A value that is loaded as `char` and stored as `char`, and used for nothing else.
+    Copy,
+    /// A vector type that may alias, such as `__m128i`.
+    Vector,
+    /// An access that is wider than a byte, and nothing more is known.
+    Wider,
+    /// Bits of a word that are read, changed and stored. It has no tag.
+    BitField,
+}
+
+/// Whether a load or store is tagged `char` and is wider than a byte.
+pub fn is_wider_char(module: &Module, instruction: &Instruction) -> bool {
+    let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+    let is_char = instruction.tag.is_some_and(|tag| is_char(module, tag));
+    // A vectoriser makes `<16 x i8>` of several chars.
+    let ty = module.access_type(instruction);
+    plain && is_char && ty != b"i8" && !ty.ends_with(b" x i8>")
+}
+
+/// Whether a tag is clang's for `char`.
+pub fn is_char(module: &Module, tag: TagId) -> bool {
+    let graph = module.graph();
+    graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
+}
+
+/// Finds out where `char` tags come from: each function and each access is looked at once.
+pub struct CharOrigins<'a> {
+    module: &'a Module,
+    text: &'a [u8],
+    sizes: &'a Sizes,
+    /// The function that was asked about last.
+    function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
+    known: RefCell<HashMap<u32, Option<CharOrigin>>>,
+}
+
+impl<'a> CharOrigins<'a> {
+    /// Of a module with the sizes of its types.
+    #[must_use]
+    pub fn new(module: &'a Module, text: &'a [u8], sizes: &'a Sizes) -> Self {
+        CharOrigins { module, text, sizes, function: RefCell::default(), known: RefCell::default() }
+    }
+
+    /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
+    /// other tags, of other instructions than loads and stores, and of an access without a tag
+    /// that is no bit-field.
+    pub fn of(&self, instruction: &Instruction) -> Option<CharOrigin> {
+        if let Some(known) = self.known.borrow().get(&instruction.offset) {
+            return known.clone();
+        }
+        let found = self.find(instruction);
+        self.known.borrow_mut().insert(instruction.offset, found.clone());
+        found
+    }
+
+    fn function(&self, number: u32) -> Rc<Function<'a>> {
+        let mut last = self.function.borrow_mut();
+        match &*last {
+            Some((of, function)) if *of == number => Rc::clone(function),
+            _ => {
+                let function = Rc::new(self.module.function(self.text, self.sizes, number));
+                *last = Some((number, Rc::clone(&function)));
+                function
+            }
+        }
+    }
+
+    fn find(&self, instruction: &Instruction) -> Option<CharOrigin> {
+        let module = self.module;
+        if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+            return None;
+        }
+        let function = self.function(instruction.function);
+        let inst = &function.instructions[function.at(instruction.offset as usize)?];
+        let Some(tag) = instruction.tag else {
+            return is_bit_field(&function, inst).then_some(CharOrigin::BitField);
+        };
+        if !is_char(module, tag) {
+            return None;
+        }
+        let element = function.pointer(inst).and_then(|it| function.inst(it));
+        let element = element.filter(|it| it.opcode == Opcode::GetElementPtr);
+        if let Some(union) = element.and_then(|element| self.union_of(&function, element)) {
+            return Some(CharOrigin::Union(union));
+        }
+        if !is_wider_char(module, instruction) {
+            return Some(CharOrigin::Char);
+        }
+        let is_vector = |kind: TypeKind<'_>| matches!(kind, TypeKind::Vector { .. });
+        if inst.ty.is_some_and(|ty| self.sizes.with_kind(ty, is_vector)) {
+            return Some(CharOrigin::Vector);
+        }
+        // The load of what a store writes, or this load.
+        let load = match instruction.opcode {
+            Opcode::Load => Some(inst),
+            _ => function.stored(inst).and_then(|value| function.inst(value)),
+        };
+        let load = load.filter(|it| it.opcode == Opcode::Load);
+        let both = load.zip(load.and_then(|it| copied(&function, it.result?)));
+        let is_char = |it: &Inst| {
+            let tag = it.access.and_then(|access| module.instructions()[access].tag);
+            tag.is_some_and(|tag| is_char(module, tag))
+        };
+        let is_copy = both.is_some_and(|(load, store)| is_char(load) && is_char(store));
+        Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
+    }
+
+    /// The union that a `getelementptr` leads to, or through.
+    fn union_of(&self, function: &Function<'_>, element: &Inst) -> Option<String> {
+        let mut indices = function.operands(element).iter().skip(2);
+        let mut ty: Type = element.ty?;
+        loop {
+            let name = |kind: TypeKind<'_>| match kind {
+                TypeKind::Identified { name: Some(name), .. } if name.starts_with(b"union.") => {
+                    Some(format!("%{}", String::from_utf8_lossy(name)))
+                }
+                _ => None,
+            };
+            if let Some(name) = self.sizes.with_kind(ty, name) {
+                return Some(name);
+            }
+            // A pointer to a struct is one to its first member. All elements of an array are alike.
+            let index = match indices.next().map(|&it| function.def(it)) {
+                Some(Def::Integer(index)) => index,
+                _ => 0,
+            };
+            ty = self.sizes.part(ty, index)?;
+        }
+    }
+}
+
+/// The store of a value that is used for nothing else.
+fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
+    let &[user] = function.users(value) else { return None };
+    let store = &function.instructions[user as usize];
+    (function.stored(store) == Some(value)).then_some(store)
+}
+
+/// Whether a store puts back a word of which some bits are changed, or a load reads such a word.
+///
+/// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
+fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
+    let masks = |it: &Inst| {
+        matches!(it.opcode, Opcode::And | Opcode::LShr | Opcode::AShr | Opcode::Shl)
+    };
+    if inst.opcode == Opcode::Load {
+        let users = inst.result.map(|it| function.users(it)).unwrap_or_default();
+        return !users.is_empty()
+            && users.iter().all(|&it| masks(&function.instructions[it as usize]));
+    }
+    let operands = |it: &Inst| {
+        function.operands(it).iter().filter_map(|&it| function.inst(it)).collect::<Vec<_>>()
+    };
+    // `or` of what was masked out of the word before, or a mask alone where zeros are stored.
+    let Some(mut value) = function.stored(inst).and_then(|it| function.inst(it)) else {
+        return false;
+    };
+    if value.opcode == Opcode::Or {
+        let masked = operands(value).into_iter().find(|it| it.opcode == Opcode::And);
+        let Some(masked) = masked else { return false };
+        value = masked;
+    }
+    value.opcode == Opcode::And && operands(value).iter().any(|it| it.opcode == Opcode::Load)
+}
