@@ -5,4 +5,5 @@ mod hostile;
 mod limits;
 mod link;
 mod lint;
+mod spelling;
 mod stack;

@@ -15,6 +15,7 @@ pub mod naive;
 pub mod programs;
 pub mod random;
 mod rng;
+pub mod respell;
 pub mod shrink;
 pub mod small;
 pub mod soak;

@@ -9,6 +9,7 @@ use tbaa::{Graph, NodeId, Operand, TagId};
 use tbaa_ir::{Instruction, Module, Names, Sizes, node_span, operand_span, write_operands};
 use tbaa_lex::source::shortened;
 use tbaa_types::demangle::demangled_function;
+use tbaa_types::{Type, TypeKind};
 
 /// A graph, and the module and text that it was read from, if it was.
 pub(crate) struct Subject<'a> {
@@ -43,6 +44,30 @@ impl<'a> Subject<'a> {
     pub(crate) fn sizes(&self) -> Option<&Sizes> {
         let module = self.module?;
         Some(self.sizes.get_or_init(|| Sizes::new(self.text, module)))
+    }
+
+    /// The LLVM type that an instruction loads or stores.
+    pub(crate) fn access_type(&self, instruction: &Instruction) -> Option<Type> {
+        self.sizes()?.ty(self.module?.access_type(instruction))
+    }
+
+    /// Asks what an LLVM type of the module is.
+    pub(crate) fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> Option<R> {
+        Some(self.sizes()?.with_kind(ty, ask))
+    }
+
+    /// Whether an LLVM type is a struct, by name or written out.
+    pub(crate) fn is_struct(&self, ty: Type) -> bool {
+        let is = |kind: TypeKind<'_>| {
+            matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
+        };
+        self.with_kind(ty, is) == Some(true)
+    }
+
+    /// An LLVM type, as LLVM writes it.
+    pub(crate) fn llvm_type(&self, ty: Type) -> String {
+        let written = self.sizes().map(|sizes| sizes.written(ty)).unwrap_or_default();
+        shortened(written.as_bytes()).into_owned()
     }
 
     /// What a node is called: `!8`, an inline one's operands, a type's name

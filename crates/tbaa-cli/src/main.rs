@@ -6,7 +6,6 @@
 //! the arguments are unusable.
 
 mod args;
-mod char_origin;
 mod commands;
 mod compile_commands;
 mod convert;

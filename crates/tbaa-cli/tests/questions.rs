@@ -152,28 +152,31 @@ impl Question {
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let module = tbaa_ir::read(&output.stdout).unwrap();
         let function = module.functions().position(|it| it == b"f").unwrap_or(0);
-        let body = module.body(&output.stdout, function as u32);
-        let successors = body.successors();
+        let sizes = tbaa_ir::Sizes::new(&output.stdout, &module);
+        let body = module.function(&output.stdout, &sizes, function as u32);
+        let blocks = &body.blocks;
         // A block from which itself is reached is in a loop.
         let is_looped = |block: usize| {
             let (mut pending, mut seen) =
-                (successors[block].clone(), vec![false; successors.len()]);
+                (blocks[block].successors.clone(), vec![false; blocks.len()]);
             while let Some(next) = pending.pop() {
                 if !std::mem::replace(&mut seen[next], true) {
-                    pending.extend(&successors[next]);
+                    pending.extend(&blocks[next].successors);
                 }
             }
             seen[block]
         };
         let count = |(at, block): (usize, &tbaa_ir::Block<'_>)| {
-            let words = body.statements[block.statements.clone()].iter().map(|it| it.word);
+            let opcodes = block.instructions.iter().map(|&it| body.instructions[it].opcode);
             match key {
-                "loads" => words.filter(|it| *it == b"load").count(),
-                _ if is_looped(at) => words.filter(|it| matches!(*it, b"load" | b"store")).count(),
+                "loads" => opcodes.filter(|it| *it == Opcode::Load).count(),
+                _ if is_looped(at) => {
+                    opcodes.filter(|it| matches!(*it, Opcode::Load | Opcode::Store)).count()
+                }
                 _ => 0,
             }
         };
-        body.blocks.iter().enumerate().map(count).sum()
+        blocks.iter().enumerate().map(count).sum()
     }
 }
 

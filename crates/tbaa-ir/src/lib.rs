@@ -66,7 +66,7 @@ pub use edits::Edits;
 pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 #[doc(hidden)]
-pub use flow::Flow;
+pub use flow::{Flow, Loop, Visit};
 #[doc(hidden)]
 pub use globals::{Global, globals};
 pub use module::{Instruction, Module, TypeDefinition, Warning, WarningKind};

@@ -142,6 +142,13 @@ impl Sizes {
         ask(self.known.borrow().context.kind(ty))
     }
 
+    /// Returns a type of this module as its context writes it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn written(&self, ty: Type) -> String {
+        self.known.borrow().context.display(ty).to_string()
+    }
+
     /// Returns the type of a struct's member or an array's element, by its position.
     #[doc(hidden)]
     #[must_use]

@@ -3,13 +3,12 @@
 use std::rc::Rc;
 
 use tbaa_ir::{
-    Address, Effects, Flow, Function, Inst, Instruction, Module, Object, Opcode, Pointers, Sizes,
+    Address, Effects, Flow, Function, Inst, Instruction, Loop, Module, Object, Opcode, Pointers, Sizes,
     Value,
 };
 use tbaa_types::Type;
 
 use super::ways::FAR;
-use tbaa_ir::Loop;
 
 /// Something that may read or write memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

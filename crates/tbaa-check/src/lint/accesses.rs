@@ -1,6 +1,6 @@
 //! What a function's accesses say together.
 
-use super::function::{Event, Functions, Pointee, Slot};
+use super::function::{Event, Functions, Pointee};
 use super::members::{self, Members};
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -8,7 +8,7 @@ use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa_ir::{Instruction, Module, Opcode, Sizes};
+use tbaa_ir::{Instruction, Module, Opcode, Value};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
 /// function has at most tens of thousands of accesses.
@@ -29,8 +29,8 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
         return;
     }
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    let sizes = Sizes::new(subject.text, module);
-    let functions = Functions::new(module, subject.text, &oracle, &sizes, with_members);
+    let Some(sizes) = subject.sizes() else { return };
+    let functions = Functions::new(module, subject.text, &oracle, sizes, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();
     for function in 0..module.functions().len() as u32 {
@@ -63,7 +63,7 @@ struct State<'s> {
     last: HashMap<Pointee, (usize, usize)>,
     /// The number of the last access before slots became fresh, and before any of
     /// them did.
-    fresh: HashMap<Option<Slot>, usize>,
+    fresh: HashMap<Option<Value>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,
     count: usize,
@@ -250,9 +250,11 @@ fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'
         if calls.is_empty() {
             continue;
         }
-        let body = module.body(subject.text, function);
+        let Some(sizes) = subject.sizes() else { return };
+        let body = module.function(subject.text, sizes, function);
         for one in calls {
-            let call = body.at(one.offset as usize).and_then(|it| it.call());
+            let inst = body.at(one.offset as usize).map(|at| &body.instructions[at]);
+            let call = inst.and_then(|it| body.call(it));
             let arguments = call.iter().flat_map(|call| &call.arguments);
             let mut attributes =
                 arguments.flat_map(|it| it.attributes.split(|&byte| byte == b' ' || byte == b'('));

@@ -5,7 +5,7 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashMap;
 use tbaa::{AliasRule, Oracle, TagId};
-use tbaa_ir::{Module, Opcode};
+use tbaa_ir::{Module, Opcode, Value};
 
 /// Accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;
@@ -30,13 +30,13 @@ fn look(
     if memchr::memmem::find(text, b"select").is_none() {
         return;
     }
-    let body = module.body(subject.text, function);
+    let Some(sizes) = subject.sizes() else { return };
+    let body = module.function(subject.text, sizes, function);
     // The two pointers of each select, and the accesses through each of these.
-    let mut chosen: HashMap<&[u8], [&[u8]; 2]> = HashMap::default();
-    let mut through: HashMap<&[u8], Vec<(usize, TagId)>> = HashMap::default();
-    for statement in body.statements.iter().filter(|it| it.word == b"select") {
-        let values: Vec<&[u8]> = statement.values().collect();
-        if let (Some(result), Some(&[a, b])) = (statement.result, values.last_chunk::<2>()) {
+    let mut chosen: HashMap<Value, [Value; 2]> = HashMap::default();
+    let mut through: HashMap<Value, Vec<(usize, TagId)>> = HashMap::default();
+    for inst in body.instructions.iter().filter(|it| it.opcode == Opcode::Select) {
+        if let (Some(result), &[_, a, b]) = (inst.result, body.operands(inst)) {
             chosen.insert(result, [a, b]);
             through.insert(a, Vec::new());
             through.insert(b, Vec::new());
@@ -45,20 +45,18 @@ fn look(
     if chosen.is_empty() {
         return;
     }
-    let accesses = body.statements.iter().filter_map(|it| it.access);
-    let accesses = accesses.filter_map(|index| {
-        let instruction = &module.instructions()[index];
-        let pointer = &subject.text[instruction.pointer_span(subject.text)?];
-        Some((index, instruction.opcode, instruction.tag?, pointer))
+    let accesses = body.instructions.iter().filter_map(|inst| {
+        let index = inst.access?;
+        Some((index, inst.opcode, module.instructions()[index].tag?, body.pointer(inst)?))
     });
     let accesses: Vec<_> = accesses.collect();
     for &(index, _, tag, pointer) in &accesses {
-        if let Some(list) = through.get_mut(pointer).filter(|it| it.len() < COMPARED) {
+        if let Some(list) = through.get_mut(&pointer).filter(|it| it.len() < COMPARED) {
             list.push((index, tag));
         }
     }
     for &(load, opcode, tag, pointer) in &accesses {
-        let Some(arms) = chosen.get(pointer).filter(|_| opcode == Opcode::Load) else { continue };
+        let Some(arms) = chosen.get(&pointer).filter(|_| opcode == Opcode::Load) else { continue };
         let others = arms.iter().flat_map(|arm| through.get(arm).into_iter().flatten());
         let Some(&(other, its)) = others.into_iter().find(|it| !oracle.may_alias(it.1, tag)) else {
             continue;

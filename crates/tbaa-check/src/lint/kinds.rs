@@ -1,13 +1,13 @@
 //! Scalars that are named after one kind of type, on accesses of another kind.
 
 use super::report::Report;
-use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{TypeId, TypeKind};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
+use tbaa_types::{Primitive, Type};
 
 /// What a scalar is, with its width in bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,15 +42,15 @@ impl Kind {
     }
 
     /// The kind of an LLVM type.
-    fn of_llvm(ty: &[u8]) -> Option<Kind> {
-        match ty {
-            _ if width::is_pointer(ty) => Some(Kind::Pointer),
-            b"half" => Some(Kind::Float(16)),
-            b"float" => Some(Kind::Float(32)),
-            b"double" => Some(Kind::Float(64)),
-            [b'i', bits @ ..] => std::str::from_utf8(bits).ok()?.parse().ok().map(Kind::Integer),
-            _ => None,
-        }
+    fn of_llvm(kind: tbaa_types::TypeKind<'_>) -> Option<Kind> {
+        Some(match kind {
+            tbaa_types::TypeKind::Pointer { .. } => Kind::Pointer,
+            tbaa_types::TypeKind::Primitive(Primitive::Half) => Kind::Float(16),
+            tbaa_types::TypeKind::Primitive(Primitive::Float) => Kind::Float(32),
+            tbaa_types::TypeKind::Primitive(Primitive::Double) => Kind::Float(64),
+            tbaa_types::TypeKind::Int(bits) => Kind::Integer(bits.into()),
+            _ => return None,
+        })
     }
 
     /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything as
@@ -73,7 +73,7 @@ impl Kind {
 /// The accesses under one scalar type.
 #[derive(Default)]
 struct Accesses<'a> {
-    seen: HashSet<&'a [u8]>,
+    seen: HashSet<Type>,
     fitting: Option<&'a Instruction>,
     other: Option<&'a Instruction>,
 }
@@ -95,11 +95,12 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         };
         let Some(named) = *kinds.entry(ty).or_insert_with(of_name) else { continue };
         let accesses = by_type.entry(ty).or_default();
-        let accessed = module.access_type(instruction);
+        let Some(accessed) = subject.access_type(instruction) else { continue };
         if !accesses.seen.insert(accessed) {
             continue;
         }
-        let Some(kind) = Kind::of_llvm(accessed) else { continue };
+        let kind = subject.with_kind(accessed, Kind::of_llvm);
+        let Some(kind) = kind.flatten() else { continue };
         if kind == named {
             accesses.fitting.get_or_insert(instruction);
         } else if !named.takes(kind, is_optimized) {

@@ -1,27 +1,27 @@
 //! Members of structs under tags that exclude each other, in all functions together.
 
-use super::function::{Member, is_struct};
+use super::function::Member;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
-use tbaa_lex::source::shortened;
+use tbaa_types::Type;
 
 /// Tags of one place that are compared: a place of a hostile text may have thousands.
 const COMPARED: usize = 16;
 
 /// An access to a place: its tag, the type that it loads or stores, and the instruction.
-type Access<'a> = (TagId, &'a [u8], &'a Instruction);
+type Access<'a> = (TagId, Type, &'a Instruction);
 
 /// The accesses to places of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     /// By struct and member.
-    places: IndexMap<Member<'a>, Vec<Access<'a>>>,
+    places: IndexMap<Member, Vec<Access<'a>>>,
     /// Loads and stores of all of a struct, by its type.
-    whole: IndexMap<&'a [u8], Vec<Access<'a>>>,
+    whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
 /// Whether the tags of a graph may be wrong here. clang gives members of unions one tag, and C++
@@ -44,22 +44,21 @@ impl<'a> Members<'a> {
         &mut self,
         subject: &Subject<'a>,
         instruction: &'a Instruction,
-        member: Option<&Member<'a>>,
+        member: Option<&Member>,
     ) {
-        let Some(module) = subject.module else { return };
         let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
         let Some(tag) = instruction.tag.filter(|&tag| plain && !is_of_clang(subject.graph, tag))
         else {
             return;
         };
-        let ty = module.access_type(instruction);
+        let Some(ty) = subject.access_type(instruction) else { return };
         let add = |found: &mut Vec<Access<'a>>| {
             let known = found.iter().any(|&(other, of, _)| (other, of) == (tag, ty));
             if !known && found.len() < COMPARED {
                 found.push((tag, ty, instruction));
             }
         };
-        if is_struct(ty) {
+        if subject.is_struct(ty) {
             add(self.whole.entry(ty).or_default());
         } else if let Some(member) = member {
             add(self.places.entry(member.clone()).or_default());
@@ -102,12 +101,13 @@ impl<'a> Members<'a> {
 fn union(
     subject: &Subject<'_>,
     report: &mut Report<'_>,
-    member: &Member<'_>,
+    member: &Member,
     a: &Access<'_>,
     b: &Access<'_>,
 ) {
     let [tag_a, tag_b] = [a, b].map(|it| subject.tag_meaning(it.0));
-    let [ty_a, ty_b] = [a, b].map(|it| shortened(it.1));
+    let [ty_a, ty_b] = [a, b].map(|it| subject.llvm_type(it.1));
+    let member = name_of(subject, member);
     let message = || {
         format!("{member} is accessed as {ty_a} with tag {tag_a} and as {ty_b} with tag {tag_b}")
     };
@@ -130,11 +130,11 @@ fn union(
 fn struct_as_a_whole(
     subject: &Subject<'_>,
     report: &mut Report<'_>,
-    ty: &[u8],
+    ty: Type,
     whole: &Access<'_>,
     part: &Access<'_>,
 ) {
-    let ty = shortened(ty);
+    let ty = subject.llvm_type(ty);
     let [of_whole, of_part] = [whole, part].map(|it| subject.tag_meaning(it.0));
     let message = || {
         format!("a whole {ty} is accessed with tag {of_whole}, and its member with tag {of_part}")
@@ -152,4 +152,16 @@ fn struct_as_a_whole(
         "tag the access to the whole struct by a type above the types of all its members, such as \
          `char`, or leave its tag out",
     );
+}
+
+/// `member 1 of %struct.S`.
+fn name_of(subject: &Subject<'_>, member: &Member) -> String {
+    let ty = subject.llvm_type(member.ty);
+    match member.indices.is_empty() {
+        true => format!("the start of {ty}"),
+        false => {
+            let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();
+            format!("member {} of {ty}", indices.join("."))
+        }
+    }
 }

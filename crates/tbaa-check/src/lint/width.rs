@@ -6,30 +6,23 @@ use crate::subject::Subject;
 use tbaa::parts::table::HashSet;
 use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
-use tbaa_lex::lexer::is_word;
+use tbaa_types::TypeKind;
 
 /// Returns the bytes that a load or store of a scalar accesses; `None` for
 /// vectors, aggregates, and whatever else a pass may have made of several
 /// accesses.
 pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Option<u64> {
-    let ty = subject.module?.access_type(instruction);
-    let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-    match is_pointer(ty) {
-        _ if !plain => None,
-        true => pointer_size(subject, ty),
-        false if ty.iter().all(|&byte| is_word(byte)) => Some(subject.sizes()?.of(ty)?.store),
-        false => None,
+    if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+        return None;
     }
-}
-
-pub(super) fn is_pointer(ty: &[u8]) -> bool {
-    ty == b"ptr" || ty.starts_with(b"ptr addrspace(") || ty.ends_with(b"*")
-}
-
-/// The bytes of a pointer type; unknown without a data layout, which may be set
-/// later.
-fn pointer_size(subject: &Subject<'_>, ty: &[u8]) -> Option<u64> {
-    Some(subject.sizes().filter(|sizes| sizes.has_layout())?.of(ty)?.store)
+    let (ty, sizes) = (subject.access_type(instruction)?, subject.sizes()?);
+    let is_known = sizes.with_kind(ty, |kind| match kind {
+        TypeKind::Primitive(_) | TypeKind::Int(_) => true,
+        // The data layout may be set later.
+        TypeKind::Pointer { .. } => sizes.has_layout(),
+        _ => false,
+    });
+    Some(sizes.size_of(ty).filter(|_| is_known)?.store)
 }
 
 /// The bytes of a scalar type: those that the size-aware format records, or
@@ -49,7 +42,9 @@ pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
         b"short" => Some(2),
         b"int" | b"float" => Some(4),
         b"long long" | b"double" => Some(8),
-        b"any pointer" | b"vtable pointer" => pointer_size(subject, b"ptr"),
+        b"any pointer" | b"vtable pointer" => {
+            Some(subject.sizes().filter(|sizes| sizes.has_layout())?.of(b"ptr")?.store)
+        }
         _ => None,
     }
 }

@@ -2,9 +2,9 @@
 
 use tbaa::explain::{AccessPath, Clause, Explanation};
 use tbaa::{Format, Graph, Size, Tag, TypeId};
+use tbaa_check::char_origin::{CharOrigin, CharOrigins};
 use tbaa_ir::{Names, Opcode, Sizes};
 
-use crate::char_origin::CharOrigins;
 use crate::drawing::common;
 use crate::find::Found;
 use crate::input::{Content, Input};
@@ -69,7 +69,7 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
         let instruction = &module.instructions()[found.instruction?];
-        let origin = CharOrigins::new(module, &input.text).of(instruction)?;
+        let origin = CharOrigins::new(module, &input.text, &Sizes::new(&input.text, module)).of(instruction)?;
         Some(match instruction.tag {
             Some(_) => format!("{side} is tagged as char: {}", origin.words()),
             None => format!("{side} has no tag: {}", origin.words()),
@@ -237,4 +237,29 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
         }
     };
     format!("in {base}, a touches {a} and b touches {b}: {then}")
+}
+
+/// Says where a `char` tag comes from, in a sentence's second half, after "the access is tagged
+/// char".
+pub(super) fn of_char(origin: &CharOrigin) -> String {
+    match origin {
+        CharOrigin::Char => "it is a char in the source".to_owned(),
+        CharOrigin::Union(ty) => {
+            let ty = printable(ty.as_bytes());
+            format!("it is a member of {ty}, and clang tags members of unions as char")
+        }
+        CharOrigin::Copy => {
+            "the value is only copied: a copy of a union or of several fields has the tag of char"
+                .to_owned()
+        }
+        CharOrigin::Vector => "it is a vector type that may alias, such as __m128i: clang tags \
+                               these as char"
+            .to_owned(),
+        CharOrigin::Wider => {
+            "it is wider than a char: clang tags a member of a union so, and a type with \
+             __attribute__((may_alias))"
+                .to_owned()
+        }
+        CharOrigin::BitField => "it is a bit-field, which clang does not tag".to_owned(),
+    }
 }

@@ -2,10 +2,10 @@
 
 use tbaa_ir::{DebugInfo, Parameter};
 
-use super::Function;
-use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
-use super::body::Event;
-use crate::char_origin::is_char;
+use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted};
+use tbaa_check::char_origin::is_char;
+use tbaa_ir::{Function, Inst, Object};
+
 use crate::printable::{function_name, printable};
 
 /// What a module was compiled from.
@@ -51,7 +51,7 @@ impl<'a> Advisor<'a> {
 
     /// What besides a copy of the value frees a load. Each blocker must have an answer: if one of
     /// them remains, the others' answers free the load of none.
-    pub(super) fn means(&self, function: &Function<'a>, blocked: &Blocked) -> Means {
+    pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
         let of_call = |it: &Blocker| match it.cause {
             Cause::Call => self.pure(function, it).is_some(),
             Cause::Errno => self.callee(function, it).is_some_and(is_math),
@@ -67,10 +67,9 @@ impl<'a> Advisor<'a> {
     }
 
     /// The function that a blocker calls, if it could be declared pure.
-    fn pure(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
-        let call =
-            function.body.at(self.judge.offset(blocker.event)).filter(|it| may_be_pure(it))?;
-        let name = source_name(call.call()?.callee);
+    fn pure(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
+        let (body, inst) = (&function.body.function, function.body.inst(blocker.event)?);
+        let name = source_name(body.call(inst).filter(|_| may_be_pure(body, inst))?.callee);
         (self.language != Language::Other && !name.is_empty()).then_some(name)
     }
 
@@ -78,7 +77,7 @@ impl<'a> Advisor<'a> {
     /// Other means than a copy are named if they help.
     pub(super) fn of(
         &self,
-        function: &Function<'a>,
+        function: &Judged<'a>,
         blocked: &Blocked,
         blocker: &Blocker,
         means: Means,
@@ -148,14 +147,14 @@ impl<'a> Advisor<'a> {
 
     /// Whether an access is to the pointer by which an object of C++ finds its virtual functions,
     /// or follows that pointer.
-    fn is_of_vtable(&self, function: &Function<'a>, access: usize) -> bool {
+    fn is_of_vtable(&self, function: &Judged<'a>, access: usize) -> bool {
         let module = self.judge.module;
         let is_vtable = |it: usize| {
             let tag = module.instructions()[it].tag.and_then(|tag| module.graph().tag(tag).ok());
             tag.is_some_and(|it| module.graph().ty(it.access).name() == Some(b"vtable pointer"))
         };
-        let root = self.judge.pointer(access).map(|it| function.body.place(it).root);
-        let from = root.and_then(|root| function.body.definition(root)?.access);
+        let base = function.body.pointer(access).map(|it| function.body.pointers.address(it).base);
+        let from = base.and_then(|base| function.body.function.inst(base)?.access);
         self.language == Language::Cpp && [Some(access), from].into_iter().flatten().any(is_vtable)
     }
 
@@ -171,8 +170,9 @@ impl<'a> Advisor<'a> {
     }
 
     /// The function that a blocker calls.
-    fn callee<'f>(&self, function: &Function<'f>, blocker: &Blocker) -> Option<&'f [u8]> {
-        function.body.at(self.judge.offset(blocker.event))?.call().map(|it| it.callee)
+    fn callee<'f>(&self, function: &Judged<'f>, blocker: &Blocker) -> Option<&'f [u8]> {
+        let inst = function.body.inst(blocker.event)?;
+        function.body.function.call(inst).map(|it| it.callee)
     }
 
     /// The advice that works for every pointer.
@@ -218,27 +218,30 @@ impl<'a> Advisor<'a> {
 
     /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
     /// parameters of functions alone, and only accesses through the parameter itself count.
-    fn parameter(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
+    fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         let body = &function.body;
-        let pointer = self.judge.pointer(blocker.load)?;
-        let read = body.based_on(pointer);
+        let pointers = &body.pointers;
+        let pointer = body.pointer(blocker.load)?;
+        let read = pointers.based_on(pointer);
         // Of a call, which pointers it has is not known.
         let (write, is_hidden) = match blocker.event {
-            Event::Access(index) => (body.based_on(self.judge.pointer(index)?), false),
+            Event::Access(index) => (Some(pointers.based_on(body.pointer(index)?)), false),
             Event::Other(at) => {
                 let to_read = self.judge.is_store(blocker.load);
-                (&b""[..], body.is_out_of_reach(pointer, at, to_read, true))
+                (None, pointers.is_out_of_reach(pointer, at, to_read, true))
             }
         };
-        if read == write || !is_hidden && write.is_empty() {
+        if Some(read) == write || !is_hidden && write.is_none() {
             return None;
         }
         let span = self.judge.module.function_span(function.index);
-        let both = [(read, write), (write, read)].into_iter();
-        let open = both.filter(|(it, other)| {
-            body.is_open_parameter(it) && (is_hidden || body.restrict_separates(it, other))
+        let both = [(Some(read), write), (write, Some(read))].into_iter();
+        let open = both.filter_map(|(it, other)| {
+            let it = it.filter(|&it| pointers.object(it) == Object::Parameter)?;
+            let apart = || other.is_some_and(|other| pointers.restrict_separates(it, other));
+            (is_hidden || apart()).then(|| body.function.written(it))
         });
-        let mut advised = open.filter_map(|(found, _)| {
+        let mut advised = open.filter_map(|found| {
             let condition = "if no other pointer leads there";
             let keyword = match self.language {
                 Language::C => "restrict",
@@ -291,15 +294,16 @@ fn is_math(name: &[u8]) -> bool {
 }
 
 /// Whether a call has a result, and no pointer through which it could give others.
-fn may_be_pure(call: &tbaa_ir::Statement<'_>) -> bool {
-    let Some(of) = call.call() else { return false };
+fn may_be_pure(function: &Function<'_>, inst: &Inst) -> bool {
+    let Some(call) = function.call(inst) else { return false };
     let has = |attributes: &[u8], word: &[u8]| {
         attributes.split(u8::is_ascii_whitespace).any(|it| it == word)
     };
-    let writable = |it: &tbaa_ir::Argument<'_>| {
-        it.is_pointer()
+    let mut arguments = call.arguments.iter().zip(function.operands(inst));
+    let writable = arguments.any(|(it, &value)| {
+        function.is_pointer(value)
             && !["readonly", "readnone"].iter().any(|word| has(it.attributes, word.as_bytes()))
-    };
-    let is_new = call.text().split(u8::is_ascii_whitespace).any(|it| it == b"noalias");
-    call.result.is_some() && !is_new && !of.arguments.iter().any(writable)
+    });
+    let is_new = has(function.text_of(inst), b"noalias");
+    inst.result.is_some() && !is_new && !writable
 }

@@ -1,9 +1,6 @@
 //! `tbaa blocks`: which stores and calls stop LLVM from reusing or hoisting loads.
 
 mod advice;
-mod blame;
-mod body;
-mod flow;
 mod profile;
 mod proof;
 mod prove;
@@ -19,6 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
+use tbaa_check::blocks::{Blocked, Body, Cause, Judge, Judged, Wanted as Could};
 use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
@@ -28,8 +26,6 @@ use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
-use blame::{Blocked, Cause, Judge};
-use body::Body;
 use profile::Profile;
 use proof::Sample;
 use prove::{Opt, Prover};
@@ -113,11 +109,17 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// A function, and its loads that could be reused or hoisted.
-struct Function<'t> {
-    index: u32,
-    body: Body<'t>,
-    loads: Vec<Blocked>,
+/// Bytes from the start of the text to a block's first instruction after its phis.
+fn first_offset(body: &Body<'_>, block: usize) -> Option<usize> {
+    let instructions = body.function.blocks[block].instructions.iter();
+    let mut instructions = instructions.map(|&at| &body.function.instructions[at]);
+    instructions.find(|it| it.opcode != Opcode::Phi).map(|it| it.span.start)
+}
+
+/// Bytes from the start of the text to the instruction that ends a block.
+fn last_offset(body: &Body<'_>, block: usize) -> Option<usize> {
+    let last = body.function.blocks[block].instructions.last()?;
+    Some(body.function.instructions[*last].span.start)
 }
 
 pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
@@ -192,10 +194,10 @@ fn one(
     let profile =
         Profile::of((args.profile.as_deref(), args.opt.as_deref()), &judge, &functions, debug)?;
     profile.sort(&mut functions);
-    let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
+    let shown = Shown::new(&input, &names, debug, &judge, sample, (profile, &sizes));
     let is_listed = |blocked: &&Blocked| {
         (wanted.has_load(module, blocked.load)
-            || matches!(blocked.wanted, blame::Wanted::Vectorise(_)))
+            || matches!(blocked.wanted, Could::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
@@ -262,22 +264,23 @@ fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
 
 /// The loads of a function that are listed, with the function.
 fn listed_loads<'f, 't>(
-    function: &'f Function<'t>,
+    function: &'f Judged<'t>,
     is_listed: impl Fn(&&Blocked) -> bool + 'f,
 ) -> impl Iterator<Item = InFunction<'f, 't>> {
     function.loads.iter().filter(is_listed).map(move |blocked| (function, blocked))
 }
 
 /// Warns of code in which local variables are in memory: it is not optimised.
-fn warn_of_locals(functions: &[Function<'_>], judge: &Judge<'_>) {
+fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let mut loads = 0;
     let mut of_locals = 0;
     for function in functions {
         let accesses = in_function(judge.module, function.index);
         for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
             loads += 1;
-            let is_local = |pointer| function.body.is_private_variable(pointer);
-            of_locals += usize::from(judge.pointer(load).is_some_and(is_local));
+            let pointer = function.body.pointer(load);
+            let is_local = |pointer| function.body.pointers.is_private_variable(pointer);
+            of_locals += usize::from(pointer.is_some_and(is_local));
         }
     }
     if of_locals * 3 > loads && loads > 0 {
@@ -320,7 +323,7 @@ pub(super) fn blocked_loads(
     let debug = &DebugInfo::new(input.text());
     let functions = judge.functions(&sizes, |_| true);
     let profile = Profile::of((profile, None), &judge, &functions, debug)?;
-    let shown = Shown::new(input, &names, debug, &judge, None, profile);
+    let shown = Shown::new(input, &names, debug, &judge, None, (profile, &sizes));
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();

@@ -8,11 +8,9 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Serialize;
+use tbaa_check::blocks::{Blocked, Judge, Judged};
 use tbaa_ir::{DebugInfo, Location};
 
-use super::Function;
-use super::blame::{Blocked, Judge};
-use super::body::Event;
 use super::prove::block_counts;
 use crate::commands::{counted, percent};
 use crate::files::read_file;
@@ -43,7 +41,7 @@ impl Profile {
     pub(super) fn of(
         (script, opt): (Option<&Path>, Option<&str>),
         judge: &Judge<'_>,
-        functions: &[Function<'_>],
+        functions: &[Judged<'_>],
         debug: &DebugInfo<'_>,
     ) -> Result<Profile, Failure> {
         match script {
@@ -71,12 +69,12 @@ impl Profile {
 
     /// Puts the hottest functions first, and in each the hottest loads. Without a profile all
     /// stay in the order of the text.
-    pub(super) fn sort(&self, functions: &mut [Function<'_>]) {
+    pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
         for function in functions.iter_mut() {
             function.loads.sort_by_key(|it| self.coldness(it));
         }
         let hottest =
-            |it: &Function<'_>| it.loads.first().map_or(Reverse(0), |it| self.coldness(it));
+            |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |it| self.coldness(it));
         functions.sort_by_key(hottest);
     }
 
@@ -85,7 +83,7 @@ impl Profile {
     }
 
     /// LLVM derives how often a block is run from the counts and weights of `!prof`.
-    fn by_block(opt: Option<&str>, judge: &Judge<'_>, functions: &[Function<'_>]) -> Profile {
+    fn by_block(opt: Option<&str>, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
         let mut profile = Profile::default();
         if memchr::memmem::find(judge.text, b"!\"function_entry_count\"").is_none() {
             return profile;
@@ -100,12 +98,12 @@ impl Profile {
         let by_name = counts_by_name(&printed);
         let names: Vec<&[u8]> = judge.module.functions().collect();
         for function in functions {
-            let blocks = &function.body.blocks;
+            let body = &function.body.function;
             let counts = by_name.get(names[function.index as usize]);
-            let Some(counts) = counts.filter(|it| it.len() == blocks.len()) else { continue };
-            for (block, count) in blocks.iter().zip(counts) {
-                let accesses = block.events.iter().filter_map(|it| Event::access(*it));
-                profile.counts.extend(accesses.filter_map(|it| Some((it, (*count)?))));
+            let Some(counts) = counts.filter(|it| it.len() == body.parts.len()) else { continue };
+            for (at, inst) in body.instructions.iter().enumerate() {
+                let part = body.parts.partition_point(|&first| first <= at) - 1;
+                profile.counts.extend(inst.access.zip(counts[part]));
             }
         }
         profile

@@ -4,12 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa_ir::Opcode;
+use tbaa_check::blocks::{Blocked, Cause, Judge, Judged, Wanted};
+use tbaa_ir::{Address, Opcode};
 
 use super::super::{counted, percent};
-use super::Function;
-use super::blame::{Blocked, Cause, Judge, Wanted};
-use super::body::Key;
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::in_function;
 use crate::report::Failure;
@@ -47,7 +45,7 @@ impl Sample {
     pub(super) fn take(
         prover: &Prover<'_>,
         judge: &Judge<'_>,
-        functions: &[Function<'_>],
+        functions: &[Judged<'_>],
         has_load: impl Fn(usize) -> bool,
         limit: usize,
     ) -> Result<Sample, Failure> {
@@ -143,11 +141,11 @@ fn of_blamed(blocked: &Blocked) -> Trial {
 
 /// Of each plain load of a function: tags of their own for all that writes, but
 /// for what writes to the same place.
-fn every_store(judge: &Judge<'_>, function: &Function<'_>) -> Vec<Trial> {
+fn every_store(judge: &Judge<'_>, function: &Judged<'_>) -> Vec<Trial> {
     let instruction = |index: usize| &judge.module.instructions()[index];
-    let key = |index: usize| judge.pointer(index).map(|pointer| function.body.key(pointer));
+    let key = |index: usize| function.body.pointer(index).map(|pointer| function.body.pointers.address(pointer));
     let all = in_function(judge.module, function.index);
-    let stores: Vec<(usize, Option<Key<'_>>)> = all
+    let stores: Vec<(usize, Option<Address>)> = all
         .clone()
         .filter(|&it| matches!(instruction(it).opcode, Opcode::Store | Opcode::Call))
         .map(|it| (it, key(it)))

@@ -6,10 +6,9 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use tbaa::{Format, TagId};
-use tbaa_ir::{Effects, Module, Rewriter, Sizes};
+use tbaa_check::blocks::Judge;
+use tbaa_ir::{Module, Opcode, Rewriter, Sizes};
 
-use super::blame::Judge;
-use super::body::Body;
 use crate::progress;
 use crate::report::Failure;
 use crate::tools::{cannot_run, tool};
@@ -124,12 +123,18 @@ impl Places {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
         let sizes = Sizes::new(text, &module);
-        let effects = Effects::new(text, &module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = Body::read(&module, text, (&sizes, &effects), function);
-                places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
+                let body = module.function(text, &sizes, function);
+                let name_of = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+                let loads = body.instructions.iter().enumerate();
+                let loads = loads.filter(|(_, it)| it.opcode == Opcode::Load);
+                let place = |(at, load): (usize, &tbaa_ir::Inst)| {
+                    let value = body.written(load.result?).strip_prefix(b"%")?;
+                    Some((name_of(value), name_of(body.blocks[body.block_of(at)].labels[0])))
+                };
+                places.insert(name_of(name), loads.filter_map(place).collect());
             }
         }
         Ok(Places(places))

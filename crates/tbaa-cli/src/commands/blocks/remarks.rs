@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::show::{BlockerRow, Row, ShownEvent};
+use super::show::{BlockerRow, Could, Row, ShownEvent};
 use crate::commands::sarif;
 use crate::input::Input;
 use crate::printable::printable;
@@ -16,10 +16,10 @@ const LISTED: usize = 8;
 /// What a record is called: LLVM's own names, of GVN and of LICM. LLVM has none for a store.
 fn name(row: &Row) -> &'static str {
     match row.could {
-        "hoist" => "LoadWithLoopInvariantAddressInvalidated",
-        "sink" => "StoreStaysInLoop",
-        "vectorise" => "LoopNotVectorized",
-        _ => "LoadClobbered",
+        Could::Hoist => "LoadWithLoopInvariantAddressInvalidated",
+        Could::Sink => "StoreStaysInLoop",
+        Could::Vectorise => "LoopNotVectorized",
+        Could::Reuse | Could::Partly => "LoadClobbered",
     }
 }
 
@@ -27,17 +27,17 @@ fn name(row: &Row) -> &'static str {
 fn said(row: &Row) -> String {
     let what = &row.load.what;
     match &row.around {
-        _ if row.could == "vectorise" => {
+        _ if row.could == Could::Vectorise => {
             let at = row.around.as_ref().map(|around| format!(" at {around}")).unwrap_or_default();
             format!(
                 "{what} keeps the loop{at} from vectors, or behind a check: it may be the memory of "
             )
         }
-        Some(around) if row.could == "sink" => {
+        Some(around) if row.could == Could::Sink => {
             format!("{what} stays in the loop at {around}: its memory may be used by ")
         }
         Some(around) => format!("{what} stays in the loop at {around}: it may be changed by "),
-        None if row.could == "hoist" => format!("{what} stays in its loop: it may be changed by "),
+        None if row.could == Could::Hoist => format!("{what} stays in its loop: it may be changed by "),
         None => format!("{what} is repeated: its value may be changed by "),
     }
 }

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter};
+use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors, Wanted};
+use tbaa_check::char_origin::{CharOrigins, is_wider_char};
+use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter, Sizes};
 
 use super::super::counted;
-use super::Function;
 use super::advice::{Advisor, BYTES};
-use super::blame::{Blocked, Blocker, Cause, Judge, Vectors, Wanted};
-use super::body::Event;
 use super::profile::{Heat, Profile};
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
-use crate::char_origin::{CharOrigins, is_wider_char};
+use super::{first_offset, last_offset};
+use crate::commands::words::of_char;
 use crate::find::{access_name, in_function};
 use crate::input::Input;
 use crate::printable::{function_name, printable};
@@ -47,8 +47,7 @@ pub(super) struct Shown<'a> {
 pub(crate) struct Row {
     pub(super) function: String,
     pub(super) load: ShownEvent,
-    /// `reuse`, `reuse on some ways` or `hoist`; `sink` of a store that could leave a loop.
-    pub(super) could: &'static str,
+    pub(super) could: Could,
     /// The accesses whose value could be reused, one on each way.
     of: Vec<ShownEvent>,
     /// The block that begins the loop.
@@ -63,7 +62,49 @@ pub(crate) struct Row {
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
     /// What LLVM makes of the load with what is blamed tagged apart.
-    outcome: Option<&'static str>,
+    outcome: Option<Proved>,
+}
+
+/// What could become of a load, or with [`Sink`](Could::Sink) of a store.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Could {
+    Reuse,
+    #[serde(rename = "reuse on some ways")]
+    Partly,
+    Hoist,
+    Sink,
+    Vectorise,
+}
+
+/// What LLVM makes of a load or of a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proved {
+    /// The load goes with the tags as they are.
+    Anyhow,
+    /// With what is blamed tagged apart.
+    Load(Outcome),
+    Loop(Vectors),
+}
+
+impl Proved {
+    fn words(self) -> &'static str {
+        match self {
+            Proved::Anyhow => "LLVM removes or moves it even with the tags as they are",
+            Proved::Load(Outcome::Kept) => "it stays",
+            Proved::Load(Outcome::Removed) => "it is gone",
+            Proved::Load(Outcome::Moved) => "it leaves the loop",
+            Proved::Loop(Vectors::Scalar) => "no vectors",
+            Proved::Loop(Vectors::Checked) => "it is vectorised, behind a check at run time",
+            Proved::Loop(Vectors::Vectorised) => "it is vectorised without a check",
+        }
+    }
+}
+
+impl Serialize for Proved {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
 }
 
 #[derive(Serialize)]
@@ -82,6 +123,9 @@ pub(super) struct ShownEvent {
     access: Option<String>,
     /// What it is, with what its tag means.
     pub(super) what: String,
+    /// What is accessed, without the verb; empty of a call.
+    #[serde(skip)]
+    pub(super) of: String,
     tag: Option<String>,
     /// `f.c:14`.
     pub(super) source: Option<String>,
@@ -93,7 +137,7 @@ pub(super) struct ShownEvent {
 }
 
 /// A load with the function that it is in.
-pub(super) type InFunction<'f, 't> = (&'f Function<'t>, &'f Blocked);
+pub(super) type InFunction<'f, 't> = (&'f Judged<'t>, &'f Blocked);
 
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
@@ -109,9 +153,9 @@ impl<'a> Shown<'a> {
         debug: &'a DebugInfo<'a>,
         judge: &'a Judge<'a>,
         sample: Option<&'a Sample>,
-        profile: Profile,
+        (profile, sizes): (Profile, &'a Sizes),
     ) -> Self {
-        let origins = CharOrigins::new(judge.module, judge.text);
+        let origins = CharOrigins::new(judge.module, judge.text, sizes);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
         Shown {
             input,
@@ -132,21 +176,21 @@ impl<'a> Shown<'a> {
         Document { file: self.input.file(), loads, proof }
     }
 
-    fn function_name(&self, function: &Function<'_>) -> String {
+    fn function_name(&self, function: &Judged<'_>) -> String {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or(b"?");
         format!("@{}", function_name(name))
     }
 
-    pub(super) fn row(&self, function: &Function<'_>, blocked: &Blocked) -> Row {
+    pub(super) fn row(&self, function: &Judged<'_>, blocked: &Blocked) -> Row {
         let places = |accesses: &[usize]| {
             accesses.iter().map(|&it| self.place(function, Event::Access(it))).collect::<Vec<_>>()
         };
         let (could, of, header) = match &blocked.wanted {
-            Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
-            Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
-            Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
-            Wanted::Sink(header) => ("sink", Vec::new(), Some(label(function, *header))),
-            Wanted::Vectorise(it) => ("vectorise", Vec::new(), Some(label(function, it.header))),
+            Wanted::Reuse(earlier) => (Could::Reuse, places(earlier), None),
+            Wanted::Partly(earlier) => (Could::Partly, places(earlier), None),
+            Wanted::Hoist(header) => (Could::Hoist, Vec::new(), Some(label(function, *header))),
+            Wanted::Sink(header) => (Could::Sink, Vec::new(), Some(label(function, *header))),
+            Wanted::Vectorise(it) => (Could::Vectorise, Vec::new(), Some(label(function, it.header))),
         };
         let means = self.advisor.means(function, blocked);
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
@@ -173,7 +217,7 @@ impl<'a> Shown<'a> {
     /// is left out of a list of all.
     pub(super) fn text(
         &self,
-        function: &Function<'_>,
+        function: &Judged<'_>,
         loads: &[&Blocked],
         is_all: bool,
         out: &mut dyn Write,
@@ -288,27 +332,29 @@ impl<'a> Shown<'a> {
 
     /// Which object an access is to, in the words of the source: the parameter or variable that
     /// its pointer comes from, and the fields that are loaded on the way.
-    fn object(&self, function: &Function<'_>, access: usize) -> String {
+    fn object(&self, function: &Judged<'_>, access: usize) -> String {
         let mut path = String::new();
-        let mut next = self.judge.pointer(access);
+        let body = &function.body;
+        let mut next = body.pointer(access);
         for _ in 0..OBJECT_DEPTH {
             let Some(pointer) = next else { break };
-            let root = function.body.place(pointer).root;
+            let base = body.pointers.address(pointer).base;
+            let written = body.function.written(base);
             let span = self.judge.module.function_span(function.index);
-            let Some(statement) = function.body.definition(root) else {
-                path += &match self.debug.parameter(span, root) {
+            let Some(inst) = body.function.inst(base) else {
+                path += &match self.debug.parameter(span, written) {
                     Some(Parameter::Pointer(name)) => name,
-                    _ => printable(root),
+                    _ => printable(written),
                 };
                 break;
             };
-            let at = self.debug.location_at(statement.offset);
-            path += &match (&at, statement.access) {
+            let at = self.debug.location_at(inst.span.start);
+            path += &match (&at, inst.access) {
                 (_, Some(of)) => self.place(function, Event::Access(of)).what,
                 (Some(at), None) => format!("{}:{}:{}", at.file, at.line, at.column),
-                (None, None) => printable(root),
+                (None, None) => printable(written),
             };
-            next = statement.access.and_then(|of| self.judge.pointer(of));
+            next = inst.access.and_then(|of| body.pointer(of));
         }
         path
     }
@@ -326,7 +372,7 @@ impl<'a> Shown<'a> {
                 ShownEvent { at: Some(at), what, .. } => {
                     format!("{what} {} {} {}", at.file, at.line, at.column)
                 }
-                _ => self.judge.offset(event).to_string(),
+                _ => self.judge.offset(&function.body, event).to_string(),
             };
             let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
             let what = self.place(function, Event::Access(blocked.load)).what;
@@ -343,7 +389,7 @@ impl<'a> Shown<'a> {
 
     fn one(
         &self,
-        function: &Function<'_>,
+        function: &Judged<'_>,
         blocked: &Blocked,
         more: &[InFunction<'_, '_>],
         most: usize,
@@ -395,7 +441,8 @@ impl<'a> Shown<'a> {
                 writeln!(out, "    LLVM {what} at {at}, because these may be the same memory:")?;
             }
             Wanted::Sink(_) => {
-                let end = if can == "can" { end } else { ", but these may use that memory:" };
+                let is_free = blocked.blockers.is_empty();
+                let end = if is_free { end } else { ", but these may use that memory:" };
                 writeln!(out, "    LLVM {can} store it once, after the loop at {at}{end}")?;
             }
         }
@@ -426,14 +473,14 @@ impl<'a> Shown<'a> {
             if let Some(remark) = &it.remark {
                 writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
             }
-            let outcome = it.then.words();
+            let outcome = Proved::Loop(it.then).words();
             writeln!(out, "    LLVM, if no two objects of the loop overlap: {outcome}")?;
         } else if let Some(outcome) = self.outcome(blocked) {
-            let asked = match outcome.starts_with("LLVM") {
-                true => "",
-                false => "LLVM, with tags that separate the blamed stores: ",
+            let asked = match outcome {
+                Proved::Anyhow => "",
+                _ => "LLVM, with tags that separate the blamed stores: ",
             };
-            writeln!(out, "    {asked}{outcome}")?;
+            writeln!(out, "    {asked}{}", outcome.words())?;
         } else if self.sample.is_some()
             && self.judge.is_load(blocked.load)
             && !is_of_types(blocked)
@@ -448,7 +495,7 @@ impl<'a> Shown<'a> {
     /// label of its first block. `None` of a load that could be reused.
     fn loop_of(
         &self,
-        function: &Function<'_>,
+        function: &Judged<'_>,
         blocked: &Blocked,
     ) -> Option<Result<String, String>> {
         let header = match &blocked.wanted {
@@ -456,84 +503,82 @@ impl<'a> Shown<'a> {
             Wanted::Vectorise(it) => it.header,
             _ => return None,
         };
-        let blocks = function.body.blocks.iter().enumerate();
+        let blocks = function.body.function.blocks.iter().enumerate();
         let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
         let named = back.find_map(|(block, _)| {
-            function.body.last_offset(block).and_then(|offset| self.debug.loop_at(offset))
+            last_offset(&function.body, block).and_then(|offset| self.debug.loop_at(offset))
         });
-        let first = || function.body.first_offset(header);
+        let first = || first_offset(&function.body, header);
         let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
         Some(at.map(|at| self.sources.place(&at)).ok_or_else(|| label(function, header)))
     }
 
     /// Some of the accesses, one of which holds.
-    fn any(&self, function: &Function<'_>, accesses: &[usize]) -> String {
+    fn any(&self, function: &Judged<'_>, accesses: &[usize]) -> String {
         let shown = accesses.iter().take(SHOWN).map(|&it| self.line(function, Event::Access(it)));
         let more = if accesses.len() > SHOWN { " or another" } else { "" };
         format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
     }
 
-    fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
+    fn outcome(&self, blocked: &Blocked) -> Option<Proved> {
         if let Wanted::Vectorise(it) = &blocked.wanted {
-            return Some(it.then.words());
+            return Some(Proved::Loop(it.then));
         }
         let sample = self.sample?;
         if sample.is_gone(blocked.load) {
-            return Some("LLVM removes or moves it even with the tags as they are");
+            return Some(Proved::Anyhow);
         }
-        Some(match sample.outcome(blocked.load)? {
-            Outcome::Kept => "it stays",
-            Outcome::Removed => "it is gone",
-            Outcome::Moved => "it leaves the loop",
-        })
+        sample.outcome(blocked.load).map(Proved::Load)
     }
 
     /// `@f:2 store long, f.c:6`.
-    fn line(&self, function: &Function<'_>, event: Event) -> String {
+    fn line(&self, function: &Judged<'_>, event: Event) -> String {
         let ShownEvent { access, what, source, .. } = self.place(function, event);
         let access = access.map(|access| format!("{access} ")).unwrap_or_default();
         let source = source.map(|source| format!(", {source}")).unwrap_or_default();
         format!("{access}{what}{source}")
     }
 
-    fn place(&self, function: &Function<'_>, event: Event) -> ShownEvent {
-        let offset = self.judge.offset(event);
+    fn place(&self, function: &Judged<'_>, event: Event) -> ShownEvent {
+        let body = &function.body;
+        let offset = self.judge.offset(body, event);
         let at = self.debug.location_near(offset);
         let source = at.as_ref().map(|at| self.sources.place(at));
         let shown = self.sample.is_none().then_some(offset);
+        let inst = body.inst(event);
+        let opcode = inst.map_or(Opcode::Other, |it| it.opcode);
+        let callee = || inst.and_then(|it| body.function.call(it)).map_or(&b""[..], |it| it.callee);
         let Event::Access(index) = event else {
-            let statement = function.body.at(offset);
-            let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
-            let what = match statement.map(|it| it.word) {
-                Some(b"fence") => "fence".to_owned(),
-                _ => call_of(callee),
+            let what = match opcode {
+                Opcode::Fence => "fence".to_owned(),
+                _ => call_of(callee()),
             };
-            return ShownEvent { access: None, what, tag: None, source, at, offset: shown };
+            let (access, tag, of) = (None, None, String::new());
+            return ShownEvent { access, what, of, tag, source, at, offset: shown };
         };
         let instruction = &self.judge.module.instructions()[index];
-        let verb = match instruction.opcode {
+        let verb = match opcode {
             Opcode::Load => "load".to_owned(),
             Opcode::Store => "store".to_owned(),
             Opcode::AtomicRmw => "atomicrmw".to_owned(),
             Opcode::CmpXchg => "cmpxchg".to_owned(),
-            _ => {
-                let call = function.body.at(offset).and_then(|it| it.call());
-                call_of(call.map_or(b"", |call| call.callee))
+            _ => call_of(callee()),
+        };
+        let of = match instruction.tag {
+            Some(tag) => printable(self.names.tag(tag).as_bytes()),
+            None => {
+                let ty = printable(self.judge.module.access_type(instruction));
+                format!("{ty}{}without a tag", if ty.is_empty() { "" } else { " " })
             }
         };
         let what = match instruction.tag {
-            Some(tag) if instruction.opcode == Opcode::Call => {
-                format!("{verb}, tagged {}", printable(self.names.tag(tag).as_bytes()))
-            }
-            Some(tag) => format!("{verb} {}", printable(self.names.tag(tag).as_bytes())),
-            None => {
-                let ty = printable(self.judge.module.access_type(instruction));
-                format!("{verb}{}{ty} without a tag", if ty.is_empty() { "" } else { " " })
-            }
+            Some(_) if opcode == Opcode::Call => format!("{verb}, tagged {of}"),
+            _ => format!("{verb} {of}"),
         };
         ShownEvent {
             access: Some(access_name(self.judge.module, index)),
             what,
+            of,
             // What LLVM printed has numbers of its own.
             tag: shown.and(instruction.tag).map(|tag| self.input.label(tag)),
             source,
@@ -558,12 +603,12 @@ impl<'a> Shown<'a> {
             let instruction = &self.judge.module.instructions()[index?];
             let is_wider = is_wider_char(self.judge.module, instruction);
             let origin = is_wider.then(|| self.origins.of(instruction))??;
-            Some(format!("{whose}{}", origin.words()))
+            Some(format!("{whose}{}", of_char(&origin)))
         });
         origins.next().unwrap_or_default()
     }
 
-    fn why(&self, function: &Function<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
+    fn why(&self, function: &Judged<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
         let tag = |index: usize| self.judge.module.instructions()[index].tag;
         let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
         let written = match blocker.event {
@@ -576,9 +621,9 @@ impl<'a> Shown<'a> {
             Cause::NoTag if blocker.event.access().and_then(tag).is_some() => {
                 "the other access has no tag, so it may be to anything".to_owned()
             }
-            Cause::NoTag => match self.place(function, blocker.event).what.split(' ').next() {
-                Some("call") => "this call has no tag, so it may write anything".to_owned(),
-                Some("load") => "this load has no tag, so it may read anything".to_owned(),
+            Cause::NoTag => match function.body.inst(blocker.event).map(|it| it.opcode) {
+                Some(Opcode::Call) => "this call has no tag, so it may write anything".to_owned(),
+                Some(Opcode::Load) => "this load has no tag, so it may read anything".to_owned(),
                 _ => "this store has no tag, so it may write anything".to_owned(),
             },
             Cause::LoadNoTag if blocker.load != blocked.load => {
@@ -639,8 +684,8 @@ fn call_of(callee: &[u8]) -> String {
     }
 }
 
-fn label(function: &Function<'_>, block: usize) -> String {
-    String::from_utf8_lossy(function.body.blocks[block].label).into_owned()
+fn label(function: &Judged<'_>, block: usize) -> String {
+    String::from_utf8_lossy(function.body.function.blocks[block].labels[0]).into_owned()
 }
 
 fn code(cause: Cause) -> &'static str {

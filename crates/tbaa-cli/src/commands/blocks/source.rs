@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use tbaa_ir::Location;
 
-use super::show::{BlockerRow, Row, Shown};
+use super::show::{BlockerRow, Could, Row, Shown};
 use crate::report::{Failure, note};
 use crate::sources::Sources;
 
@@ -73,17 +73,17 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
             None => String::new(),
         };
         let [verb, end] = match row.could {
-            "sink" => ["stores", "use that memory"],
-            "vectorise" => ["uses no vectors for", "be the same memory"],
+            Could::Sink => ["stores", "use that memory"],
+            Could::Vectorise => ["uses no vectors for", "be the same memory"],
             _ => ["reloads", "change it"],
         };
-        let what = row.load.what.split_once(' ').map_or("", |(_, what)| what);
+        let what = &row.load.of;
         let blockers = blockers(row, at, sources);
         let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
         let reload =
             format!("{} {verb} {what}{turn}, because {blockers} may {end}{heat}", row.function);
         said(at, &mut |said| {
-            said.reloads += usize::from(row.could != "sink");
+            said.reloads += usize::from(row.could != Could::Sink);
             said.note(reload.clone());
             helped.iter().for_each(|help| said.note(format!("help: {help}")));
         });

@@ -8,12 +8,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa_ir::{DebugInfo, Opcode};
+use tbaa_check::blocks::{Blocked, Blocker, Event, Judge, Judged, Vectorise, Vectors, Wanted};
+use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
-use super::Function;
-use super::blame::{Blocked, Blocker, Judge, Vectorise, Vectors, Wanted};
-use super::body::Event;
-use super::flow::{Flow, Loop};
+use super::last_offset;
 use super::proof::spread;
 use super::prove::{Prover, Trial};
 use crate::report::Failure;
@@ -50,7 +48,7 @@ impl Candidate<'_> {
 pub(super) fn loops<'a>(
     prover: &Prover<'_>,
     judge: &Judge<'a>,
-    functions: &[Function<'a>],
+    functions: &[Judged<'a>],
     debug: &DebugInfo<'_>,
     is_wanted: impl Fn(usize) -> bool,
     limit: usize,
@@ -92,9 +90,10 @@ pub(super) fn loops<'a>(
         let by_access = by_access(blamed);
         let body = &functions[it.function].body;
         let Loop { header, contains, .. } = &it.around;
-        let mut ends = (0..body.blocks.len())
-            .filter(|&block| contains[block] && body.blocks[block].successors.contains(header));
-        let at = ends.find_map(|end| debug.loop_at(body.last_offset(end)?));
+        let blocks = &body.function.blocks;
+        let mut ends = (0..blocks.len())
+            .filter(|&block| contains[block] && blocks[block].successors.contains(header));
+        let at = ends.find_map(|end| debug.loop_at(last_offset(body, end)?));
         let line = at.map_or((0, 0), |at| (at.line, at.column));
         let remark = remark(&records, it.name.0, line);
         for (load, blockers) in by_access {
@@ -102,8 +101,9 @@ pub(super) fn loops<'a>(
             if !is_wanted(load) && !blockers.iter().any(names) {
                 continue;
             }
-            let is_fixed =
-                |it: usize| judge.pointer(it).is_some_and(|it| body.is_invariant(it, contains));
+            let is_fixed = |it: usize| {
+                body.pointer(it).is_some_and(|it| body.pointers.is_invariant(it, contains))
+            };
             let others = || blockers.iter().filter_map(|it| it.event.access());
             let wanted = Wanted::Vectorise(Box::new(Vectorise {
                 header: *header,
@@ -139,21 +139,21 @@ fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<usize, Vec<Blocker>> {
 fn candidates<'a>(
     judge: &Judge<'a>,
     index: usize,
-    function: &Function<'a>,
+    function: &Judged<'a>,
     name: &'a [u8],
     all: &mut Vec<Candidate<'a>>,
 ) {
     let body = &function.body;
-    if body.blocks.is_empty() {
+    if body.events.is_empty() {
         return;
     }
-    let flow = Flow::of(body);
+    let flow = Flow::of(&body.function);
     let headers: Vec<usize> = flow.loops.iter().map(|it| it.header).collect();
     let has_other =
         |it: &Loop| headers.iter().any(|&other| other != it.header && it.contains[other]);
     let depths: Vec<usize> = headers.iter().map(|&it| flow.depth(it)).collect();
     for (around, depth) in flow.loops.into_iter().zip(depths) {
-        let Some(events) = judge.events_of(body, &around).filter(|_| !has_other(&around)) else {
+        let Some(events) = body.events_of(&around).filter(|_| !has_other(&around)) else {
             continue;
         };
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -181,7 +181,7 @@ fn candidates<'a>(
         }
         pairs.truncate(MOST_PAIRS);
         if !pairs.is_empty() {
-            let name = (name, body.blocks[around.header].label);
+            let name = (name, body.function.blocks[around.header].labels[0]);
             all.push(Candidate { function: index, around, depth, name, groups, pairs });
         }
     }
@@ -203,23 +203,25 @@ impl Results {
     fn read(text: &[u8]) -> Results {
         let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
         let mut all = HashMap::new();
+        let sizes = Sizes::new(text, &module);
         for (function, name) in (0..).zip(module.functions()) {
-            let body = module.body(text, function);
-            let successors = body.successors();
-            let key = |block: usize| (name.to_vec(), body.blocks[block].label.to_vec());
-            for (rest, block) in body.blocks.iter().enumerate() {
-                all.entry(key(rest)).or_insert(Vectors::Scalar);
-                if !block.label.starts_with(b"scalar.ph")
-                    && !block.label.starts_with(b"vec.epilog.scalar.ph")
-                {
+            let blocks = module.function(text, &sizes, function).blocks;
+            let key = |label: &[u8]| (name.to_vec(), label.to_vec());
+            for (rest, block) in blocks.iter().enumerate() {
+                for label in &block.labels {
+                    all.entry(key(label)).or_insert(Vectors::Scalar);
+                }
+                let is = |name: &[u8]| block.labels.iter().any(|it| it.starts_with(name));
+                if !is(b"scalar.ph") && !is(b"vec.epilog.scalar.ph") {
                     continue;
                 }
-                let mut blocks = body.blocks.iter().zip(&successors);
-                let is_checked = blocks.any(|(it, next)| {
-                    next.contains(&rest) && it.label.starts_with(b"vector.memcheck")
+                let is_checked = blocks.iter().any(|it| {
+                    it.successors.contains(&rest)
+                        && it.labels.iter().any(|it| it.starts_with(b"vector.memcheck"))
                 });
                 let made = if is_checked { Vectors::Checked } else { Vectors::Vectorised };
-                all.extend(successors[rest].iter().map(|&after| (key(after), made)));
+                let after = block.successors.iter().flat_map(|&after| &blocks[after].labels);
+                all.extend(after.map(|label| (key(label), made)));
             }
         }
         Results(all)

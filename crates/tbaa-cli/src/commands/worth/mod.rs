@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tbaa_ir::Module;
+use tbaa_ir::{Module, Sizes};
 use tbaa_plugin::{Runs, Toolchain, cache, search};
 
 use self::show::Findings;
@@ -104,10 +104,11 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
 fn calls(input: &Input, module: &Module) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
-    let mut calls = Vec::new();
+    let (mut calls, sizes) = (Vec::new(), Sizes::new(input.text(), module));
     for (at, function) in module.functions().enumerate() {
-        let body = module.body(input.text(), at as u32);
-        let callees = body.statements.iter().filter_map(|it| it.call()).map(|it| name(it.callee));
+        let body = module.function(input.text(), &sizes, at as u32);
+        let callees = body.instructions.iter().filter_map(|it| body.call(it));
+        let callees = callees.map(|it| name(it.callee));
         let mut callees: Vec<_> = callees.filter(|it| !it.is_empty()).collect();
         callees.sort_unstable();
         callees.dedup();

@@ -1,0 +1,264 @@
+//! Spelling changes nothing: one program, one answer.
+//!
+//! A module is spelled anew, and each analysis must find in it what it found before, names and
+//! lines apart. What is compared is said by the accesses' positions in the module, which no
+//! spelling changes.
+//!
+//! | spelling | blocks | lint | tag | instrument |
+//! |---|---|---|---|---|
+//! | numbers for names | same | same | types have no names | same |
+//! | bitcode | same | same | same | same |
+//! | blocks cut by a `br` | same | same | same | same |
+//! | casts of no effect | same | same | same | reads in between are told apart |
+//! | address space 1 | same | same | same | memory there gets no checks |
+//! | opaque for typed pointers | same | a cast pointer's pointee names a struct | the indices say less | typed pointers are refused |
+
+use std::path::Path;
+
+use tbaa_check::blocks::{Event, Judge, Wanted};
+use tbaa_check::lint::{self, lint};
+use tbaa_instrument::{Form, instrument};
+use tbaa_ir::{Effects, Module, Names, Opcode, Sizes};
+use tbaa_tests::llvm::Llvm;
+use tbaa_tests::lua;
+use tbaa_tests::respell::{Spelling, assemble, disassemble, named};
+use tbaa_tests::rng::Rng;
+
+/// What each analysis finds, one line for each finding.
+#[derive(PartialEq, Eq)]
+struct Facts {
+    blocks: Vec<String>,
+    lint: Vec<String>,
+    tag: Vec<String>,
+    instrument: Vec<String>,
+}
+
+impl Facts {
+    fn of(text: &[u8]) -> Facts {
+        let module = tbaa_ir::read(text).unwrap();
+        Facts {
+            blocks: blocks(text, &module),
+            lint: findings(text, &module),
+            tag: tags(text, &module),
+            instrument: checks(text, &module),
+        }
+    }
+
+    /// Panics where one of the analyses that a spelling must not concern differs.
+    fn assert_same(&self, other: &Facts, skipped: &[&str], name: &str) {
+        let all = [
+            ("blocks", &self.blocks, &other.blocks),
+            ("lint", &self.lint, &other.lint),
+            ("tag", &self.tag, &other.tag),
+            ("instrument", &self.instrument, &other.instrument),
+        ];
+        for (what, before, after) in all.into_iter().filter(|it| !skipped.contains(&it.0)) {
+            let lines = before.iter().zip(after);
+            let first = lines.clone().position(|(a, b)| a != b).unwrap_or(lines.len());
+            let both = [before, after].map(|it| it.get(first));
+            assert!(before == after, "{name}: {what} differs at {first}: {both:#?}");
+        }
+    }
+}
+
+fn blocks(text: &[u8], module: &Module) -> Vec<String> {
+    let (sizes, effects) = (Sizes::new(text, module), Effects::new(text, module));
+    let judge = Judge::new(module, text, &effects);
+    let mut found = Vec::new();
+    for judged in judge.functions(&sizes, |_| true) {
+        // The position of a call or fence among those of its function.
+        let is_other = |at: &usize| {
+            let opcode = judged.body.function.instructions[*at].opcode;
+            matches!(opcode, Opcode::Call | Opcode::Fence)
+        };
+        let event = |event| match event {
+            Event::Access(access) => format!("access {access}"),
+            Event::Other(at) => format!("call {}", (0..at).filter(is_other).count()),
+        };
+        for blocked in &judged.loads {
+            let wanted = match &blocked.wanted {
+                Wanted::Reuse(earlier) => format!("reuse {earlier:?}"),
+                Wanted::Partly(earlier) => format!("partly {earlier:?}"),
+                Wanted::Hoist(_) => "hoist".to_owned(),
+                Wanted::Sink(_) => "sink".to_owned(),
+                Wanted::Vectorise(_) => "vectorise".to_owned(),
+            };
+            let blockers = blocked.blockers.iter();
+            let blockers = blockers.map(|it| format!("{} {:?}", event(it.event), it.cause));
+            found.push(format!(
+                "{} {wanted}, in {} loops: {}",
+                blocked.load,
+                blocked.depth,
+                blockers.collect::<Vec<_>>().join(", ")
+            ));
+        }
+    }
+    found
+}
+
+fn findings(text: &[u8], module: &Module) -> Vec<String> {
+    let offsets: Vec<usize> =
+        module.instructions().iter().map(|it| it.offset as usize).collect();
+    let access = |at: usize| offsets.partition_point(|&it| it <= at).checked_sub(1);
+    let found = lint(module, text, &lint::Options::default());
+    let mut found: Vec<String> = found
+        .iter()
+        .map(|it| {
+            let start = it.primary.as_ref().map(|it| it.span.start);
+            // What is said of a node stands behind all instructions.
+            let is_node = |at: &usize| text[*at] == b'!' && text[..*at].ends_with(b"\n");
+            format!("{} {:?}", it.code, start.filter(|it| !is_node(it)).map(access))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn tags(text: &[u8], module: &Module) -> Vec<String> {
+    let Ok(tags) = tbaa_tag::tag(text, module, &tbaa_tag::Options::new()) else {
+        return vec!["refused".to_owned()];
+    };
+    let names = Names::of_graph(&tags.graph);
+    let tagged = tags.tags.iter().map(|it| format!("{} {}", it.instruction, names.tag(it.tag)));
+    let untagged = tags.untagged.iter().map(|it| format!("{} {:?}", it.instruction, it.why));
+    tagged.chain(untagged).collect()
+}
+
+/// The checks that a module gets, in the order of the text.
+fn checks(text: &[u8], module: &Module) -> Vec<String> {
+    let Ok(checked) = instrument(text, module, Form::Calls) else {
+        return vec!["refused".to_owned()];
+    };
+    let text = String::from_utf8(checked.text).unwrap();
+    let calls = text.lines().filter(|it| it.starts_with("  call "));
+    let names = calls.filter_map(|it| it.split_once("@__tbaa_witness."));
+    names.map(|(_, it)| it.split('(').next().unwrap().to_owned()).collect()
+}
+
+/// What a spelling may change, by the table above.
+fn skipped(spelling: Spelling) -> &'static [&'static str] {
+    match spelling {
+        Spelling::Numbered => &["tag"],
+        Spelling::Cast | Spelling::AddressSpace => &["instrument"],
+        Spelling::Bitcode | Spelling::Split => &[],
+    }
+}
+
+/// The corpus, and some of Lua's files.
+fn sources() -> Vec<std::path::PathBuf> {
+    let corpus = Path::new(tbaa_tests::ROOT).join("tests/corpus");
+    let mut files: Vec<_> =
+        std::fs::read_dir(corpus).unwrap().map(|it| it.unwrap().path()).collect();
+    files.retain(|it| it.extension().is_some_and(|it| it == "c" || it == "cpp"));
+    files.sort();
+    let some = |it: &std::path::PathBuf| {
+        ["lvm.c", "ltable.c", "lstring.c"].iter().any(|name| it.ends_with(name))
+    };
+    files.extend(lua::sources("lua-5.4.9").into_iter().filter(some));
+    files
+}
+
+#[test]
+fn real_modules_in_other_spellings() {
+    let Some(llvm) = Llvm::get() else { return };
+    let rounds: u64 = std::env::var("TBAA_SPELLINGS").map_or(1, |it| it.parse().unwrap());
+    let mut count = 0;
+    for file in sources() {
+        for level in ["-O0", "-O1", "-O2"] {
+            let options = [level, "-w", "-fno-exceptions"];
+            let text = named(&llvm.clang(&file, &options));
+            let before = Facts::of(&text);
+            for (seed, spelling) in (0..rounds).flat_map(|it| Spelling::ALL.map(|how| (it, how))) {
+                let after = spelling.of(&text, &mut Rng::new(seed));
+                let name = format!("{} {level} {spelling:?} {seed}", file.display());
+                before.assert_same(&Facts::of(&after), skipped(spelling), &name);
+                count += 1;
+            }
+        }
+    }
+    println!("{count} modules in another spelling");
+}
+
+/// Typed pointers as LLVM 14 prints them, beside what LLVM 22 makes of the same bitcode.
+#[test]
+fn typed_pointers_made_opaque() {
+    if Llvm::get().is_none() || std::process::Command::new("clang-14").arg("-v").output().is_err() {
+        return;
+    }
+    let mut count = 0;
+    for file in sources() {
+        for level in ["-O1", "-O2"] {
+            let output = std::process::Command::new("clang-14")
+                .args([level, "-w", "-fno-exceptions", "-S", "-emit-llvm", "-o", "-"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            // The corpus has C that is newer.
+            if !output.status.success() {
+                continue;
+            }
+            let bitcode = assemble("14", &output.stdout);
+            let [typed, opaque] =
+                ["14", "22"].map(|version| Facts::of(&disassemble(version, &bitcode)));
+            let name = format!("{} {level}", file.display());
+            typed.assert_same(&opaque, &["lint", "tag", "instrument"], &name);
+            count += 1;
+        }
+    }
+    println!("{count} modules of typed pointers");
+}
+
+/// One call and one store, in several spellings.
+#[test]
+fn a_pointer_is_one_in_each_spelling() {
+    let metadata = "!0 = !{!\"root\"}\n!1 = !{!2, !2, i64 0}\n!2 = !{!\"int\", !5, i64 0}\n\
+                    !3 = !{!5, !5, i64 0}\n!5 = !{!\"omnipotent char\", !0, i64 0}\n";
+    let call = |ptr: &str, memory: &str| {
+        format!(
+            "define i32 @h({ptr} %p) {{\n  %a = load i32, {ptr} %p, !tbaa !1\n  \
+             call void @set({ptr} %p)\n  %b = load i32, {ptr} %p, !tbaa !1\n  \
+             %s = add i32 %a, %b\n  ret i32 %s\n}}\ndeclare void @set({ptr}) {memory}\n{metadata}"
+        )
+    };
+    let repeated = |pointer: [&str; 2], store: &str, start: [&str; 2]| {
+        format!(
+            "%S = type {{ i32, float }}\ndefine void @f({} %s, {store} %q) {{\n  {}\n  \
+             %a = load i32, {} %i, !tbaa !1\n  store float 1.0, {store} %q, !tbaa !3\n  {}\n  \
+             %b = load i32, {} %j, !tbaa !1\n  %c = add i32 %a, %b\n  \
+             store i32 %c, {} %i, !tbaa !1\n  ret void\n}}\n{metadata}",
+            pointer[0], start[0], pointer[1], start[1], pointer[1], pointer[1]
+        )
+    };
+    let step = "getelementptr %S, ptr %s, i64 0, i32 0";
+    let cast = "bitcast %S* %s to i32*";
+    let of = |step: &str| [format!("%i = {step}"), format!("%j = {step}")];
+    let [steps, casts, frozen] = [step, cast, "freeze ptr %s"].map(of);
+    let start = |it: &[String; 2]| -> [String; 2] { it.clone() };
+    let repeat = |pointer, store, it: &[String; 2]| {
+        let it = start(it);
+        repeated(pointer, store, [&it[0], &it[1]])
+    };
+    let groups = [
+        vec![
+            call("ptr", "memory(argmem: write)"),
+            call("ptr addrspace(1)", "memory(argmem: write)"),
+            call("i32*", "argmemonly"),
+            call("i32 addrspace(3)*", "argmemonly"),
+        ],
+        vec![
+            repeat(["ptr", "ptr"], "ptr", &steps),
+            repeat(["%S*", "i32*"], "float*", &casts),
+            repeat(["ptr", "ptr"], "ptr", &frozen),
+        ],
+    ];
+    for group in groups {
+        let answers: Vec<Vec<String>> = group
+            .iter()
+            .map(|text| blocks(text.as_bytes(), &tbaa_ir::read(text.as_bytes()).unwrap()))
+            .collect();
+        assert!(answers[0].iter().any(|it| it.contains("access") || it.contains("call")));
+        for (answer, text) in answers.iter().zip(&group) {
+            assert_eq!(answer, &answers[0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Other spellings of a module: what a text means stays, and how it says it changes.
+//!
+//! Texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block has
+//! a name, each label and each instruction a line of its own.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use super::rng::Rng;
+
+/// A way to spell a module anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spelling {
+    /// Values, blocks and types have numbers.
+    Numbered,
+    /// Through bitcode.
+    Bitcode,
+    /// Some blocks are cut in two, which a `br` without a condition joins.
+    Split,
+    /// Some pointers are cast to the type that they have.
+    Cast,
+    /// All memory is in another address space.
+    AddressSpace,
+}
+
+impl Spelling {
+    pub const ALL: [Spelling; 5] = [
+        Spelling::Numbered,
+        Spelling::Bitcode,
+        Spelling::Split,
+        Spelling::Cast,
+        Spelling::AddressSpace,
+    ];
+
+    /// Spells a module anew. Panics if LLVM does not take it.
+    pub fn of(self, text: &[u8], rng: &mut Rng) -> Vec<u8> {
+        let text = String::from_utf8_lossy(text);
+        match self {
+            Spelling::Numbered => run("opt-22", &["-S", "-passes=strip-nondebug"], text.as_bytes()),
+            Spelling::Bitcode => disassemble("22", &assemble("22", text.as_bytes())),
+            Spelling::Split => verified(split(&text, rng)),
+            Spelling::Cast => verified(cast(&text, rng)),
+            Spelling::AddressSpace => verified(moved(&text)),
+        }
+    }
+}
+
+/// Gives each value and each block of a module a name.
+pub fn named(text: &[u8]) -> Vec<u8> {
+    run("opt-22", &["-S", "-passes=instnamer"], text)
+}
+
+/// What a version of LLVM makes of a text: bitcode, which newer ones read as well.
+pub fn assemble(version: &str, text: &[u8]) -> Vec<u8> {
+    run(&format!("llvm-as-{version}"), &[], text)
+}
+
+/// What a version of LLVM prints of bitcode.
+pub fn disassemble(version: &str, bitcode: &[u8]) -> Vec<u8> {
+    run(&format!("llvm-dis-{version}"), &[], bitcode)
+}
+
+fn verified(text: String) -> Vec<u8> {
+    assemble("22", text.as_bytes());
+    text.into_bytes()
+}
+
+/// What a program makes of its input.
+fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .args(["-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    let mut stdin = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input));
+        child.wait_with_output().unwrap()
+    });
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+    output.stdout
+}
+
+/// Whether a line is an instruction, and none that goes on from the line before.
+fn is_instruction(line: &str) -> bool {
+    line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  ]")
+}
+
+/// The text of a label.
+fn label(line: &str) -> Option<&str> {
+    let label = line.split(" ;").next()?.trim_end().strip_suffix(':')?;
+    (!line.starts_with([' ', ';', '}'])).then_some(label)
+}
+
+/// Cuts blocks: the part behind a cut has a label of its own, which phis name from then on.
+fn split(text: &str, rng: &mut Rng) -> String {
+    let mut out = String::new();
+    let mut function: Vec<String> = Vec::new();
+    // Labels, and what the last part of their block is called.
+    let mut ends: Vec<(String, String)> = Vec::new();
+    let (mut current, mut before, mut count) = (String::new(), "", 0);
+    for line in text.lines() {
+        if line == "}" {
+            for mut line in function.drain(..) {
+                if line.contains(" = phi ") {
+                    for (label, end) in &ends {
+                        line = line.replace(&format!(", %{label} ]"), &format!(", %{end} ]"));
+                    }
+                }
+                out += &line;
+                out.push('\n');
+            }
+            ends.clear();
+        }
+        let is_in_function = !function.is_empty() || line.starts_with("define ");
+        if !is_in_function {
+            out += line;
+            out.push('\n');
+            continue;
+        }
+        if let Some(label) = label(line) {
+            current = label.to_owned();
+        }
+        let stays = |line: &str| {
+            let first = [" = phi ", " = landingpad", " = catchpad", " = cleanuppad", "musttail"];
+            first.iter().any(|it| line.contains(it))
+        };
+        let may_cut = is_instruction(line) && is_instruction(before) && !stays(line);
+        if may_cut && !stays(before) && !current.is_empty() && rng.below(4) == 0 {
+            let end = format!("split.{count}");
+            count += 1;
+            function.push(format!("  br label %{end}\n\n{end}:"));
+            match ends.iter_mut().find(|it| it.0 == current) {
+                Some(known) => known.1 = end,
+                None => ends.push((current.clone(), end)),
+            }
+        }
+        function.push(line.to_owned());
+        before = line;
+    }
+    out
+}
+
+/// Casts pointers of loads and stores.
+fn cast(text: &str, rng: &mut Rng) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    for line in text.lines() {
+        let is_access = line.contains(" = load ") || line.starts_with("  store ");
+        let at = line.rfind(", ptr %").filter(|_| is_access && rng.below(2) == 0);
+        if let Some(at) = at {
+            let start = at + ", ptr ".len();
+            let end = line[start..].find(',').map_or(line.len(), |end| start + end);
+            let pointer = &line[start..end];
+            out += &match rng.below(2) {
+                0 => format!("  %cast.{count} = bitcast ptr {pointer} to ptr\n"),
+                _ => format!("  %cast.{count} = getelementptr i8, ptr {pointer}, i64 0\n"),
+            };
+            out += &format!("{}%cast.{count}{}\n", &line[..start], &line[end..]);
+            count += 1;
+        } else {
+            out += line;
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Moves variables, slots and functions to address space 1, and all pointers with them.
+fn moved(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let kept = ["!", ";", "attributes ", "source_filename", "target triple", "module asm"];
+        if kept.iter().any(|it| line.starts_with(it)) {
+            out += line;
+        } else if let Some(layout) = line.strip_prefix("target datalayout = \"") {
+            out += &format!("target datalayout = \"A1-G1-P1-{layout}");
+        } else {
+            out += &moved_line(line);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn moved_line(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    let is_word = |it: char| it.is_ascii_alphanumeric() || "._$-".contains(it);
+    while let Some(at) = rest.find(is_word) {
+        let end = rest[at..].find(|it| !is_word(it)).map_or(rest.len(), |end| at + end);
+        let (before, word) = (&rest[..at], &rest[at..end]);
+        out += before;
+        let is_name = before.ends_with(['%', '@', '!', '"']);
+        match word {
+            "ptr" if !is_name => out += "ptr addrspace(1)",
+            // The names of intrinsics say the address space.
+            _ if before.ends_with('@') && word.starts_with("llvm.") => {
+                out += &word.replace(".p0", ".p1");
+            }
+            _ => out += word,
+        }
+        rest = &rest[end..];
+    }
+    out += rest;
+    if line.starts_with('@') {
+        for kind in [" global ", " constant "] {
+            if let Some(at) = out.find(kind).filter(|&at| !out[..at].contains('"')) {
+                out.insert_str(at, " addrspace(1)");
+                break;
+            }
+        }
+    } else if out.contains(" = alloca ") {
+        let end = out.find(", !").unwrap_or(out.len());
+        out.insert_str(end, ", addrspace(1)");
+    }
+    out
+}
