@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use tbaa_ir::{Effects, MemoryEffects, Opcode};
+use tbaa_ir::{Effects, MemoryEffects, Opcode, Sizes};
 use tbaa_tests::cases;
 use tbaa_tests::llvm::{Program, scratch};
 
@@ -39,6 +39,7 @@ fn ask(program: &Program, text: &str) -> Vec<Told> {
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(text.as_bytes(), &module);
+    let sizes = Sizes::new(text.as_bytes(), &module);
     let check = |ours: MemoryEffects, theirs: u32, name: &str, what: &str| {
         let ours = ours.to_bits();
         let holds = if is_exact(name) { ours == theirs } else { ours & theirs == theirs };
@@ -58,13 +59,15 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
         check(effects.of_function(name), told.effects, &told.name, &told.name);
         counts[0] += 1;
         let Some(&function) = bodies.get(name) else { continue };
-        let body = module.body(text.as_bytes(), function);
-        let calls = body.statements.iter().filter(|it| it.opcode == Opcode::Call);
+        let body = module.function(text.as_bytes(), &sizes, function);
+        let calls = body.instructions.iter().filter(|it| it.opcode == Opcode::Call);
         let is_there = |callee: &[u8]| {
             !callee.starts_with(b"llvm.") || names.contains(str::from_utf8(callee).unwrap())
         };
         let calls: Vec<_> =
-            calls.map(|it| (it.call().unwrap(), String::from_utf8_lossy(it.text()))).collect();
+            calls.map(|it| (body.call(it).unwrap(), body.text_of(it))).collect();
+        let calls: Vec<_> =
+            calls.into_iter().map(|it| (it.0, String::from_utf8_lossy(it.1))).collect();
         if calls.iter().any(|(call, _)| !is_there(call.callee)) {
             continue;
         }

@@ -8,13 +8,14 @@ use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
 use tbaa::{AliasRule, Format, Graph, Operand, Oracle, SizedField, Tag, TagId, TypeId};
+use tbaa_check::blocks::Judge;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
 use tbaa_check::{Diagnostic, Level};
 use tbaa_ir::clang::ClangRecords;
 use tbaa_ir::types::ReadTypes;
-use tbaa_ir::{Effects, Keep, Module};
+use tbaa_ir::{Effects, Flow, Keep, Module, Pointers, Sizes};
 use tbaa_lower::{Lowering, Options};
 
 use crate::Rng;
@@ -110,18 +111,26 @@ pub fn text(data: &[u8]) {
 /// `.ll` text with bodies: checks and tags are put into it, and its tags are lowered.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
-    let effects = Effects::new(data, &module);
-    for function in 0..module.functions().len() as u32 {
-        let body = module.body(data, function);
-        let _ = body.successors();
-        for statement in &body.statements {
-            assert!(statement.offset < statement.end() && statement.end() <= data.len());
-            let values = statement.values().count() + statement.operands().rest().len();
-            assert!(values <= 2 * data.len());
-            let _ = (statement.element().map(|it| it.indices().count()), statement.converted());
-            let _ = (statement.stored(), statement.call().map(|it| effects.on_loads(&it)));
+    let (effects, sizes) = (Effects::new(data, &module), Sizes::new(data, &module));
+    for number in 0..module.functions().len() as u32 {
+        let function = std::rc::Rc::new(module.function(data, &sizes, number));
+        for (at, inst) in function.instructions.iter().enumerate() {
+            assert!(inst.span.start < inst.span.end && inst.span.end <= data.len());
+            assert!(function.blocks[function.block_of(at)].instructions.contains(&at));
+            let _ = function.call(inst).map(|it| effects.on_loads(&it));
+            let _ = function.alloca(inst);
+        }
+        let in_blocks: usize = function.blocks.iter().map(|it| it.instructions.len()).sum();
+        assert_eq!(in_blocks, function.instructions.len());
+        if !function.blocks.is_empty() {
+            let flow = Flow::of(&function);
+            let pointers = Pointers::new(&function, Some(&flow), &effects);
+            for value in function.values() {
+                let _ = (pointers.address(value), pointers.origins(value), function.users(value));
+            }
         }
     }
+    let _ = Judge::new(&module, data, &effects).functions(&sizes, |_| true);
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
         if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));

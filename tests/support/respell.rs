@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::rng::Rng;
+use crate::Rng;
 
 /// A way to spell a module anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -54,5 +54,7 @@ fn checks_are_as_written_down() {
 fn arguments_that_another_bracket_closes_are_refused() {
     let text = "define void @f(ptr %p) {\n  call void @g(ptr %p]\n  ret void\n}\n";
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    assert!(module.body(text.as_bytes(), 0).statements[0].call().is_none());
+    let sizes = tbaa_ir::Sizes::new(text.as_bytes(), &module);
+    let function = module.function(text.as_bytes(), &sizes, 0);
+    assert!(function.call(&function.instructions[0]).is_none());
 }

@@ -512,8 +512,9 @@ impl<'t> Reader<'t> {
         let opcode = Opcode::of_other(word).filter(|it| it.is_pure() && depth < DEPTH)?;
         flags(&mut lexer)?;
         (lexer.peek()? == b'(').then_some(())?;
-        // `inrange(0, 8)` stands before the list.
-        let list = Lexer::new(&text[..text.len() - 1], lexer.at + 1);
+        let start = lexer.at + 1;
+        lexer.bracketed("a constant expression").ok()?;
+        let list = Lexer::new(&text[..lexer.at - 1], start);
         let mut inst = Inst {
             opcode,
             is_terminator: false,
