@@ -73,15 +73,15 @@ pub use module::{Instruction, Module, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
 pub use opcode::Opcode;
 #[doc(hidden)]
-pub use pointers::{Address, Object, Pointers};
+pub use pointers::{Address, Object, Pointers, Step};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 #[doc(hidden)]
 pub use scan::starts_entity;
-pub use sizes::{MemorySize, Sizes};
 #[doc(hidden)]
 pub use sizes::Steps;
+pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 #[doc(hidden)]

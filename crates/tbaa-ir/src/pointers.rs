@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::body::{Def, Function, Inst, Value};
 use super::effects::{Effects, Location, MemoryEffects};
-use super::flow::{Flow, Visit, joins};
+use super::flow::{Flow, Visit};
 use super::opcode::Opcode;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::Type;
@@ -76,6 +76,18 @@ struct Captures {
     after: Vec<bool>,
 }
 
+/// A step of the walk over the dominator tree in which values are numbered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Step {
+    /// Into a block.
+    Enter(usize),
+    /// To an instruction, by its index: none that is pure, and none that accesses a register.
+    Instruction(usize),
+    /// Out of the block that was entered last.
+    Leave,
+}
+
 /// What a pure instruction computes.
 #[derive(PartialEq, Eq, Hash)]
 enum Computed<'t> {
@@ -87,11 +99,7 @@ impl<'t> Pointers<'t> {
     /// Follows the pointers of a function; without its flow, slots and equal values are not
     /// looked for.
     #[must_use]
-    pub fn new(
-        function: &Rc<Function<'t>>,
-        flow: Option<&Flow>,
-        effects: &'t Effects<'t>,
-    ) -> Self {
+    pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
             registers: registers(function),
@@ -100,7 +108,7 @@ impl<'t> Pointers<'t> {
             captures: OnceCell::new(),
         };
         if let Some(flow) = flow {
-            pointers.number_all(flow);
+            pointers.number_all(flow, |_, _| None);
         }
         pointers
     }
@@ -134,7 +142,8 @@ impl<'t> Pointers<'t> {
     }
 
     /// Gives equal values one number: along the dominator tree, so that operands have theirs.
-    fn number_all(&mut self, flow: &Flow) {
+    /// `same` sees each step of the walk, and may say that a load yields what an earlier value is.
+    pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
         // What slots had before each block that is not left yet.
@@ -143,6 +152,7 @@ impl<'t> Pointers<'t> {
         let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
         for visit in flow.walk() {
             let Visit::Enter(block) = visit else {
+                same(self, Step::Leave);
                 for (slot, value) in before.pop().into_iter().flatten().rev() {
                     match value {
                         Some(value) => drop(current.insert(slot, value)),
@@ -151,6 +161,7 @@ impl<'t> Pointers<'t> {
                 }
                 continue;
             };
+            same(self, Step::Enter(block));
             let mut changes = Vec::new();
             for &slot in slots.get(block).into_iter().flatten() {
                 let joined = self.fresh();
@@ -189,6 +200,10 @@ impl<'t> Pointers<'t> {
                             self.equate(result, first);
                         }
                     }
+                } else if let Some(earlier) = same(self, Step::Instruction(at))
+                    && let Some(result) = inst.result
+                {
+                    self.equate(result, earlier);
                 }
             }
             before.push(changes);
@@ -208,10 +223,6 @@ impl<'t> Pointers<'t> {
         if self.registers.is_empty() {
             return found;
         }
-        let Some(frontiers) = flow.frontiers() else {
-            self.registers.clear();
-            return found;
-        };
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
         for (at, inst) in self.function.instructions.iter().enumerate() {
             if inst.opcode == Opcode::Store
@@ -224,7 +235,10 @@ impl<'t> Pointers<'t> {
         for (slot, blocks) in stored {
             // The slot is undefined at first, which is a value as well.
             let blocks = blocks.into_iter().chain([0]);
-            joins(&frontiers, blocks).into_iter().for_each(|at| found[at].push(slot));
+            match flow.joins(blocks) {
+                Some(joins) => joins.into_iter().for_each(|at| found[at].push(slot)),
+                None => self.registers.clear(),
+            }
         }
         found.iter_mut().for_each(|slots| slots.sort_unstable());
         found
@@ -312,9 +326,10 @@ impl<'t> Pointers<'t> {
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
         for _ in 0..DEPTH {
-            let next = self.function.inst(at).filter(|it| {
-                it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast()
-            });
+            let next = self
+                .function
+                .inst(at)
+                .filter(|it| it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast());
             match next.and_then(|it| self.function.operand(it, 0)) {
                 Some(base) => at = base,
                 None => break,
@@ -360,7 +375,8 @@ impl<'t> Pointers<'t> {
             };
             for &value in choices {
                 let base = self.address(value).base;
-                let is_phi = base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
+                let is_phi =
+                    base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
                 if is_phi && opcode == Opcode::Phi {
                     return vec![seen[0]];
                 }
@@ -441,10 +457,12 @@ impl<'t> Pointers<'t> {
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
             Def::Global(_) => Object::Global,
-            Def::Parameter(at) => match is_noalias(self.function.header.parameters[at].attributes) {
-                true => Object::Noalias,
-                false => Object::Parameter,
-            },
+            Def::Parameter(at) => {
+                match is_noalias(self.function.header.parameters[at].attributes) {
+                    true => Object::Noalias,
+                    false => Object::Parameter,
+                }
+            }
             Def::Instruction(at) if self.function.instructions[at].opcode == Opcode::Alloca => {
                 Object::Local
             }
@@ -605,13 +623,17 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
     let derives = |opcode| {
         matches!(
             opcode,
-            Opcode::GetElementPtr | Opcode::Phi | Opcode::Select | Opcode::BitCast
-                | Opcode::AddrSpaceCast | Opcode::Freeze
+            Opcode::GetElementPtr
+                | Opcode::Phi
+                | Opcode::Select
+                | Opcode::BitCast
+                | Opcode::AddrSpaceCast
+                | Opcode::Freeze
         )
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
         Opcode::Load => true,
-        Opcode::Store => function.stored(it) != Some(value),
+        Opcode::Store => function.stored(it).is_some_and(|it| it != value),
         Opcode::ICmp => function.operands(it).iter().any(|&it| function.written(it) == b"null"),
         Opcode::Call => function.call(it).is_some_and(|call| {
             let passed = function.operands(it).iter().enumerate();
@@ -619,7 +641,11 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
             call.callee.starts_with(b"llvm.")
                 || passed.all(|(nth, _)| {
                     nth < call.arguments.len()
-                        && effects.argument_is(&call, nth, &["nocapture", "captures(none)", "byval"])
+                        && effects.argument_is(
+                            &call,
+                            nth,
+                            &["nocapture", "captures(none)", "byval"],
+                        )
                 })
         }),
         opcode => derives(opcode),
