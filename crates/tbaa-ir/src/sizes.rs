@@ -168,7 +168,11 @@ impl Sizes {
     /// LLVM: `GEPOperator::collectOffset`.
     #[doc(hidden)]
     #[must_use]
-    pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
+    pub fn steps(
+        &self,
+        ty: Type,
+        indices: impl IntoIterator<Item = Option<i64>>,
+    ) -> Option<Steps> {
         let mut known = self.known.borrow_mut();
         self.layouts(&mut known, |layouts, context| {
             let mut steps = Steps { bytes: 0, variables: Vec::new() };
