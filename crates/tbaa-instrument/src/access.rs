@@ -5,7 +5,8 @@ use super::outcome::SkipReason;
 use super::pass::Current;
 use super::{Form, assembly, inline};
 use tbaa::TagId;
-use tbaa_ir::{Instruction, Opcode, Statement};
+use tbaa_ir::{Inst, Instruction, Opcode};
+use tbaa_types::TypeKind;
 
 /// Memory that is accessed, as the text of operands.
 pub(super) struct Bytes<'a> {
@@ -14,36 +15,34 @@ pub(super) struct Bytes<'a> {
     pub(super) size: &'a str,
 }
 
-impl<'t> Current<'_, 't> {
-    pub(super) fn access(&mut self, statement: &Statement<'t>, access: &Instruction) {
-        let (text, module) = (self.pass.text, self.pass.module);
+impl Current<'_, '_> {
+    pub(super) fn access(&mut self, inst: &Inst, access: &Instruction) {
         if access.opcode == Opcode::VaArg || access.opcode == Opcode::Other {
-            return self.skip(statement, SkipReason::Call);
+            return self.skip(inst, SkipReason::Call);
         }
-        let Some(span) = access.pointer_span(text) else {
-            return self.skip(statement, SkipReason::Unreadable);
+        let Some(pointer) = self.function.pointer(inst) else {
+            return self.skip(inst, SkipReason::Unreadable);
         };
-        let pointer = &text[span.clone()];
         if self.is_own(pointer) {
             return;
         }
-        let ty = text[statement.offset..span.start].trim_ascii_end();
-        let reason = if self.swift_errors.contains(pointer) {
-            Some(SkipReason::SwiftError)
-        } else if ty.ends_with(b")") {
-            Some(SkipReason::AddressSpace)
-        } else if !ty.ends_with(b"ptr") {
-            Some(SkipReason::TypedPointer)
-        } else {
-            None
+        let kind = self.function.ty(pointer).map(|ty| {
+            self.pass.sizes.with_kind(ty, |kind| match kind {
+                TypeKind::Pointer { pointee: Some(_), .. } => Some(SkipReason::TypedPointer),
+                TypeKind::Pointer { address_space: 0, .. } => None,
+                _ => Some(SkipReason::AddressSpace),
+            })
+        });
+        let reason = match self.swift_errors.contains(&pointer) {
+            true => Some(SkipReason::SwiftError),
+            false => kind.unwrap_or(Some(SkipReason::Unreadable)),
         };
         if let Some(reason) = reason {
-            return self.skip(statement, reason);
+            return self.skip(inst, reason);
         }
         // What an atomic operation accesses is the type of its operand.
-        let ty = module.access_type(access);
-        let Some(size) = self.pass.sizes.of(ty) else {
-            return self.skip(statement, SkipReason::Size);
+        let Some(size) = self.pass.size(inst.ty) else {
+            return self.skip(inst, SkipReason::Size);
         };
         let kinds: &[Direction] = match access.opcode {
             Opcode::Load => &[Direction::Read],
@@ -51,20 +50,20 @@ impl<'t> Current<'_, 't> {
             _ => &[Direction::Read, Direction::Write],
         };
         let tag = self.pass.telling(access.tag);
-        let pointer = String::from_utf8_lossy(pointer);
-        let ty = String::from_utf8_lossy(ty);
-        let word = String::from_utf8_lossy(statement.word);
+        let pointer = self.written(pointer);
+        let ty = String::from_utf8_lossy(self.pass.module.access_type(access));
+        let word = inst.opcode.word();
         let size_text = size.store.to_string();
         let bytes = Bytes { pointer: &pointer, size: &size_text };
         let what = shortened(format!("{word} {ty}, ptr {pointer}"));
-        self.touch(statement, tag, kinds, &bytes, &what);
+        self.touch(inst, tag, kinds, &bytes, &what);
     }
 
     /// Tells the runtime of an access; one that has no tag, or one that may
     /// alias everything, clears what it writes.
     pub(super) fn touch(
         &mut self,
-        statement: &Statement<'_>,
+        inst: &Inst,
         tag: Option<TagId>,
         kinds: &[Direction],
         &Bytes { pointer, size }: &Bytes<'_>,
@@ -72,18 +71,18 @@ impl<'t> Current<'_, 't> {
     ) {
         let Some(tag) = tag else {
             if kinds.contains(&Direction::Write) {
-                self.forget(statement, statement.offset, pointer, size);
+                self.forget(inst, inst.span.start, pointer, size);
             }
             return;
         };
         let known = size.parse().unwrap_or(0);
         for &kind in kinds {
-            let site = self.site(statement, tag, known, kind, what.to_owned());
+            let site = self.site(inst, tag, known, kind, what.to_owned());
             let check = Check { direction: kind, size: known };
             if !check::SIZES.contains(&known) {
                 let module = "ptr @__tbaa_witness.module";
                 let call = format!("access(ptr {pointer}, i64 {size}, i32 {site}, {module})");
-                self.before(statement, call);
+                self.before(inst, call);
                 continue;
             }
             self.pass.table.checks.insert(check);
@@ -91,11 +90,11 @@ impl<'t> Current<'_, 't> {
                 Form::Calls => {
                     let row = check::row(site);
                     let call = format!(".{check}.shared(ptr {pointer}, ptr {row})");
-                    self.put(statement, statement.offset, call);
+                    self.put(inst, inst.span.start, call);
                 }
                 Form::Assembly => {
                     let call = assembly::call(check, pointer, site);
-                    self.assembly(statement, statement.offset, &call);
+                    self.assembly(inst, inst.span.start, &call);
                 }
             }
         }
@@ -104,19 +103,13 @@ impl<'t> Current<'_, 't> {
 
 impl Current<'_, '_> {
     /// Forgets at a place what is known of some bytes, such as before a write without a tag.
-    pub(super) fn forget(
-        &mut self,
-        statement: &Statement<'_>,
-        at: usize,
-        pointer: &str,
-        size: &str,
-    ) {
+    pub(super) fn forget(&mut self, inst: &Inst, at: usize, pointer: &str, size: &str) {
         let known = size.parse().unwrap_or(0);
         if (1..=inline::MOST_CLEARED).contains(&known) {
             self.pass.table.clears.insert(known);
-            self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
+            self.put(inst, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
-            self.put(statement, at, format_args!("_clear(ptr {pointer}, i64 {size})"));
+            self.put(inst, at, format_args!("_clear(ptr {pointer}, i64 {size})"));
         }
     }
 }

@@ -9,7 +9,8 @@ use super::outcome::SkipReason;
 use super::pass::Current;
 use super::slots::pointee;
 use tbaa::{CopyEntry, TagId};
-use tbaa_ir::{Argument, Attribute, Call, Global, Instruction, Statement};
+use tbaa_ir::{Argument, Attribute, Call, Def, Global, Inst, Instruction, Value};
+use tbaa_types::{ElementCount, Type, TypeKind};
 
 /// Functions that write a string to their first argument, as many bytes as the
 /// second says at most where `true`: those with a variable number of arguments,
@@ -42,110 +43,109 @@ const RETURN_TWICE: &[&[u8]] =
 const MOST_POINTERS: usize = 3;
 
 impl<'t> Current<'_, 't> {
-    pub(super) fn call(
-        &mut self,
-        statement: &Statement<'t>,
-        access: Option<&Instruction>,
-        after: Option<usize>,
-    ) {
-        let Some(call) = statement.call() else {
+    pub(super) fn call(&mut self, inst: &Inst, access: Option<&Instruction>, after: Option<usize>) {
+        let function = self.function;
+        let Some(call) = function.call(inst) else {
             if access.is_some() {
-                self.skip(statement, SkipReason::Unreadable);
+                self.skip(inst, SkipReason::Unreadable);
             }
             return;
         };
         super::attributes::weaken(call.attributes.clone(), &mut self.pass.edits);
-        let after = after.filter(|_| matches!(statement.word, b"call" | b"invoke"));
+        let arguments = &function.operands(inst)[..call.arguments.len()];
         let tag = access.and_then(|it| it.tag);
         match call.callee {
             b"memcpy" | b"memmove" | b"mempcpy" | b"__memcpy_chk" | b"__memmove_chk" => {
-                self.copy(statement, access, &call);
+                self.copy(inst, access, arguments);
             }
             b"memset" | b"__memset_chk" | b"strncpy" | b"__strncpy_chk" => {
-                self.set(statement, tag, &call);
+                self.set(inst, tag, arguments);
             }
             callee if callee.starts_with(b"llvm.mem") => match &callee[8..] {
-                [b'c' | b'm', ..] => self.copy(statement, access, &call),
-                _ => self.set(statement, tag, &call),
+                [b'c' | b'm', ..] => self.copy(inst, access, arguments),
+                _ => self.set(inst, tag, arguments),
             },
             callee if callee.starts_with(b"llvm.lifetime.") => {
                 // At its end a slot is cleared just before.
                 let after = if callee.starts_with(b"llvm.lifetime.end") {
-                    Some(statement.offset)
+                    Some(inst.span.start)
                 } else {
                     after
                 };
-                self.lifetime(statement, &call.arguments, after);
+                self.lifetime(inst, arguments, after);
             }
             callee if callee.starts_with(b"llvm.stackrestore") => {
-                if let Some(end) = call.arguments.first().filter(|_| self.stack.is_some()) {
-                    self.unstack(statement, &lossy(end.value));
+                if let Some(&end) = arguments.first().filter(|_| self.stack.is_some()) {
+                    self.unstack(inst, &self.written(end));
                 }
             }
-            callee if callee.starts_with(b"llvm.masked.") => self.masked(statement, tag, &call),
+            callee if callee.starts_with(b"llvm.masked.") => {
+                self.masked(inst, tag, &call, arguments)
+            }
             callee if callee.starts_with(b"llvm.va_") => {
                 // The list itself; three words and two counts at most.
-                self.clear(statement, &call.arguments[..call.arguments.len().min(1)], 32);
+                self.clear(inst, arguments.first(), 32);
             }
             callee => {
                 // Elsewhere a tag says what the callee does to `errno`.
                 if tag.is_some() && callee.starts_with(b"llvm.") {
-                    self.skip(statement, SkipReason::Call);
+                    self.skip(inst, SkipReason::Call);
                 }
-                self.other(statement, &call, after);
+                self.other(inst, &call, arguments, after);
             }
         }
     }
 
     /// A call of something else, which may be known to write.
-    fn other(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
-        let arguments = &call.arguments;
+    fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if RETURN_TWICE.contains(&call.callee) {
-            let returned = statement.result.filter(|_| head_of(statement, call).ends_with(b"i32"));
-            let returned = returned.map_or("1".to_owned(), lossy);
-            self.after(statement, after, format_args!("unwound(i32 {returned})"));
+            let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
+            let returned = returned.unwrap_or_else(|| "1".to_owned());
+            self.after(inst, after, format_args!("unwound(i32 {returned})"));
         } else if let Some(&(_, bounded)) = PRINT.iter().find(|(name, _)| *name == call.callee) {
-            let [buffer, rest @ ..] = &arguments[..] else { return };
-            if !buffer.is_pointer() {
+            let [buffer, rest @ ..] = arguments else { return };
+            if !self.is_plain(*buffer) {
                 return;
             }
-            let most = rest.first().filter(|it| bounded && it.ty == b"i64");
-            let most = most.map_or("-1".to_owned(), |it| lossy(it.value));
-            let buffer = lossy(buffer.value);
-            self.after(statement, after, format_args!("printed(ptr {buffer}, i64 {most})"));
+            let is_count = |it: &&Value| self.pass.bits(self.function.ty(**it)) == Some(64);
+            let most = rest.first().filter(|it| bounded && is_count(it));
+            let most = most.map_or("-1".to_owned(), |&it| self.written(it));
+            let buffer = self.written(*buffer);
+            self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
             return;
         }
         // Memory operands of assembly, and results of code that is not checked.
-        let is_result = |argument: &&Argument<'_>| {
+        let is_result = |argument: &Argument<'_>| {
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             has(b"elementtype(") && call.constraints.is_some()
                 || has(b"sret(") && !self.pass.checked.contains(call.callee)
         };
-        let results: Vec<_> = arguments.iter().filter(is_result).copied().collect();
-        for result in results {
-            let size = pointee(&result).and_then(|ty| self.pass.sizes.of(ty));
-            self.clear(statement, &[result], size.map_or(0, |size| size.alloc));
+        let results: Vec<_> =
+            call.arguments.iter().zip(arguments).filter(|it| is_result(it.0)).collect();
+        for (result, value) in results {
+            let size = pointee(result).and_then(|ty| self.pass.sizes.of(ty));
+            self.clear(inst, [value], size.map_or(0, |size| size.alloc));
         }
         match call.constraints {
             Some(constraints) => {
                 // LLVM: no access of memory that others can reach moves past it.
                 if memchr::memmem::find(constraints, b"~{memory}").is_some() {
-                    self.before(statement, "barrier()");
+                    self.before(inst, "barrier()");
                 }
             }
             None => {
-                self.heap(statement, call, after);
-                self.outside(statement, call, after);
+                self.heap(inst, call, arguments, after);
+                self.outside(inst, call, arguments, after);
             }
         }
     }
 
     /// A call that gives out a block of the heap, or takes one back.
-    fn heap(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
+    fn heap(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if known::releases(call.callee)
-            && let Some(block) = call.arguments.first().filter(|it| it.is_pointer())
+            && let Some(&block) = arguments.first().filter(|&&it| self.is_plain(it))
         {
-            self.before(statement, format_args!("released(ptr {})", lossy(block.value)));
+            self.before(inst, format_args!("released(ptr {})", self.written(block)));
         }
         let said = |group: u32| {
             self.pass.groups.of(group).find_map(|(_, it)| match it {
@@ -163,20 +163,21 @@ impl<'t> Current<'_, 't> {
             numbers.map(|number| number.trim().parse().ok()).collect::<Option<Vec<usize>>>()
         });
         let known = || known::allocates(call.callee).map(<[usize]>::to_vec);
-        let (Some(sizes), Some(result)) = (stated.or_else(known), statement.result) else { return };
-        let mut factors = sizes.iter().map(|&at| call.arguments.get(at));
-        let Some(Some(first)) = factors.next() else { return };
-        let mut size = self.length(statement, first);
-        if let Some(Some(second)) = factors.next() {
-            let second = self.length(statement, second);
-            size = self.value(statement.offset, format_args!("mul i64 {size}, {second}"));
+        let result = self.result(inst);
+        let (Some(sizes), Some(result)) = (stated.or_else(known), result) else { return };
+        let mut factors = sizes.iter().map(|&at| arguments.get(at));
+        let Some(Some(&first)) = factors.next() else { return };
+        let mut size = self.length(inst.span.start, first);
+        if let Some(Some(&second)) = factors.next() {
+            let second = self.length(inst.span.start, second);
+            size = self.value(inst.span.start, format_args!("mul i64 {size}, {second}"));
         }
-        self.after(statement, after, format_args!("allocated(ptr {}, i64 {size})", lossy(result)));
+        self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
     /// Tells the runtime which pointers a call hands to a function that may not be checked,
     /// and what such a function returns.
-    fn outside(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
+    fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(call.callee)
             || call.callee.starts_with(b"llvm.")
@@ -192,8 +193,7 @@ impl<'t> Current<'_, 't> {
         let name = name.strip_prefix(b"\"").unwrap_or(name);
         if let Some(parts) = known::parts(name) {
             for &(at, size) in parts {
-                let argument = call.arguments.get(at..=at).unwrap_or_default();
-                self.clear(statement, argument, size);
+                self.clear(inst, arguments.get(at), size);
             }
             return;
         }
@@ -202,80 +202,74 @@ impl<'t> Current<'_, 't> {
             _ => *self.pass.written.entry(name).or_insert_with(|| known::written(name)),
         };
         let mut pointers = Vec::new();
-        for (at, argument) in call.arguments.iter().enumerate() {
+        for (at, (argument, &value)) in call.arguments.iter().zip(arguments).enumerate() {
+            let def = self.function.def(value);
             // A mask has no bit for what comes after its last; that is like the last.
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             if written >> at.min(31) & 1 == 0
-                || !argument.is_pointer()
-                || matches!(argument.value, b"null" | b"undef" | b"poison")
+                || !self.is_plain(value)
+                || matches!(def, Def::Constant | Def::Undefined)
                 || [&b"byval("[..], b"sret(", b"readonly", b"readnone"].into_iter().any(has)
             {
                 continue;
             }
-            let size = match argument.value.strip_prefix(b"@") {
-                Some(global) => match self.pass.globals.get(global) {
+            let size = match def {
+                Def::Global(global) => match self.pass.globals.get(global) {
                     Some(Global { constant: true, .. }) => continue,
                     Some(Global { size, .. }) => *size,
                     None => 0,
                 },
-                None => self.slots.get(argument.value).map_or(0, |slot| slot.size),
+                _ => self.slots.get(&value).map_or(0, |slot| slot.size),
             };
-            pointers.push((lossy(argument.value), size));
+            pointers.push((self.written(value), size));
         }
         let target = lossy(call.target);
         for some in pointers.chunks(MOST_POINTERS) {
-            self.out(statement, statement.offset, &target, some);
+            self.out(inst, inst.span.start, &target, some);
         }
-        let head = head_of(statement, call);
-        let returns_pointer =
-            head.ends_with(b"ptr") || memchr::memmem::find(head, b" ptr (").is_some();
         if written != 0
-            && returns_pointer
-            && let (Some(result), Some(after)) = (statement.result, after)
+            && self.pass.is_plain(inst.ty)
+            && let (Some(result), Some(after)) = (self.result(inst), after)
         {
-            self.out(statement, after, &target, &[(lossy(result), 0)]);
+            self.out(inst, after, &target, &[(result, 0)]);
         }
     }
 
-    fn out(
-        &mut self,
-        statement: &Statement<'_>,
-        at: usize,
-        target: &str,
-        pointers: &[(String, u64)],
-    ) {
+    fn out(&mut self, inst: &Inst, at: usize, target: &str, pointers: &[(String, u64)]) {
         self.pass.table.out.insert(pointers.len());
         let mut call = format!(".out{}(ptr {target}", pointers.len());
         for (pointer, size) in pointers {
             let _ = write!(call, ", ptr {pointer}, i64 {size}");
         }
         call.push(')');
-        self.put(statement, at, call);
+        self.put(inst, at, call);
     }
 
     /// Clears bytes at each of the pointers.
-    fn clear(&mut self, statement: &Statement<'_>, pointers: &[Argument<'_>], size: u64) {
-        for pointer in pointers.iter().filter(|it| it.is_pointer() && size > 0) {
-            let size = size.to_string();
-            self.forget(statement, statement.offset, &lossy(pointer.value), &size);
+    fn clear<'v>(&mut self, inst: &Inst, pointers: impl IntoIterator<Item = &'v Value>, size: u64) {
+        for &pointer in pointers {
+            if self.is_plain(pointer) && size > 0 {
+                let pointer = self.written(pointer);
+                self.forget(inst, inst.span.start, &pointer, &size.to_string());
+            }
         }
     }
 
-    fn set(&mut self, statement: &Statement<'t>, tag: Option<TagId>, call: &Call<'t>) {
-        let [to, _, size, ..] = &call.arguments[..] else {
-            return self.skip(statement, SkipReason::Unreadable);
+    fn set(&mut self, inst: &Inst, tag: Option<TagId>, arguments: &[Value]) {
+        let &[to, _, size, ..] = arguments else {
+            return self.skip(inst, SkipReason::Unreadable);
         };
-        if !to.is_pointer() {
-            return self.skip(statement, SkipReason::AddressSpace);
+        if !self.is_plain(to) {
+            return self.skip(inst, SkipReason::AddressSpace);
         }
-        if self.is_own(to.value) {
+        if self.is_own(to) {
             return;
         }
-        let (pointer, size) = (lossy(to.value), self.length(statement, size));
+        let (pointer, size) = (self.written(to), self.length(inst.span.start, size));
         let tag = self.pass.telling(tag);
         let what = shortened(format!("memset, ptr {pointer}"));
         self.touch(
-            statement,
+            inst,
             tag,
             &[Direction::Write],
             &Bytes { pointer: &pointer, size: &size },
@@ -283,32 +277,32 @@ impl<'t> Current<'_, 't> {
         );
     }
 
-    fn copy(&mut self, statement: &Statement<'t>, access: Option<&Instruction>, call: &Call<'t>) {
-        let [to, from, size, ..] = &call.arguments[..] else {
-            return self.skip(statement, SkipReason::Unreadable);
+    fn copy(&mut self, inst: &Inst, access: Option<&Instruction>, arguments: &[Value]) {
+        let &[to, from, size, ..] = arguments else {
+            return self.skip(inst, SkipReason::Unreadable);
         };
-        if !to.is_pointer() || !from.is_pointer() {
-            return self.skip(statement, SkipReason::AddressSpace);
+        if !self.is_plain(to) || !self.is_plain(from) {
+            return self.skip(inst, SkipReason::AddressSpace);
         }
-        let size = self.length(statement, size);
+        let size = self.length(inst.span.start, size);
         let tag = access.and_then(|it| it.tag);
         let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
         let sides = [(from, Direction::Read, "from"), (to, Direction::Write, "to")];
         for (argument, kind, word) in sides {
-            if self.is_own(argument.value) {
+            if self.is_own(argument) {
                 continue;
             }
-            let pointer = lossy(argument.value);
+            let pointer = self.written(argument);
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
                 let tag = self.pass.telling(tag);
                 let bytes = Bytes { pointer: &pointer, size: &size };
-                self.touch(statement, tag, &[kind], &bytes, &what);
+                self.touch(inst, tag, &[kind], &bytes, &what);
                 continue;
             }
             if kind == Direction::Write {
                 // What lies between the members.
-                self.forget(statement, statement.offset, &pointer, &size);
+                self.forget(inst, inst.span.start, &pointer, &size);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {
@@ -317,57 +311,61 @@ impl<'t> Current<'_, 't> {
                     continue;
                 };
                 let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}").to_string();
-                let (place, size) = (self.value(statement.offset, at), size.to_string());
+                let (place, size) = (self.value(inst.span.start, at), size.to_string());
                 let bytes = Bytes { pointer: &place, size: &size };
-                self.touch(statement, Some(tag), &[kind], &bytes, &what);
+                self.touch(inst, Some(tag), &[kind], &bytes, &what);
             }
         }
     }
 
-    /// A length as an `i64`.
-    fn length(&mut self, statement: &Statement<'_>, length: &Argument<'_>) -> String {
-        let value = lossy(length.value);
-        if length.ty == b"i64" || value.parse::<u64>().is_ok() {
-            return value;
+    /// A length as an `i64`, at a place.
+    pub(super) fn length(&mut self, at: usize, length: Value) -> String {
+        let value = self.written(length);
+        match self.pass.bits(self.function.ty(length)) {
+            Some(bits) if bits != 64 && !matches!(self.function.def(length), Def::Integer(0..)) => {
+                self.value(at, format_args!("zext i{bits} {value} to i64"))
+            }
+            _ => value,
         }
-        let ty = lossy(length.ty);
-        self.value(statement.offset, format_args!("zext {ty} {value} to i64"))
     }
 
     /// Masked loads and stores, gathers and scatters.
-    fn masked(&mut self, statement: &Statement<'t>, tag: Option<TagId>, call: &Call<'t>) {
+    fn masked(&mut self, inst: &Inst, tag: Option<TagId>, call: &Call<'t>, arguments: &[Value]) {
         let operation = call.callee["llvm.masked.".len()..].split(|&b| b == b'.').next();
         let (kind, spread) = match operation {
             Some(b"load") => (Direction::Read, false),
             Some(b"store") => (Direction::Write, false),
             Some(b"gather") => (Direction::Read, true),
             Some(b"scatter") => (Direction::Write, true),
-            _ => return self.skip(statement, SkipReason::Call),
+            _ => return self.skip(inst, SkipReason::Call),
         };
         let tag = self.pass.telling(tag);
         if tag.is_none() && kind == Direction::Read {
             return;
         }
-        let of_mask = |it: &&Argument<'_>| it.ty.ends_with(b" x i1>");
-        let of_pointer = |it: &&Argument<'_>| match spread {
-            true => it.ty.ends_with(b" x ptr>"),
-            false => it.is_pointer(),
+        let element = |it: Value| {
+            self.pass.sizes.with_kind(self.function.ty(it)?, |kind| match kind {
+                TypeKind::Vector { element, .. } => Some(element),
+                _ => None,
+            })
         };
-        let value = match kind {
-            Direction::Read => call.arguments.last(),
-            Direction::Write => call.arguments.first(),
+        let is_mask = |it: &&Value| self.pass.bits(element(**it)) == Some(1);
+        let is_pointer = |it: &&Value| match spread {
+            true => self.pass.is_plain(element(**it)),
+            false => self.is_plain(**it),
         };
-        let mask =
-            call.arguments.iter().rev().skip(usize::from(kind == Direction::Read)).find(of_mask);
-        let pointer =
-            call.arguments.iter().skip(usize::from(kind == Direction::Write)).find(of_pointer);
-        let lanes = value.and_then(|value| self.lanes(value.ty));
-        let (Some(mask), Some(pointer), Some((lanes, size))) = (mask, pointer, lanes) else {
-            return self.skip(statement, SkipReason::Size);
+        let (read, write) = (kind == Direction::Read, kind == Direction::Write);
+        let value = if read { arguments.last() } else { arguments.first() };
+        let mask = arguments.iter().rev().skip(usize::from(read)).find(is_mask);
+        let pointer = arguments.iter().skip(usize::from(write)).find(is_pointer);
+        let lanes = value.and_then(|&value| self.lanes(self.function.ty(value)?));
+        let (Some(&mask), Some(&pointer), Some((lanes, size))) = (mask, pointer, lanes) else {
+            return self.skip(inst, SkipReason::Size);
         };
+        let (pointer, mask) = (self.written(pointer), self.written(mask));
         let site = tag.map(|tag| {
-            let what = shortened(format!("{} {}", lossy(call.callee), lossy(pointer.value)));
-            self.site(statement, tag, size, kind, what)
+            let what = shortened(format!("{} {pointer}", lossy(call.callee)));
+            self.site(inst, tag, size, kind, what)
         });
         let call = |pointer: &str, bits: &str| match site {
             Some(site) => format!(
@@ -375,40 +373,36 @@ impl<'t> Current<'_, 't> {
             ),
             None => format!("masked_clear(ptr {pointer}, i64 {bits}, i64 {size})"),
         };
-        let (at, ty) = (statement.offset, lossy(mask.ty));
-        let (pointers, pointer, mask) =
-            (lossy(pointer.ty), lossy(pointer.value), lossy(mask.value));
+        let (at, ty) = (inst.span.start, format!("<{lanes} x i1>"));
         if !spread {
             let bits = self.value(at, format_args!("bitcast {ty} {mask} to i{lanes}"));
             let bits = match lanes {
                 64 => bits,
                 _ => self.value(at, format_args!("zext i{lanes} {bits} to i64")),
             };
-            return self.before(statement, call(&pointer, &bits));
+            return self.before(inst, call(&pointer, &bits));
         }
         for lane in 0..lanes {
-            let lane_of = |ty, value| format!("extractelement {ty} {value}, i64 {lane}");
-            let one = self.value(at, lane_of(&pointers, &pointer));
+            let lane_of =
+                |ty: &str, value: &str| format!("extractelement {ty} {value}, i64 {lane}");
+            let one = self.value(at, lane_of(&format!("<{lanes} x ptr>"), &pointer));
             let bit = self.value(at, lane_of(&ty, &mask));
             let bit = self.value(at, format_args!("zext i1 {bit} to i64"));
-            self.before(statement, call(&one, &bit));
+            self.before(inst, call(&one, &bit));
         }
     }
 
     /// Returns how many elements a vector has, up to 64, and the bytes of one.
-    fn lanes(&mut self, ty: &[u8]) -> Option<(u32, u64)> {
-        let inner = str::from_utf8(ty).ok()?.strip_prefix('<')?.strip_suffix('>')?;
-        let (count, element) = inner.split_once(" x ")?;
-        let count: u32 = count.trim().parse().ok()?;
-        let size = self.pass.sizes.of(element.trim().as_bytes())?.store;
+    fn lanes(&self, ty: Type) -> Option<(u32, u64)> {
+        let (count, element) = self.pass.sizes.with_kind(ty, |kind| match kind {
+            TypeKind::Vector { element, count: ElementCount::Fixed(count) } => {
+                Some((count, element))
+            }
+            _ => None,
+        })?;
+        let size = self.pass.size(Some(element))?.store;
         ((1..=64).contains(&count) && size > 0).then_some((count, size))
     }
-}
-
-/// What stands before the callee of a call.
-fn head_of<'t>(statement: &Statement<'t>, call: &Call<'t>) -> &'t [u8] {
-    let text = statement.text();
-    text[..call.target.as_ptr().addr() - text.as_ptr().addr()].trim_ascii_end()
 }
 
 fn lossy(text: &[u8]) -> String {

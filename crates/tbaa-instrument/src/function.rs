@@ -2,18 +2,18 @@
 
 use super::Form;
 use super::attributes::{number, weaken};
-use super::flow::flow_of;
 use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
-use super::slots;
+use super::repeats::repeats;
 use super::table::Table;
 use std::fmt::Write;
+use std::rc::Rc;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Body, DebugInfo, Edits, Effects, Groups, Module, Names, Opcode, Sizes, Statement, TextError,
-    TextErrorKind, globals,
+    DebugInfo, Edits, Effects, Flow, Function, Groups, Inst, Module, Names, Opcode, Pointers,
+    Sizes, TextError, TextErrorKind, globals,
 };
 use tbaa_lex::lexer::Lexer;
 
@@ -39,16 +39,16 @@ pub(super) fn instrument(
     for group in groups.numbers() {
         weaken(groups.of(group), &mut edits);
     }
-    let sizes = Sizes::new(text, module);
+    let (sizes, effects) = (&Sizes::new(text, module), &Effects::new(text, module));
     let mut pass = Pass {
         text,
         form,
         module,
-        globals: globals(text, &sizes),
+        globals: globals(text, sizes),
         sizes,
         edits,
         checked: HashSet::default(),
-        effects: Effects::new(text, module),
+        effects,
         written: HashMap::default(),
         skipped: Vec::new(),
         table: Table::default(),
@@ -65,7 +65,7 @@ pub(super) fn instrument(
     pass.own_tag = pass.own_tag();
     let mut bodies = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
-        let body = module.body(text, function);
+        let body = module.function(text, sizes, function);
         match pass.reason(&body) {
             Some(reason) => pass.skip(name, body.header.end, reason),
             None => {
@@ -76,8 +76,8 @@ pub(super) fn instrument(
             }
         }
     }
-    for (name, body) in &bodies {
-        pass.function(name, body);
+    for (name, body) in bodies {
+        pass.function(name, Rc::new(body));
     }
     let typed = pass.skipped.iter().find(|it| it.reason == SkipReason::TypedPointer);
     if let Some(skipped) = typed {
@@ -130,7 +130,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Why a function gets no checks.
-    fn reason(&mut self, body: &Body<'t>) -> Option<SkipReason> {
+    fn reason(&mut self, body: &Function<'t>) -> Option<SkipReason> {
         let header = &body.header;
         weaken(header.attributes.clone(), &mut self.edits);
         let has = |word| self.groups.have(header.attributes.clone(), word);
@@ -141,15 +141,16 @@ impl<'t> Pass<'t> {
         } else if memchr::memmem::find(header.text, b" gc \"").is_some() {
             return Some(SkipReason::Collected);
         }
-        let funclet =
-            |it: &Statement<'_>| matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch");
-        body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
+        let funclet = |it: &Inst| {
+            matches!(it.opcode, Opcode::CatchPad | Opcode::CleanupPad | Opcode::CatchSwitch)
+        };
+        body.instructions.iter().any(funclet).then_some(SkipReason::Funclets)
     }
 
     /// Whether a call of this name runs this body, and so its checks. LLVM may drop a body that is
     /// `available_externally`, as those of templates that are declared `extern`: it is made to stay.
     /// One that calls its own name means the other body, as glibc's `btowc` does.
-    fn runs(&mut self, name: &[u8], body: &Body<'_>) -> bool {
+    fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
         let words = &header.text[..memchr::memchr(b'@', header.text).unwrap_or(0)];
@@ -157,8 +158,8 @@ impl<'t> Pass<'t> {
         let Some(at) = memchr::memmem::find(words, EXTERNAL) else {
             return !has(b"weak") && !has(b"linkonce");
         };
-        let calls_itself = |it: &Statement<'_>| it.call().is_some_and(|it| it.callee == name);
-        if body.statements.iter().any(calls_itself) {
+        let calls_itself = |it: &Inst| body.call(it).is_some_and(|it| it.callee == name);
+        if body.instructions.iter().any(calls_itself) {
             return false;
         }
         let start = header.end - header.text.len() + at;
@@ -166,55 +167,55 @@ impl<'t> Pass<'t> {
         true
     }
 
-    fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
-        if let Some(at) = prefix_place(body) {
+    fn function(&mut self, name: &'t [u8], function: Rc<Function<'t>>) {
+        if let Some(at) = prefix_place(&function) {
             self.edits.insert(at, format!("prefix i64 {CHECKED} "));
         }
-        let has = |word| self.groups.have(body.header.attributes.clone(), word);
+        if function.blocks.is_empty() {
+            return;
+        }
+        let has = |word| self.groups.have(function.header.attributes.clone(), word);
         let coroutine = has(b"presplitcoroutine");
+        let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        let mut pointers = Pointers::new(&function, None, self.effects);
+        let repeated = repeats(self, &function, &flow, &mut pointers);
         let mut current = Current {
             name,
-            subprogram: location(body.header.text),
+            subprogram: location(function.header.text),
             location: None,
             values: 0,
             slots: HashMap::default(),
-            registers: slots::registers(self.text, body, self.module),
             own: HashSet::default(),
             swift_errors: HashSet::default(),
             stack: None,
             pass: self,
+            function: &function,
+            pointers: &pointers,
         };
-        current.enter(body, coroutine);
-        current.body(body);
+        current.enter(coroutine);
+        current.body(&flow, &repeated);
     }
 }
 
-impl<'t> Current<'_, 't> {
-    fn body(&mut self, body: &Body<'t>) {
-        let module = self.pass.module;
-        let statements = &body.statements[..];
-        let returned = returned(body);
-        let flow = flow_of(body);
-        let repeated = self.repeats(body, flow.as_ref());
-        for (at, statement) in statements.iter().enumerate() {
-            if repeated.contains(&at) {
-                continue;
-            }
-            let access = statement.access.map(|access| &module.instructions()[access]);
-            let after = match statement.word {
-                b"invoke" => returned.get(&at).copied(),
-                _ => statements.get(at + 1).map(|next| next.offset),
+impl Current<'_, '_> {
+    fn body(&mut self, flow: &Flow, repeated: &HashSet<usize>) {
+        let (module, function) = (self.pass.module, self.function);
+        let all = &function.instructions[..];
+        for (at, inst) in all.iter().enumerate().filter(|it| !repeated.contains(&it.0)) {
+            let access = inst.access.map(|access| &module.instructions()[access]);
+            let after = match inst.is_terminator {
+                true => returned(function, flow, at),
+                false => all.get(at + 1).map(|next| next.span.start),
             };
-            match (statement.word, access) {
-                (b"alloca", _) => self.alloca(statement, after),
-                (b"landingpad", _) => self.after(statement, after, "unwound(i32 1)"),
-                (b"ret" | b"resume", _) => {
-                    let before = at.checked_sub(1).map(|at| &statements[at]);
-                    self.leave(before.filter(|it| is_last(it)).unwrap_or(statement));
+            match (inst.opcode, access) {
+                (Opcode::Alloca, _) => self.alloca(inst, after),
+                (Opcode::LandingPad, _) => self.after(inst, after, "unwound(i32 1)"),
+                (Opcode::Ret | Opcode::Resume, _) => {
+                    let before = at.checked_sub(1).map(|at| &all[at]);
+                    self.leave(before.filter(|it| is_last(function, it)).unwrap_or(inst));
                 }
-                _ if statement.opcode == Opcode::Call => self.call(statement, access, after),
-                (_, Some(_)) if is_sanitizers(statement) => {}
-                (_, Some(access)) => self.access(statement, access),
+                (Opcode::Call, _) => self.call(inst, access, after),
+                (_, Some(access)) if !is_sanitizers(function, inst) => self.access(inst, access),
                 _ => {}
             }
         }
@@ -222,21 +223,22 @@ impl<'t> Current<'_, 't> {
 }
 
 /// Returns whether nothing may stand between a call and the `ret` after it.
-fn is_last(statement: &Statement<'_>) -> bool {
-    let text = statement.text();
-    statement.must_tail || memchr::memmem::find(text, b"@llvm.experimental.deoptimize").is_some()
+fn is_last(function: &Function<'_>, inst: &Inst) -> bool {
+    let deoptimizes = b"llvm.experimental.deoptimize";
+    function.is_must_tail(inst)
+        || function.call(inst).is_some_and(|call| call.callee.starts_with(deoptimizes))
 }
 
 /// Returns whether the instruction is another sanitizer's own.
-fn is_sanitizers(statement: &Statement<'_>) -> bool {
-    memchr::memmem::find(statement.text(), b"!nosanitize").is_some()
+pub(super) fn is_sanitizers(function: &Function<'_>, inst: &Inst) -> bool {
+    memchr::memmem::find(function.text_of(inst), b"!nosanitize").is_some()
 }
 
 /// Where a function's prefix data is to stand; `None` if it has some, or its header cannot be
 /// made out.
 ///
 /// LLVM: `LLParser::parseFunctionHeader`.
-fn prefix_place(body: &Body<'_>) -> Option<usize> {
+fn prefix_place(body: &Function<'_>) -> Option<usize> {
     let header = body.header.text;
     let start = body.header.end - header.len();
     let mut lexer = Lexer::new(header, 0);
@@ -271,29 +273,16 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// For each `invoke`, where its result is there first, if nothing else leads there.
-fn returned(body: &Body<'_>) -> HashMap<usize, usize> {
-    let mut entries: HashMap<usize, u32> = HashMap::default();
-    let successors = body.successors();
-    for &to in successors.iter().flatten() {
-        *entries.entry(to).or_default() += 1;
-    }
-    let mut found = HashMap::default();
-    for (block, to) in body.blocks.iter().zip(&successors) {
-        let Some(last) = block.statements.end.checked_sub(1) else { continue };
-        if body.statements.get(last).is_none_or(|it| it.word != b"invoke") {
-            continue;
-        }
-        let normal = to.iter().filter_map(|&to| {
-            let first = body.statements.get(body.blocks[to].statements.start)?;
-            let alone = entries[&to] == 1 && !matches!(first.word, b"phi" | b"landingpad");
-            alone.then_some(first.offset)
-        });
-        if let [place] = normal.collect::<Vec<_>>()[..] {
-            found.insert(last, place);
-        }
-    }
-    found
+/// Where the result of a call that ends a block is there first, if nothing else leads there.
+fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
+    let place = |&to: &usize| {
+        let first = &function.instructions[*function.blocks[to].instructions.first()?];
+        let is_alone = flow.before(to).count() == 1;
+        let is_plain = !matches!(first.opcode, Opcode::Phi | Opcode::LandingPad);
+        (is_alone && is_plain).then_some(first.span.start)
+    };
+    let mut places = function.blocks[function.block_of(at)].successors.iter().filter_map(place);
+    places.next().filter(|_| places.next().is_none())
 }
 
 /// Returns whether checks run on a target, by its triple.

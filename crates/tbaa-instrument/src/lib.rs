@@ -21,7 +21,6 @@ mod assembly;
 mod attributes;
 mod calls;
 mod check;
-mod flow;
 mod function;
 mod inline;
 mod known;

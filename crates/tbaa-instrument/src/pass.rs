@@ -10,19 +10,23 @@ use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{DebugInfo, Edits, Effects, Global, Groups, Module, Names, Sizes, Statement};
+use tbaa_ir::{
+    DebugInfo, Edits, Effects, Function, Global, Groups, Inst, MemorySize, Module, Names, Pointers,
+    Sizes, Value,
+};
+use tbaa_types::{Type, TypeKind};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
     pub(super) text: &'t [u8],
     pub(super) form: Form,
     pub(super) module: &'t Module,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: &'t Sizes,
     pub(super) edits: Edits,
     /// Functions with a body that gets checks.
     pub(super) checked: HashSet<&'t [u8]>,
     pub(super) globals: HashMap<&'t [u8], Global<'t>>,
-    pub(super) effects: Effects<'t>,
+    pub(super) effects: &'t Effects<'t>,
     /// What functions write through their arguments, of those asked about.
     pub(super) written: HashMap<&'t [u8], u32>,
     pub(super) skipped: Vec<Skipped>,
@@ -47,6 +51,8 @@ pub(super) struct Pass<'t> {
 /// The function that the pass is in.
 pub(super) struct Current<'p, 't> {
     pub(super) pass: &'p mut Pass<'t>,
+    pub(super) function: &'p Function<'t>,
+    pub(super) pointers: &'p Pointers<'t>,
     pub(super) name: &'t [u8],
     /// The `DISubprogram`.
     pub(super) subprogram: Option<u32>,
@@ -55,20 +61,17 @@ pub(super) struct Current<'p, 't> {
     /// Values that are inserted are named by their numbers.
     pub(super) values: u32,
     /// Stack slots that stay in memory.
-    pub(super) slots: HashMap<&'t [u8], Slot<'t>>,
-    /// Those that LLVM keeps in registers.
-    pub(super) registers: HashSet<&'t [u8]>,
-    /// Pointers into slots of which nothing can be reported.
-    pub(super) own: HashSet<&'t [u8]>,
-    pub(super) swift_errors: HashSet<&'t [u8]>,
+    pub(super) slots: HashMap<Value, Slot>,
+    /// Those of which nothing can be reported.
+    pub(super) own: HashSet<Value>,
+    pub(super) swift_errors: HashSet<Value>,
     /// Where the stack ends before what the function allocates there while it runs, if it does.
     pub(super) stack: Option<String>,
 }
 
 /// A stack slot whose place is known wherever the function ends.
 #[derive(Clone, Copy)]
-pub(super) struct Slot<'t> {
-    pub(super) name: &'t [u8],
+pub(super) struct Slot {
     /// In bytes.
     pub(super) size: u64,
     /// Whether `llvm.lifetime.start` says when it begins.
@@ -93,23 +96,59 @@ impl<'t> Pass<'t> {
     pub(super) fn telling(&self, tag: Option<TagId>) -> Option<TagId> {
         tag.filter(|tag| !self.universal[tag.index()])
     }
+
+    /// The size of a type, unless only the machine knows it.
+    pub(super) fn size(&self, ty: Option<Type>) -> Option<MemorySize> {
+        self.sizes.size_of(ty?).filter(|size| !size.scalable)
+    }
+
+    /// Whether a type is `ptr`, to address space 0.
+    pub(super) fn is_plain(&self, ty: Option<Type>) -> bool {
+        let is_plain = |kind: TypeKind<'_>| {
+            matches!(kind, TypeKind::Pointer { address_space: 0, pointee: None })
+        };
+        ty.is_some_and(|ty| self.sizes.with_kind(ty, is_plain))
+    }
+
+    /// How many bits an integer type has; `None` of other types.
+    pub(super) fn bits(&self, ty: Option<Type>) -> Option<u32> {
+        self.sizes.with_kind(ty?, |kind| match kind {
+            TypeKind::Int(bits) => Some(bits),
+            _ => None,
+        })
+    }
 }
 
 impl Current<'_, '_> {
-    pub(super) fn skip(&mut self, statement: &Statement<'_>, reason: SkipReason) {
-        self.pass.skip(self.name, statement.offset, reason);
+    /// Whether a value is a `ptr` to address space 0.
+    pub(super) fn is_plain(&self, value: Value) -> bool {
+        self.pass.is_plain(self.function.ty(value))
+    }
+
+    /// A value as the text writes it.
+    pub(super) fn written(&self, value: Value) -> String {
+        String::from_utf8_lossy(self.function.written(value)).into_owned()
+    }
+
+    /// The result of an instruction, if the text has a name for it.
+    pub(super) fn result(&self, inst: &Inst) -> Option<String> {
+        inst.result.map(|it| self.written(it)).filter(|name| !name.is_empty())
+    }
+
+    pub(super) fn skip(&mut self, inst: &Inst, reason: SkipReason) {
+        self.pass.skip(self.name, inst.span.start, reason);
     }
 
     /// Adds a site of an access.
     pub(super) fn site(
         &mut self,
-        statement: &Statement<'_>,
+        inst: &Inst,
         tag: TagId,
         size: u64,
         direction: Direction,
         what: String,
     ) -> u32 {
-        let place = self.pass.debug.location_at(statement.offset);
+        let place = self.pass.debug.location_at(inst.span.start);
         let base = self.pass.module.graph().tag(tag).ok();
         let base = base.and_then(|it| self.pass.names.typedef(it.base)).unwrap_or_default();
         let (tag, function) = (tag.index(), self.name);
@@ -118,24 +157,19 @@ impl Current<'_, '_> {
     }
 
     /// Calls the runtime before an instruction: `released(ptr %p)`.
-    pub(super) fn before(&mut self, statement: &Statement<'_>, call: impl Display) {
-        self.put(statement, statement.offset, format_args!("_{call}"));
+    pub(super) fn before(&mut self, inst: &Inst, call: impl Display) {
+        self.put(inst, inst.span.start, format_args!("_{call}"));
     }
 
-    /// Calls the runtime where the instruction after `statement` stands.
-    pub(super) fn after(
-        &mut self,
-        statement: &Statement<'_>,
-        after: Option<usize>,
-        call: impl Display,
-    ) {
+    /// Calls the runtime where the instruction after `inst` stands.
+    pub(super) fn after(&mut self, inst: &Inst, after: Option<usize>, call: impl Display) {
         if let Some(after) = after {
-            self.put(statement, after, format_args!("_{call}"));
+            self.put(inst, after, format_args!("_{call}"));
         }
     }
 
     /// Calls what has this name after `@__tbaa_witness`.
-    pub(super) fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+    pub(super) fn put(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let call = call.to_string();
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
@@ -143,19 +177,19 @@ impl Current<'_, '_> {
         // One function reads what was printed, and so the program's memory.
         let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
         let call = format!("{convention}void @__tbaa_witness{call}{tag}");
-        self.insert(statement, at, call);
+        self.insert(inst, at, call);
     }
 
     /// Inserts inline assembly.
-    pub(super) fn assembly(&mut self, statement: &Statement<'_>, at: usize, assembly: &str) {
+    pub(super) fn assembly(&mut self, inst: &Inst, at: usize, assembly: &str) {
         let call = format!("void asm sideeffect {assembly}{}", self.pass.own_tag);
-        self.insert(statement, at, call);
+        self.insert(inst, at, call);
     }
 
     /// Inserts a call, of which everything but its location is given.
-    pub(super) fn insert(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+    pub(super) fn insert(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let mut text = format!("call {call}");
-        if let Some(location) = self.location(statement) {
+        if let Some(location) = self.location(inst) {
             let _ = write!(text, ", !dbg !{location}");
         }
         text.push_str("\n  ");
@@ -165,9 +199,9 @@ impl Current<'_, '_> {
 
     /// The location of what is inserted for an instruction; one in a function
     /// that has debug information needs one.
-    fn location(&mut self, statement: &Statement<'_>) -> Option<u32> {
+    fn location(&mut self, inst: &Inst) -> Option<u32> {
         let scope = self.subprogram?;
-        let own = location(statement.text());
+        let own = location(self.function.text_of(inst));
         own.or(self.location).or_else(|| {
             let number = self.pass.next_number?;
             self.pass.next_number = number.checked_add(1);

@@ -6,48 +6,8 @@ use super::{Form, assembly};
 use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};
-use tbaa_ir::{Alloca, Argument, Body, Module, Opcode, Statement};
+use tbaa_ir::{Argument, Def, Inst, Opcode, Value};
 use tbaa_lex::lexer::Lexer;
-
-/// Finds the slots that LLVM keeps in registers: only whole loads and stores
-/// use them.
-///
-/// LLVM: `isAllocaPromotable`.
-pub(super) fn registers<'t>(
-    text: &'t [u8],
-    body: &Body<'t>,
-    module: &'t Module,
-) -> HashSet<&'t [u8]> {
-    // The slots' types, and how many uses are left that may be something else.
-    let mut slots: HashMap<&[u8], (&[u8], i64)> = HashMap::default();
-    for statement in body.statements.iter().filter(|it| it.word == b"alloca") {
-        if let (Some(name), Some(alloca)) = (statement.result, statement.alloca())
-            && alloca.count.is_none()
-        {
-            slots.insert(name, (alloca.ty, 0));
-        }
-    }
-    if slots.is_empty() {
-        return HashSet::default();
-    }
-    for statement in body.statements.iter().filter(|it| !is_marker(it)) {
-        for name in statement.values() {
-            if let Some((_, uses)) = slots.get_mut(name) {
-                *uses += 1;
-            }
-        }
-        if let Some(access) = statement.access.map(|access| &module.instructions()[access])
-            && matches!(access.opcode, Opcode::Load | Opcode::Store)
-            && !access.volatile
-            && let Some(pointer) = access.pointer_span(text)
-            && let Some((ty, uses)) = slots.get_mut(&text[pointer])
-            && *ty == module.access_type(access)
-        {
-            *uses -= 1;
-        }
-    }
-    slots.into_iter().filter(|(_, (_, uses))| *uses == 0).map(|(name, _)| name).collect()
-}
 
 /// What a function does to a slot by one tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,90 +40,78 @@ impl Use {
 
 /// Different uses of a slot that are compared. A slot that has more gets its checks.
 const MOST_USES: usize = 128;
-/// How often a function's text is gone through for pointers into slots. Beyond that all get checks.
-const MOST_ROUNDS: u32 = 8;
 
-/// Whether it is a call that says something of a slot, and does nothing to it.
-fn is_marker(statement: &Statement<'_>) -> bool {
-    let of = [&b"@llvm.lifetime."[..], b"@llvm.dbg.", b"@llvm.invariant.start."];
-    statement.opcode == Opcode::Call
-        && of.iter().any(|name| memchr::memmem::find(statement.text(), name).is_some())
-}
-
-impl<'t> Current<'_, 't> {
+impl Current<'_, '_> {
     /// Makes arguments by value fresh, and notes the slots that all ends of the
     /// function know.
-    pub(super) fn enter(&mut self, body: &Body<'t>, coroutine: bool) {
-        let statements = &body.statements[..];
-        let Some(first) = statements.first() else { return };
+    pub(super) fn enter(&mut self, coroutine: bool) {
+        let function = self.function;
+        let Some(first) = function.instructions.first() else { return };
         let mut by_value = Vec::new();
-        for parameter in &body.header.parameters {
+        for &value in &function.parameters {
+            let Def::Parameter(at) = function.def(value) else { continue };
+            let parameter = &function.header.parameters[at];
             let has = |word: &[u8]| memchr::memmem::find(parameter.attributes, word).is_some();
             if has(b"swifterror") {
-                self.swift_errors.insert(parameter.value);
+                self.swift_errors.insert(value);
             }
-            if has(b"byval(") && !parameter.value.is_empty() && parameter.ty == b"ptr" {
+            if has(b"byval(") && !function.written(value).is_empty() && self.is_plain(value) {
                 let Some(size) = pointee(parameter).and_then(|ty| self.pass.sizes.of(ty)) else {
                     self.skip(first, SkipReason::Size);
                     continue;
                 };
-                let slot =
-                    Slot { name: parameter.value, size: size.alloc, marked: false, whole: false };
-                by_value.push(slot);
-                self.slots.insert(slot.name, slot);
+                by_value.push(value);
+                self.slots.insert(value, Slot { size: size.alloc, marked: false, whole: false });
             }
         }
-        let marked: HashSet<&[u8]> = statements
-            .iter()
-            .filter(|it| memchr::memmem::find(it.text(), b"@llvm.lifetime.start").is_some())
-            .flat_map(Statement::values)
-            .collect();
-        for statement in statements {
-            if statement.is_terminator() {
-                break;
-            }
-            let (b"alloca", Some(name)) = (statement.word, statement.result) else { continue };
-            let Some(alloca) = statement.alloca() else { continue };
+        let start = |inst: &Inst| {
+            let call = function.call(inst)?;
+            call.callee.starts_with(b"llvm.lifetime.start").then_some(())?;
+            function.operands(inst).last().copied()
+        };
+        let marked: HashSet<Value> = function.instructions.iter().filter_map(start).collect();
+        for &at in &function.blocks[0].instructions {
+            let inst = &function.instructions[at];
+            let (Some(alloca), Some(slot)) = (function.alloca(inst), inst.result) else { continue };
             if alloca.swift_error {
-                self.swift_errors.insert(name);
+                self.swift_errors.insert(slot);
             }
             // A coroutine's slots may become parts of its frame, which is on
             // the heap: where they are fresh, their markers say.
-            let marked = coroutine || marked.contains(name);
-            let size = self.slot_size(&alloca);
+            let marked = coroutine || marked.contains(&slot);
+            let size = self.slot_size(inst);
             if let Some(size) = size.filter(|_| alloca.plain && !alloca.swift_error)
-                && !self.registers.contains(name)
+                && !self.pointers.is_register(slot)
             {
-                self.slots.insert(name, Slot { name, size, marked, whole: false });
+                self.slots.insert(slot, Slot { size, marked, whole: false });
             }
         }
-        self.own = self.own(statements);
+        self.own = self.own();
         if self.pass.form == Form::Assembly {
-            statements.iter().for_each(|it| self.align(it));
+            function.instructions.iter().for_each(|it| self.align(it));
         }
         for slot in by_value {
-            self.fresh(first, Some(first.offset), &slot);
+            self.fresh(first, Some(first.span.start), slot, self.slots[&slot]);
         }
-        let is_slot = |it: &[u8]| {
-            self.slots.contains_key(it) || self.is_own(it) || self.swift_errors.contains(it)
+        let is_slot = |it: Value| {
+            self.slots.contains_key(&it) || self.is_own(it) || self.swift_errors.contains(&it)
         };
-        let mut allocas = statements.iter().filter(|it| it.word == b"alloca");
+        let mut allocas = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
         if allocas.any(|it| it.result.is_some_and(|it| !is_slot(it))) && !coroutine {
-            self.stack = Some(self.stack(first.offset));
+            self.stack = Some(self.stack(first.span.start));
         }
     }
 
     /// Lets a slot begin at a multiple of 4 bytes, if checks look at it.
-    fn align(&mut self, statement: &Statement<'t>) {
-        if let Some(name) = statement.result
-            && let Some(slot) = self.slots.get_mut(name)
-            && !self.own.contains(name)
-            && let Some(align) = statement.alloca().and_then(|it| it.align)
+    fn align(&mut self, inst: &Inst) {
+        if let Some(value) = inst.result
+            && let Some(slot) = self.slots.get_mut(&value)
+            && !self.own.contains(&value)
+            && let Some(align) = self.function.alloca(inst).and_then(|it| it.align)
         {
             slot.whole = true;
-            if matches!(align, b"1" | b"2") {
-                let at = align.as_ptr().addr() - self.pass.text.as_ptr().addr();
-                self.pass.edits.replace(at..at + align.len(), "4");
+            if matches!(&self.pass.text[align.clone()], b"1" | b"2") {
+                self.pass.edits.replace(align, "4");
             }
         }
     }
@@ -184,197 +132,199 @@ impl<'t> Current<'_, 't> {
     }
 
     /// Forgets what lies between the end of the stack and a pointer that will be its end.
-    pub(super) fn unstack(&mut self, statement: &Statement<'_>, end: &str) {
-        let at = statement.offset;
+    pub(super) fn unstack(&mut self, inst: &Inst, end: &str) {
+        let at = inst.span.start;
         let now = self.stack(at);
         let from = self.value(at, format_args!("ptrtoint ptr {now} to i64"));
         let to = self.value(at, format_args!("ptrtoint ptr {end} to i64"));
         let bytes = self.value(at, format_args!("sub i64 {to}, {from}"));
-        self.forget(statement, at, &now, &bytes);
+        self.forget(inst, at, &now, &bytes);
     }
 
     /// Finds the slots whose address stays in the function and of which nothing can be reported, for
-    /// no two accesses of the same bytes contradict. Returns all pointers into them.
-    fn own(&self, statements: &[Statement<'t>]) -> HashSet<&'t [u8]> {
+    /// no two accesses of the same bytes contradict.
+    fn own(&self) -> HashSet<Value> {
         if self.slots.is_empty() {
             return HashSet::default();
         }
-        let (text, pass) = (self.pass.text, &*self.pass);
-        // The slot that each pointer is into, and by how many bytes it points behind the start.
-        let mut pointers: HashMap<&[u8], (&[u8], Option<u64>)> =
-            self.slots.keys().map(|&slot| (slot, (slot, Some(0)))).collect();
-        // A pointer most often stands behind its base in the text.
-        let mut left = MOST_ROUNDS;
-        loop {
-            let before = pointers.len();
-            left -= 1;
-            for statement in statements.iter().filter(|it| it.word == b"getelementptr") {
-                if let (Some(result), Some(element)) = (statement.result, statement.element())
-                    && let Some(&(slot, offset)) = pointers.get(element.base.value)
-                    && element.base.ty == b"ptr"
-                    && !pointers.contains_key(result)
-                {
-                    let more = pass.sizes.step(&element).and_then(|it| u64::try_from(it).ok());
-                    let offset = offset.and_then(|offset| offset.checked_add(more?));
-                    pointers.insert(result, (slot, offset));
+        let (function, pass) = (self.function, &*self.pass);
+        let mut uses: HashMap<Value, IndexSet<Use>> = HashMap::default();
+        let mut others: HashSet<Value> = HashSet::default();
+        for pointer in function.values() {
+            let address = self.pointers.address(pointer);
+            let slot = address.base;
+            if !self.slots.contains_key(&slot) {
+                continue;
+            }
+            let offset = u64::try_from(address.offset).ok().filter(|_| address.terms.is_empty());
+            for &at in function.users(pointer) {
+                match self.uses(at as usize, pointer, (slot, offset)) {
+                    Some(found) => uses.entry(slot).or_default().extend(found),
+                    None => _ = others.insert(slot),
                 }
             }
-            if pointers.len() == before {
-                break;
-            } else if left == 0 {
-                return HashSet::default();
-            }
         }
-        // What is done to each slot, and how many uses are left that may be something else.
-        let mut uses: HashMap<&[u8], IndexSet<Use>> = HashMap::default();
-        let mut others: HashMap<&[u8], i64> = HashMap::default();
-        for statement in statements.iter().filter(|it| !is_marker(it)) {
-            let mut count = |pointer: &[u8], by: i64| {
-                let &(slot, offset) = pointers.get(pointer)?;
-                *others.entry(slot).or_default() += by;
-                Some((slot, offset))
+        let is_own = |slot: &Value| {
+            let Some(uses) = uses.get(slot) else { return true };
+            let contradicts = |(at, one): (usize, &Use)| {
+                uses.iter().take(at).any(|other| one.contradicts(other, pass.oracles()))
             };
-            for name in statement.values() {
-                count(name, 1);
+            uses.len() <= MOST_USES && !uses.iter().enumerate().any(contradicts)
+        };
+        let slots = self.slots.keys().copied().filter(|slot| !others.contains(slot));
+        slots.filter(is_own).collect()
+    }
+
+    /// What an instruction does by tags through a pointer into a slot, so many bytes behind its
+    /// start; `None` if it may do something else with the pointer.
+    fn uses(
+        &self,
+        at: usize,
+        pointer: Value,
+        (slot, start): (Value, Option<u64>),
+    ) -> Option<Vec<Use>> {
+        let (function, pass) = (self.function, &*self.pass);
+        let inst = &function.instructions[at];
+        let access = inst.access.map(|access| &pass.module.instructions()[access]);
+        let operands = function.operands(inst);
+        let places = || (0..operands.len()).filter(|&at| operands[at] == pointer);
+        // It names the pointer where it has no operand that is known.
+        places().next()?;
+        match inst.opcode {
+            Opcode::GetElementPtr | Opcode::BitCast | Opcode::Freeze => {
+                let is_followed = self.pointers.address(inst.result?).base == slot;
+                is_followed.then(Vec::new)
             }
-            let access = statement.access.map(|access| &pass.module.instructions()[access]);
-            if statement.word == b"getelementptr" {
-                statement.element().map(|it| count(it.base.value, -1));
-            } else if statement.opcode == Opcode::Call {
-                let Some(call) = statement.call() else { continue };
+            Opcode::Load | Opcode::Store => {
+                let size = pass.size(inst.ty)?.store;
+                let writes = inst.opcode == Opcode::Store;
+                if writes && function.stored(inst) == Some(pointer) {
+                    return None;
+                }
+                let tag = pass.telling(access?.tag);
+                Some(tag.map(|tag| Use { offset: start, size, tag, writes }).into_iter().collect())
+            }
+            Opcode::Call if function.is_marker(at) => Some(Vec::new()),
+            Opcode::Call => {
+                let call = function.call(inst)?;
                 let copies = call.callee.starts_with(b"llvm.memcpy.")
                     || call.callee.starts_with(b"llvm.memmove.");
                 let tagged = access.is_some_and(|it| it.tag.is_some());
                 let members = access.and_then(|it| pass.module.graph().copy(it.copy?));
-                for (at, argument) in call.arguments.iter().enumerate() {
-                    let by_value = memchr::memmem::find(argument.attributes, b"byval(").is_some();
+                let mut found = Vec::new();
+                for at in places() {
+                    let attributes = call.arguments.get(at)?.attributes;
+                    let by_value = memchr::memmem::find(attributes, b"byval(").is_some();
                     let set = call.callee.starts_with(b"llvm.memset.") && at == 0;
                     if !by_value && (tagged || !(set || copies && at < 2)) {
-                        continue;
+                        return None;
                     }
-                    let Some((slot, start)) = count(argument.value, -1) else { continue };
                     let members = members.iter().flat_map(|it| it.iter()).filter(|_| copies);
-                    uses.entry(slot).or_default().extend(members.filter_map(|it| {
+                    found.extend(members.filter_map(|it| {
                         let offset = start.and_then(|start| start.checked_add(it.offset));
                         let tag = pass.telling(Some(it.tag))?;
                         Some(Use { offset, size: it.size, tag, writes: at == 0 })
                     }));
                 }
-            } else if let Some(access) = access
-                && matches!(access.opcode, Opcode::Load | Opcode::Store)
-                && let Some(span) = access.pointer_span(text)
-                && let Some(size) = pass.sizes.of(pass.module.access_type(access))
-                && let Some((slot, offset)) = count(&text[span], -1)
-                && let Some(tag) = pass.telling(access.tag)
-            {
-                let writes = access.opcode == Opcode::Store;
-                uses.entry(slot).or_default().insert(Use { offset, size: size.store, tag, writes });
+                Some(found)
             }
+            _ => None,
         }
-        let mut is_own = |slot: &'t [u8]| {
-            let uses = uses.entry(slot).or_default();
-            let contradicts = |(at, one): (usize, &Use)| {
-                uses.iter().take(at).any(|other| one.contradicts(other, pass.oracles()))
-            };
-            others.get(slot).is_none_or(|&others| others == 0)
-                && uses.len() <= MOST_USES
-                && !uses.iter().enumerate().any(contradicts)
-        };
-        let own: HashSet<&[u8]> = self.slots.keys().copied().filter(|&slot| is_own(slot)).collect();
-        pointers.into_iter().filter(|(_, (slot, _))| own.contains(slot)).map(|it| it.0).collect()
     }
 
     /// Whether a pointer is into a slot of which nothing can be reported.
-    pub(super) fn is_own(&self, pointer: &[u8]) -> bool {
-        self.registers.contains(pointer) || self.own.contains(pointer)
+    pub(super) fn is_own(&self, pointer: Value) -> bool {
+        self.pointers.is_register(pointer)
+            || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    fn slot_size(&mut self, alloca: &Alloca<'_>) -> Option<u64> {
-        let count =
-            alloca.count.map_or(Some(1), |(_, count)| str::from_utf8(count).ok()?.parse().ok())?;
-        self.pass.sizes.of(alloca.ty)?.alloc.checked_mul(count)
+    /// The bytes of a slot whose elements are counted by a constant.
+    fn slot_size(&self, inst: &Inst) -> Option<u64> {
+        let count = match self.function.operand(inst, 0).map(|it| self.function.def(it)) {
+            None => 1,
+            Some(Def::Integer(count)) => u64::try_from(count).ok()?,
+            Some(_) => return None,
+        };
+        self.pass.size(inst.ty)?.alloc.checked_mul(count)
     }
 
     /// Makes a slot fresh when its `alloca` has run.
-    pub(super) fn alloca(&mut self, statement: &Statement<'t>, after: Option<usize>) {
-        let Some(name) = statement.result else { return };
-        if self.is_own(name) || self.swift_errors.contains(name) {
+    pub(super) fn alloca(&mut self, inst: &Inst, after: Option<usize>) {
+        let Some(value) = inst.result else { return };
+        if self.is_own(value) || self.swift_errors.contains(&value) {
             return;
         }
-        let alloca = statement.alloca();
-        let Some(alloca) = alloca else { return self.skip(statement, SkipReason::Unreadable) };
-        if !alloca.plain {
-            return self.skip(statement, SkipReason::AddressSpace);
+        match self.function.alloca(inst) {
+            None => return self.skip(inst, SkipReason::Unreadable),
+            Some(alloca) if !alloca.plain => return self.skip(inst, SkipReason::AddressSpace),
+            Some(_) => {}
         }
-        if let Some(slot) = self.slots.get(name) {
-            if let slot @ Slot { marked: false, .. } = *slot {
-                self.fresh(statement, after, &slot);
+        if let Some(&slot) = self.slots.get(&value) {
+            if !slot.marked {
+                self.fresh(inst, after, value, slot);
             }
             return;
         }
-        let Some(size) = self.pass.sizes.of(alloca.ty) else {
-            return self.skip(statement, SkipReason::Size);
+        let Some(size) = self.pass.size(inst.ty) else {
+            return self.skip(inst, SkipReason::Size);
         };
-        let (Some(after), name) = (after, String::from_utf8_lossy(name)) else { return };
+        let Some(after) = after else { return };
         let mut bytes = size.alloc.to_string();
-        if let Some((ty, count)) = alloca.count {
-            let mut count = String::from_utf8_lossy(count).into_owned();
-            if ty != b"i64" {
-                let ty = String::from_utf8_lossy(ty);
-                count = self.value(after, format_args!("zext {ty} {count} to i64"));
-            }
+        if let Some(count) = self.function.operand(inst, 0) {
+            let count = self.length(after, count);
             bytes = self.value(after, format_args!("mul i64 {count}, {bytes}"));
         }
-        self.forget(statement, after, &name, &bytes);
+        self.forget(inst, after, &self.written(value), &bytes);
     }
 
     /// At the function's end its slots are no more: what comes to lie there may
     /// be of any type.
-    pub(super) fn leave(&mut self, statement: &Statement<'_>) {
+    pub(super) fn leave(&mut self, inst: &Inst) {
         if let Some(end) = self.stack.clone() {
-            self.unstack(statement, &end);
+            self.unstack(inst, &end);
         }
-        let mut slots: Vec<_> = self.slots.values().filter(|slot| !slot.marked).copied().collect();
-        slots.sort_by_key(|slot| slot.name.as_ptr());
-        for slot in slots {
-            self.fresh(statement, Some(statement.offset), &slot);
+        let mut slots: Vec<_> = self.slots.iter().filter(|(_, slot)| !slot.marked).collect();
+        slots.sort_by_key(|it| it.0);
+        let slots: Vec<(Value, Slot)> = slots.into_iter().map(|(&at, &slot)| (at, slot)).collect();
+        for (value, slot) in slots {
+            self.fresh(inst, Some(inst.span.start), value, slot);
         }
     }
 
     /// `llvm.lifetime.start` and `end`, of LLVM 22 or before.
-    pub(super) fn lifetime(
-        &mut self,
-        statement: &Statement<'t>,
-        arguments: &[Argument<'t>],
-        after: Option<usize>,
-    ) {
-        let Some(pointer) = arguments.last().filter(|it| it.ty == b"ptr") else {
-            return self.skip(statement, SkipReason::AddressSpace);
+    pub(super) fn lifetime(&mut self, inst: &Inst, arguments: &[Value], after: Option<usize>) {
+        let Some(&pointer) = arguments.last().filter(|&&it| self.is_plain(it)) else {
+            return self.skip(inst, SkipReason::AddressSpace);
         };
-        if self.is_own(pointer.value) || self.swift_errors.contains(pointer.value) {
+        if self.is_own(pointer) || self.swift_errors.contains(&pointer) {
             return;
         }
-        let slot = match (self.slots.get(pointer.value), arguments) {
-            (Some(slot), _) => *slot,
-            (None, [size, _]) => {
-                let size = str::from_utf8(size.value).ok().and_then(|size| size.parse().ok());
-                let Some(size) = size else { return self.skip(statement, SkipReason::Size) };
-                Slot { name: pointer.value, size, marked: true, whole: false }
-            }
-            _ => return self.skip(statement, SkipReason::Size),
+        let size = |size: Value| match self.function.def(size) {
+            Def::Integer(size) => u64::try_from(size).ok(),
+            _ => None,
         };
-        self.fresh(statement, after, &slot);
+        let slot = match (self.slots.get(&pointer), arguments) {
+            (Some(&slot), _) => Some(slot),
+            (None, &[bytes, _]) => {
+                size(bytes).map(|size| Slot { size, marked: true, whole: false })
+            }
+            _ => None,
+        };
+        match slot {
+            Some(slot) => self.fresh(inst, after, pointer, slot),
+            None => self.skip(inst, SkipReason::Size),
+        }
     }
 
     /// Makes a slot fresh at a place, unless nothing can be reported of it.
-    fn fresh(&mut self, statement: &Statement<'_>, at: Option<usize>, slot: &Slot<'t>) {
-        let (Some(at), false) = (at, self.own.contains(slot.name)) else { return };
-        let name = String::from_utf8_lossy(slot.name);
+    fn fresh(&mut self, inst: &Inst, at: Option<usize>, value: Value, slot: Slot) {
+        let (Some(at), false) = (at, self.own.contains(&value)) else { return };
+        let name = self.written(value);
         let most = assembly::MOST_CLEARED;
         if slot.whole && (1..=most).contains(&slot.size) {
-            return self.assembly(statement, at, &assembly::clear_whole(slot.size, &name));
+            return self.assembly(inst, at, &assembly::clear_whole(slot.size, &name));
         }
-        self.forget(statement, at, &name, &slot.size.to_string());
+        self.forget(inst, at, &name, &slot.size.to_string());
     }
 }
 

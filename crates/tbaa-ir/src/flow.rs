@@ -3,6 +3,7 @@
 //! All of it is about the blocks of a [`Function`], by their indices; the first is where the
 //! function begins. A block that cannot be reached dominates nothing, and nothing dominates it.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::body::Function;
@@ -23,6 +24,7 @@ pub struct Flow {
     children: Vec<Vec<usize>>,
     /// When the walk over the dominator tree enters and leaves each block.
     times: Vec<(u32, u32)>,
+    frontiers: OnceCell<Option<Vec<Vec<usize>>>>,
     /// The natural loops, in the order of their headers.
     pub loops: Vec<Loop>,
 }
@@ -50,11 +52,24 @@ impl Flow {
     /// If the function has no block.
     #[must_use]
     pub fn of(function: &Function<'_>) -> Self {
-        let count = function.blocks.len();
+        let mut flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        flow.loops = (0..function.blocks.len()).filter_map(|it| flow.loop_of(it)).collect();
+        flow
+    }
+
+    /// As [`of`](Self::of), from the blocks that may run after each block; loops are not looked
+    /// for.
+    ///
+    /// # Panics
+    ///
+    /// If there is no block.
+    #[must_use]
+    pub fn without_loops<'b>(successors: impl ExactSizeIterator<Item = &'b [usize]>) -> Self {
+        let count = successors.len();
         let mut graph = DiGraph::new();
         let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
-        for (&from, block) in nodes.iter().zip(&function.blocks) {
-            block.successors.iter().for_each(|&to| _ = graph.add_edge(from, nodes[to], ()));
+        for (&from, after) in nodes.iter().zip(successors) {
+            after.iter().for_each(|&to| _ = graph.add_edge(from, nodes[to], ()));
         }
         let found = simple_fast(&graph, nodes[0]);
         let dominators: Vec<Option<usize>> =
@@ -63,8 +78,9 @@ impl Flow {
         for (block, above) in dominators.iter().enumerate() {
             above.iter().for_each(|&above| children[above].push(block));
         }
+        let (times, loops) = (vec![(0, 0); count], Vec::new());
         let mut flow =
-            Flow { graph, dominators, children, times: vec![(0, 0); count], loops: Vec::new() };
+            Flow { graph, dominators, children, times, frontiers: OnceCell::new(), loops };
         let mut times = vec![(0, 0); count];
         for (time, visit) in (1..).zip(flow.walk()) {
             match visit {
@@ -73,7 +89,6 @@ impl Flow {
             }
         }
         flow.times = times;
-        flow.loops = (0..count).filter_map(|header| flow.loop_of(header)).collect();
         flow
     }
 
@@ -121,8 +136,7 @@ impl Flow {
     ///
     /// The dominance frontier of Cytron et al., "Efficiently computing static single assignment
     /// form", 1991.
-    #[must_use]
-    pub fn frontiers(&self) -> Option<Vec<Vec<usize>>> {
+    fn frontiers(&self) -> Option<Vec<Vec<usize>>> {
         let mut left = JOINS;
         let mut found = vec![Vec::new(); self.dominators.len()];
         for block in 0..found.len() {
@@ -137,6 +151,25 @@ impl Flow {
                         found[block_before].push(block);
                     }
                     at = self.dominators[block_before];
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the blocks in which ways meet that bring different definitions, where each of some
+    /// blocks has a definition. `None` where that is too much to look at.
+    #[must_use]
+    pub fn joins(&self, from: impl IntoIterator<Item = usize>) -> Option<Vec<usize>> {
+        let frontiers = self.frontiers.get_or_init(|| self.frontiers()).as_ref()?;
+        let mut pending: Vec<usize> = from.into_iter().collect();
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some(block) = pending.pop() {
+            for &join in &frontiers[block] {
+                if seen.insert(join) {
+                    found.push(join);
+                    pending.push(join);
                 }
             }
         }
@@ -171,22 +204,4 @@ impl Flow {
         }
         Some(Loop { header, contains, size })
     }
-}
-
-/// Returns the blocks in which ways meet that bring different definitions, where each of `from`
-/// has a definition.
-#[must_use]
-pub(super) fn joins(frontiers: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> Vec<usize> {
-    let mut pending: Vec<usize> = from.into_iter().collect();
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    while let Some(block) = pending.pop() {
-        for &join in &frontiers[block] {
-            if seen.insert(join) {
-                found.push(join);
-                pending.push(join);
-            }
-        }
-    }
-    found
 }

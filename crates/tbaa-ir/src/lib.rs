@@ -73,7 +73,7 @@ pub use module::{Instruction, Module, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
 pub use opcode::Opcode;
 #[doc(hidden)]
-pub use pointers::{Address, Object, Pointers};
+pub use pointers::{Address, Object, Pointers, Step};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;

@@ -28,7 +28,7 @@ macro_rules! opcodes {
 
         /// The words that no memory access by itself begins with, and their opcodes, sorted.
         /// Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
-        const OTHERS: &[(&[u8], Opcode)] = &[$(($word.as_bytes(), Opcode::$variant),)*];
+        const OTHERS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
     };
 }
 
@@ -99,8 +99,22 @@ opcodes! {
 impl Opcode {
     /// Returns the opcode of a word that begins no access, such as `getelementptr`.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
-        let at = OTHERS.binary_search_by_key(&word, |(other, _)| other).ok()?;
+        let at = OTHERS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(OTHERS[at].1)
+    }
+
+    /// Returns the word that such an instruction begins with: `call` also for `invoke`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Opcode::Load => "load",
+            Opcode::Store => "store",
+            Opcode::Call => "call",
+            Opcode::AtomicRmw => "atomicrmw",
+            Opcode::CmpXchg => "cmpxchg",
+            Opcode::VaArg => "va_arg",
+            _ => OTHERS.iter().find(|it| it.1 == self).map_or("", |it| it.0),
+        }
     }
 
     /// Returns whether this is one of the instructions that access memory by

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::body::{Def, Function, Inst, Value};
 use super::effects::{Effects, Location, MemoryEffects};
-use super::flow::{Flow, Visit, joins};
+use super::flow::{Flow, Visit};
 use super::opcode::Opcode;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::Type;
@@ -76,6 +76,18 @@ struct Captures {
     after: Vec<bool>,
 }
 
+/// A step of the walk over the dominator tree in which values are numbered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Step {
+    /// Into a block.
+    Enter(usize),
+    /// To an instruction, by its index: none that is pure, and none that accesses a register.
+    Instruction(usize),
+    /// Out of the block that was entered last.
+    Leave,
+}
+
 /// What a pure instruction computes.
 #[derive(PartialEq, Eq, Hash)]
 enum Computed<'t> {
@@ -100,7 +112,7 @@ impl<'t> Pointers<'t> {
             captures: OnceCell::new(),
         };
         if let Some(flow) = flow {
-            pointers.number_all(flow);
+            pointers.number_all(flow, |_, _| None);
         }
         pointers
     }
@@ -134,7 +146,8 @@ impl<'t> Pointers<'t> {
     }
 
     /// Gives equal values one number: along the dominator tree, so that operands have theirs.
-    fn number_all(&mut self, flow: &Flow) {
+    /// `same` sees each step of the walk, and may say that a load yields what an earlier value is.
+    pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
         // What slots had before each block that is not left yet.
@@ -143,6 +156,7 @@ impl<'t> Pointers<'t> {
         let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
         for visit in flow.walk() {
             let Visit::Enter(block) = visit else {
+                same(self, Step::Leave);
                 for (slot, value) in before.pop().into_iter().flatten().rev() {
                     match value {
                         Some(value) => drop(current.insert(slot, value)),
@@ -151,6 +165,7 @@ impl<'t> Pointers<'t> {
                 }
                 continue;
             };
+            same(self, Step::Enter(block));
             let mut changes = Vec::new();
             for &slot in slots.get(block).into_iter().flatten() {
                 let joined = self.fresh();
@@ -189,6 +204,10 @@ impl<'t> Pointers<'t> {
                             self.equate(result, first);
                         }
                     }
+                } else if let Some(earlier) = same(self, Step::Instruction(at))
+                    && let Some(result) = inst.result
+                {
+                    self.equate(result, earlier);
                 }
             }
             before.push(changes);
@@ -208,10 +227,6 @@ impl<'t> Pointers<'t> {
         if self.registers.is_empty() {
             return found;
         }
-        let Some(frontiers) = flow.frontiers() else {
-            self.registers.clear();
-            return found;
-        };
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
         for (at, inst) in self.function.instructions.iter().enumerate() {
             if inst.opcode == Opcode::Store
@@ -224,7 +239,10 @@ impl<'t> Pointers<'t> {
         for (slot, blocks) in stored {
             // The slot is undefined at first, which is a value as well.
             let blocks = blocks.into_iter().chain([0]);
-            joins(&frontiers, blocks).into_iter().for_each(|at| found[at].push(slot));
+            match flow.joins(blocks) {
+                Some(joins) => joins.into_iter().for_each(|at| found[at].push(slot)),
+                None => self.registers.clear(),
+            }
         }
         found.iter_mut().for_each(|slots| slots.sort_unstable());
         found
@@ -611,7 +629,7 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
         Opcode::Load => true,
-        Opcode::Store => function.stored(it) != Some(value),
+        Opcode::Store => function.stored(it).is_some_and(|it| it != value),
         Opcode::ICmp => function.operands(it).iter().any(|&it| function.written(it) == b"null"),
         Opcode::Call => function.call(it).is_some_and(|call| {
             let passed = function.operands(it).iter().enumerate();

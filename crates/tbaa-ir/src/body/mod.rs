@@ -9,8 +9,8 @@
 //!   block.
 //! - A constant expression is an instruction that stands in no block.
 //!
-//! The reader takes what it understands and never fails: an operand that cannot be read ends the
-//! list of its instruction's operands.
+//! The reader takes what it understands and never fails: where one operand cannot be read, its
+//! instruction has no operands, but it is among the users of all values that it names.
 
 mod read;
 mod text;
@@ -111,6 +111,8 @@ pub struct Function<'t> {
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
+    /// Values that instructions name whose operands cannot all be read, with these instructions.
+    unread: Vec<(Value, u32)>,
     /// Targets of branches, and the blocks from which a `phi` has its values.
     labels: Vec<u32>,
     /// The block of each instruction.
@@ -294,9 +296,18 @@ impl<'t> Function<'t> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
 
+    /// Returns whether nothing but a `ret` may follow a call.
+    ///
+    /// LLVM: `CallInst::isMustTailCall`.
+    #[must_use]
+    pub fn is_must_tail(&self, inst: &Inst) -> bool {
+        let mut words = self.text[inst.span.start..inst.after].split(u8::is_ascii_whitespace);
+        inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")
+    }
+
     /// Reads an `alloca`; `None` of another instruction.
     #[must_use]
-    pub fn alloca(&self, inst: &Inst) -> Option<Alloca<'t>> {
+    pub fn alloca(&self, inst: &Inst) -> Option<Alloca> {
         (inst.opcode == Opcode::Alloca).then(|| Alloca::read(self.lexer(inst)))?
     }
 
@@ -317,7 +328,8 @@ impl<'t> Function<'t> {
 
 impl Users {
     fn of(function: &Function<'_>) -> Self {
-        let mut pairs: Vec<(Value, u32)> = Vec::with_capacity(function.operands.len());
+        let mut pairs = Vec::with_capacity(function.operands.len() + function.unread.len());
+        pairs.extend_from_slice(&function.unread);
         let mut pending = Vec::new();
         for (at, inst) in (0..).zip(&function.instructions) {
             let own = pairs.len();

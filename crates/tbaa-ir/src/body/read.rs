@@ -105,6 +105,7 @@ impl<'t> Reader<'t> {
                 expressions: Vec::new(),
                 values: Vec::new(),
                 operands: Vec::new(),
+                unread: Vec::new(),
                 labels: Vec::new(),
                 block_of: Vec::new(),
                 parts: Vec::new(),
@@ -260,14 +261,51 @@ impl<'t> Reader<'t> {
         for at in 0..self.function.instructions.len() {
             let mut inst = self.function.instructions[at].clone();
             let lexer = Lexer::new(&self.function.text[..inst.span.end], inst.after);
-            self.operands_of(&mut inst, lexer, 0);
+            let end = self.operands_of(&mut inst, lexer, 0);
+            self.unread(at as u32, &mut inst, end);
             self.function.instructions[at] = inst;
         }
     }
 
-    /// Reads what stands after an opcode. What cannot be read ends the list.
-    fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) {
-        let mut found = Operands { values: Vec::new(), labels: Vec::new(), depth };
+    /// Notes which values an instruction names after the last operand that could be read: it has
+    /// an operand that could not, and an incomplete list would say something else than the text.
+    fn unread(&mut self, at: u32, inst: &mut Inst, from: usize) {
+        let text = &self.function.text[..inst.span.end];
+        let unread = self.function.unread.len();
+        let mut lexer = Lexer::new(text, from);
+        while let Some(next) = lexer.rest().iter().position(|byte| b"%\";/".contains(byte)) {
+            lexer.at += next;
+            let start = lexer.at + 1;
+            match text[lexer.at] {
+                b'"' if lexer.quoted().is_ok() => continue,
+                b';' | b'/' if lexer.comment() == Ok(true) => continue,
+                b'%' => {}
+                _ => {
+                    lexer.at = start;
+                    continue;
+                }
+            }
+            lexer.at = start;
+            let name = lexer.skip_name().map_or(&b""[..], |()| &text[start..lexer.at]);
+            let known = match number_of(name) {
+                Some(number) => self.numbered.get(&number),
+                None => self.locals.get(plain(name)),
+            };
+            self.function.unread.extend(known.map(|&it| (it, at)));
+        }
+        if self.function.unread.len() > unread {
+            let operands = self.function.operands(inst).iter().map(|&it| (it, at));
+            let operands: Vec<_> = operands.collect();
+            self.function.unread.extend(operands);
+            inst.operands = 0..0;
+        }
+    }
+
+    /// Reads what stands after an opcode, and returns where the last operand ends that could be
+    /// read.
+    fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) -> usize {
+        let (values, labels) = (Vec::new(), Vec::new());
+        let mut found = Operands { values, labels, depth, end: lexer.at };
         let _ = self.list(inst, &mut lexer, &mut found);
         if inst.is_terminator {
             self.targets(lexer, &mut found.labels);
@@ -286,6 +324,7 @@ impl<'t> Reader<'t> {
             let known = &mut self.function.values[result.index()];
             known.ty = known.ty.or(ty);
         }
+        found.end
     }
 
     /// The type of a result, where an instruction says it.
@@ -439,6 +478,7 @@ impl<'t> Reader<'t> {
         pass_value(lexer)?;
         let value = self.named(ty, &lexer.text[start..lexer.at], found.depth);
         found.values.push(value);
+        found.end = lexer.at;
         Some(())
     }
 
@@ -615,6 +655,7 @@ impl<'t> Reader<'t> {
         found: &mut Operands,
     ) -> Option<()> {
         let call = Call::read(lexer)?;
+        found.end = lexer.text.len();
         inst.ty = call.result.and_then(|ty| self.function.types.ty(ty));
         let transfers = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
         inst.is_transfer = transfers.iter().any(|it| call.callee.starts_with(it));
@@ -722,6 +763,8 @@ struct Operands {
     labels: Vec<u32>,
     /// How deep the constant expression is that they belong to.
     depth: usize,
+    /// Where the last of them ends.
+    end: usize,
 }
 
 /// Passes white space and the words before a type.

@@ -1,6 +1,8 @@
 //! The parts of a function's text that are read by their spelling: its header, calls with their
 //! attributes, and where each line begins.
 
+use std::ops::Range;
+
 use super::super::attributes::Attributes;
 use super::super::instruction::CONSTANTS;
 use tbaa_lex::lexer::{Lexer, table};
@@ -45,14 +47,11 @@ pub struct Argument<'t> {
     pub value: &'t [u8],
 }
 
-/// An `alloca` taken apart.
+/// What the text says of an `alloca` beside its operands.
 #[doc(hidden)]
-pub struct Alloca<'t> {
-    pub ty: &'t [u8],
-    /// Its type and value.
-    pub count: Option<(&'t [u8], &'t [u8])>,
-    /// In bytes, as the text has it.
-    pub align: Option<&'t [u8]>,
+pub struct Alloca {
+    /// Where the number of its alignment stands, in bytes from the start of the text.
+    pub align: Option<Range<usize>>,
     pub swift_error: bool,
     /// Whether its address space is 0 and it is none of a call's arguments.
     pub plain: bool,
@@ -160,45 +159,35 @@ fn bundles(mut lexer: Lexer<'_>) -> Lexer<'_> {
     }
 }
 
-impl<'t> Alloca<'t> {
+impl Alloca {
     /// Reads an `alloca`; `None` where it cannot be made out.
-    pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
-        let (mut swift_error, mut plain) = (false, true);
+    pub(super) fn read(mut lexer: Lexer<'_>) -> Option<Self> {
+        let mut alloca = Alloca { align: None, swift_error: false, plain: true };
         loop {
             lexer.skip_space().ok()?;
             if lexer.eat_word(b"swifterror") {
-                swift_error = true;
+                alloca.swift_error = true;
             } else if lexer.eat_word(b"inalloca") {
-                plain = false;
+                alloca.plain = false;
             } else {
                 break;
             }
         }
-        let ty = lexer.ty().ok()?;
-        let (mut count, mut align) = (None, None);
+        lexer.ty().ok()?;
         while lexer.skip_space().is_ok() && lexer.eat(b",") {
             lexer.skip_space().ok()?;
             let rest = lexer.rest();
             if rest.starts_with(b"addrspace(") {
-                plain = rest.starts_with(b"addrspace(0)");
-            } else if rest.starts_with(b"i") {
-                let ty = lexer.ty().ok()?;
-                lexer.skip_space().ok()?;
-                let rest = lexer.rest();
-                let end = rest.iter().position(|&byte| byte == b',' || byte.is_ascii_whitespace());
-                let value = &rest[..end.unwrap_or(rest.len())];
-                count = Some((ty, value));
-                lexer.at += value.len();
-                continue;
-            }
-            if let Some(rest) = rest.strip_prefix(b"align ") {
+                alloca.plain = rest.starts_with(b"addrspace(0)");
+            } else if let Some(rest) = rest.strip_prefix(b"align ") {
                 let end = rest.iter().position(|byte| !byte.is_ascii_digit());
-                align = Some(&rest[..end.unwrap_or(rest.len())]);
+                let start = lexer.at + b"align ".len();
+                alloca.align = Some(start..start + end.unwrap_or(rest.len()));
             }
-            // An alignment, an address space or an attachment.
+            // A count, an alignment, an address space or an attachment.
             lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
         }
-        Some(Alloca { ty, count, align, swift_error, plain })
+        Some(alloca)
     }
 }
 
