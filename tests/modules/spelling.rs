@@ -91,9 +91,9 @@ fn functions(text: &[u8], module: &Module) -> Vec<String> {
 
 fn blocks(text: &[u8], module: &Module) -> Vec<String> {
     let (sizes, effects) = (Sizes::new(text, module), Effects::new(text, module));
-    let judge = Judge::new(module, text, &effects);
+    let judge = Judge::new(module, text, &sizes, &effects);
     let mut found = Vec::new();
-    for judged in judge.functions(&sizes, |_| true) {
+    for judged in judge.functions(|_| true) {
         // The position of a call or fence among those of its function.
         let is_other = |at: &usize| {
             let opcode = judged.body.function.instructions[*at].opcode;

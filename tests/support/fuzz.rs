@@ -130,7 +130,7 @@ pub fn module(data: &[u8]) {
             }
         }
     }
-    let _ = Judge::new(&module, data, &effects).functions(&sizes, |_| true);
+    let _ = Judge::new(&module, data, &sizes, &effects).functions(|_| true);
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
         if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));

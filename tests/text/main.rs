@@ -8,6 +8,7 @@ mod names;
 mod nodes;
 mod numbers;
 mod rewrite;
+mod rules;
 mod slow;
 mod spans;
 

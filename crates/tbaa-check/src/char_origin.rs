@@ -25,16 +25,26 @@ pub enum CharOrigin {
     BitField,
 }
 
-/// Whether a load or store is tagged `char` and is wider than a byte.
-pub fn is_wider_char(module: &Module, instruction: &Instruction) -> bool {
+/// Returns whether a load or store is tagged `char` and is wider than a byte.
+#[must_use]
+pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-    let is_char = instruction.tag.is_some_and(|tag| is_char(module, tag));
-    // A vectoriser makes `<16 x i8>` of several chars.
-    let ty = module.access_type(instruction);
-    plain && is_char && ty != b"i8" && !ty.ends_with(b" x i8>")
+    let is_char = plain && instruction.tag.is_some_and(|tag| is_char(module, tag));
+    is_char && {
+        let ty = sizes.ty(module.access_type(instruction));
+        // A vectoriser makes `<16 x i8>` of several chars.
+        let element = ty.map(|ty| {
+            sizes.with_kind(ty, |kind| match kind {
+                TypeKind::Vector { element, .. } => element,
+                _ => ty,
+            })
+        });
+        element.is_none_or(|ty| !sizes.with_kind(ty, |kind| kind == TypeKind::Int(8)))
+    }
 }
 
-/// Whether a tag is clang's for `char`.
+/// Returns whether a tag is clang's for `char`.
+#[must_use]
 pub fn is_char(module: &Module, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
@@ -99,7 +109,7 @@ impl<'a> CharOrigins<'a> {
         if let Some(union) = element.and_then(|element| self.union_of(&function, element)) {
             return Some(CharOrigin::Union(union));
         }
-        if !is_wider_char(module, instruction) {
+        if !is_wider_char(module, self.sizes, instruction) {
             return Some(CharOrigin::Char);
         }
         let is_vector = |kind: TypeKind<'_>| matches!(kind, TypeKind::Vector { .. });

@@ -331,14 +331,15 @@ impl<'t> Current<'_, 't> {
 
     /// Masked loads and stores, gathers and scatters.
     fn masked(&mut self, inst: &Inst, tag: Option<TagId>, call: &Call<'t>, arguments: &[Value]) {
-        let operation = call.callee["llvm.masked.".len()..].split(|&b| b == b'.').next();
-        let (kind, spread) = match operation {
-            Some(b"load") => (Direction::Read, false),
-            Some(b"store") => (Direction::Write, false),
-            Some(b"gather") => (Direction::Read, true),
-            Some(b"scatter") => (Direction::Write, true),
-            _ => return self.skip(inst, SkipReason::Call),
-        };
+        let operations = [
+            (&b"load."[..], Direction::Read, false),
+            (b"store.", Direction::Write, false),
+            (b"gather.", Direction::Read, true),
+            (b"scatter.", Direction::Write, true),
+        ];
+        let operation = &call.callee["llvm.masked.".len()..];
+        let known = operations.into_iter().find(|it| operation.starts_with(it.0));
+        let Some((_, kind, spread)) = known else { return self.skip(inst, SkipReason::Call) };
         let tag = self.pass.telling(tag);
         if tag.is_none() && kind == Direction::Read {
             return;

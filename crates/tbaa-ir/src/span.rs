@@ -61,6 +61,19 @@ impl Instruction {
         is_call.then(|| self.nth_pointer(text, 1))?
     }
 
+    /// Returns whether the instruction is an `invoke` or a `callbr`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn ends_block(&self, text: &[u8]) -> bool {
+        let word = || {
+            let mut lexer = at(text, self.offset as usize)?;
+            let start = instruction::start(&mut lexer).ok()??;
+            let head = &text[..start.after];
+            Some(head.ends_with(b"invoke") || head.ends_with(b"callbr"))
+        };
+        self.opcode == super::Opcode::Call && word() == Some(true)
+    }
+
     fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
         let mut lexer = at(text, self.offset as usize)?;
         let start = instruction::start(&mut lexer).ok()??;

@@ -166,6 +166,8 @@ pub struct Judge<'a> {
     pub module: &'a Module,
     /// Its text.
     pub text: &'a [u8],
+    /// The sizes of its types.
+    pub sizes: &'a Sizes,
     effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
@@ -174,20 +176,21 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge of a module's functions.
     #[must_use]
-    pub fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
+    pub fn new(
+        module: &'a Module,
+        text: &'a [u8],
+        sizes: &'a Sizes,
+        effects: &'a Effects<'a>,
+    ) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects, llvm, union }
+        Judge { module, text, sizes, effects, llvm, union }
     }
 
     /// Judges the functions that are wanted, by their indices.
-    pub fn functions(
-        &self,
-        sizes: &'a Sizes,
-        is_wanted: impl Fn(u32) -> bool,
-    ) -> Vec<Judged<'a>> {
+    pub fn functions(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Judged<'a>> {
         let judged = |index| {
-            let mut body = Body::read(self.module, self.text, (sizes, self.effects), index);
+            let mut body = Body::read(self.module, self.text, (self.sizes, self.effects), index);
             let loads = self.loads(&mut body);
             Judged { index, body, loads }
         };
@@ -558,7 +561,7 @@ impl<'a> Judge<'a> {
         if access(a.1) == access(b.1) {
             return Cause::SameType;
         }
-        if is_wider_char(self.module, a.0) || is_wider_char(self.module, b.0) {
+        if [a.0, b.0].into_iter().any(|it| is_wider_char(self.module, self.sizes, it)) {
             Cause::FlattenedUnion
         } else {
             Cause::Covers

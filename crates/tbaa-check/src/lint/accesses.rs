@@ -1,5 +1,8 @@
 //! What a function's accesses say together.
 
+use std::rc::Rc;
+
+use super::chosen;
 use super::function::{Event, Functions, Pointee};
 use super::members::{self, Members};
 use super::report::Report;
@@ -8,7 +11,7 @@ use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa_ir::{Instruction, Module, Opcode, Value};
+use tbaa_ir::{Effects, Function, Instruction, Module, Opcode, Value};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
 /// function has at most tens of thousands of accesses.
@@ -17,32 +20,39 @@ const COMPARISONS: usize = 1 << 20;
 pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     immutable(subject, module, report);
-    if report.wants(Lint::ArgumentMemory) {
-        argument_memory(subject, module, report);
-    }
     if report.wants(Lint::Untagged) {
         untagged(subject, module, report);
     }
     let with_members = members::are_wanted(subject.graph, report);
-    let in_order = report.wants(Lint::PointerUnderTwoTags) || report.wants(Lint::ReadUnderOtherTag);
-    if !(in_order || with_members) {
-        return;
-    }
+    let in_order = [Lint::PointerUnderTwoTags, Lint::ReadUnderOtherTag, Lint::ChosenPointer];
+    let in_order = with_members || in_order.into_iter().any(|it| report.wants(it));
+    let of_calls = report.wants(Lint::ArgumentMemory);
+    let Some(sizes) = subject.sizes().filter(|_| in_order || of_calls) else { return };
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    let Some(sizes) = subject.sizes() else { return };
-    let functions = Functions::new(module, subject.text, &oracle, sizes, with_members);
+    let effects = Effects::new(subject.text, module);
+    let functions = Functions::new(module, &oracle, &effects, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();
-    for function in 0..module.functions().len() as u32 {
-        let mut tags = module.accesses_of(function).filter_map(|it| module.instructions()[it].tag);
+    for number in 0..module.functions().len() as u32 {
+        let accesses = &module.instructions()[module.accesses_of(number)];
+        let mut tags = accesses.iter().filter_map(|it| it.tag);
         let first = tags.next();
-        // Accesses under one tag agree, and to read a body takes time.
-        if !with_members && tags.all(|tag| Some(tag) == first) {
+        // Accesses under one tag agree, and to read a function takes time.
+        let is_mixed = in_order && (with_members || tags.any(|tag| Some(tag) != first));
+        let calls = accesses.iter().filter(|it| it.opcode == Opcode::Call && it.tag.is_some());
+        let calls: Vec<_> = if of_calls { calls.collect() } else { Vec::new() };
+        if !is_mixed && calls.is_empty() {
             continue;
         }
-        let read = functions.read(function);
+        let function = Rc::new(module.function(subject.text, sizes, number));
+        argument_memory(subject, &function, &calls, report);
+        if !is_mixed {
+            continue;
+        }
+        chosen::look(subject, module, &oracle, &function, report);
+        let read = functions.read(&function);
         if with_members {
-            for index in module.accesses_of(function) {
+            for index in module.accesses_of(number) {
                 members.add(subject, &module.instructions()[index], read.members.get(&index));
             }
         }
@@ -240,42 +250,37 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
     }
 }
 
-/// Functions in which some loads and stores have a tag and some have not.
 /// Tagged calls that copy or fill the memory of an argument by themselves.
-fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
-    let of_call = |it: &&Instruction| it.opcode == Opcode::Call && it.tag.is_some();
-    for function in 0..module.functions().len() as u32 {
-        let all = module.accesses_of(function);
-        let calls: Vec<_> = module.instructions()[all].iter().filter(of_call).collect();
-        if calls.is_empty() {
-            continue;
-        }
-        let Some(sizes) = subject.sizes() else { return };
-        let body = module.function(subject.text, sizes, function);
-        for one in calls {
-            let inst = body.at(one.offset as usize).map(|at| &body.instructions[at]);
-            let call = inst.and_then(|it| body.call(it));
-            let arguments = call.iter().flat_map(|call| &call.arguments);
-            let mut attributes =
-                arguments.flat_map(|it| it.attributes.split(|&byte| byte == b' ' || byte == b'('));
-            let own = [&b"byval"[..], b"sret", b"inalloca", b"preallocated"];
-            let Some(word) = attributes.find(|word| own.contains(word)) else { continue };
-            let word = String::from_utf8_lossy(word);
-            let message = || format!("a call has a tag, and an argument that is memory ({word})");
-            let Some(found) = report.add(Lint::ArgumentMemory, message) else { continue };
-            found.primary = Some(subject.instruction_label(one, "the call"));
-            found.secondary.extend(
-                one.tag.and_then(|tag| subject.node_label(subject.graph.tag_node(tag), "its tag")),
-            );
-            found.note(
-                "LLVM takes the tag for all memory that the call accesses, and may remove the store that fills \
-                 the argument, or move reads of its memory across the call",
-            );
-            found.advise("leave the call without a tag");
-        }
+fn argument_memory(
+    subject: &Subject<'_>,
+    function: &Function<'_>,
+    calls: &[&Instruction],
+    report: &mut Report<'_>,
+) {
+    for one in calls {
+        let inst = function.at(one.offset as usize).map(|at| &function.instructions[at]);
+        let call = inst.and_then(|it| function.call(it));
+        let arguments = call.iter().flat_map(|call| &call.arguments);
+        let mut attributes =
+            arguments.flat_map(|it| it.attributes.split(|&byte| byte == b' ' || byte == b'('));
+        let own = [&b"byval"[..], b"sret", b"inalloca", b"preallocated"];
+        let Some(word) = attributes.find(|word| own.contains(word)) else { continue };
+        let word = String::from_utf8_lossy(word);
+        let message = || format!("a call has a tag, and an argument that is memory ({word})");
+        let Some(found) = report.add(Lint::ArgumentMemory, message) else { continue };
+        found.primary = Some(subject.instruction_label(one, "the call"));
+        found.secondary.extend(
+            one.tag.and_then(|tag| subject.node_label(subject.graph.tag_node(tag), "its tag")),
+        );
+        found.note(
+            "LLVM takes the tag for all memory that the call accesses, and may remove the store that fills \
+             the argument, or move reads of its memory across the call",
+        );
+        found.advise("leave the call without a tag");
     }
 }
 
+/// Functions in which some loads and stores have a tag and some have not.
 fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =

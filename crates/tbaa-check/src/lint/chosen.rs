@@ -4,34 +4,22 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashMap;
-use tbaa::{AliasRule, Oracle, TagId};
-use tbaa_ir::{Module, Opcode, Value};
+use tbaa::{Oracle, TagId};
+use tbaa_ir::{Function, Module, Opcode, Value};
 
 /// Accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;
 
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
-    let Some(module) = subject.module.filter(|_| report.wants(Lint::ChosenPointer)) else { return };
-    let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    for function in 0..module.functions().len() as u32 {
-        look(subject, module, &oracle, function, report);
-    }
-}
-
-fn look(
+pub(super) fn look(
     subject: &Subject<'_>,
     module: &Module,
     oracle: &Oracle<&tbaa::Graph>,
-    function: u32,
+    body: &Function<'_>,
     report: &mut Report<'_>,
 ) {
-    // Most functions have no `select`, and to read a body takes time.
-    let text = subject.text.get(module.function_span(function)).unwrap_or_default();
-    if memchr::memmem::find(text, b"select").is_none() {
+    if !report.wants(Lint::ChosenPointer) {
         return;
     }
-    let Some(sizes) = subject.sizes() else { return };
-    let body = module.function(subject.text, sizes, function);
     // The two pointers of each select, and the accesses through each of these.
     let mut chosen: HashMap<Value, [Value; 2]> = HashMap::default();
     let mut through: HashMap<Value, Vec<(usize, TagId)>> = HashMap::default();

@@ -11,7 +11,7 @@ use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{
-    Address, Def, Effects, Flow, Function, Inst, Module, Object, Opcode, Pointers, Sizes, Value,
+    Address, Def, Effects, Flow, Function, Inst, Module, Object, Opcode, Pointers, Value,
 };
 use tbaa_types::{Type, TypeKind};
 
@@ -51,10 +51,8 @@ pub(super) struct Member {
 /// Reads the events of functions.
 pub(super) struct Functions<'a> {
     module: &'a Module,
-    text: &'a [u8],
     oracle: &'a Oracle<&'a Graph>,
-    effects: Effects<'a>,
-    sizes: &'a Sizes,
+    effects: &'a Effects<'a>,
     /// Whether members are looked for.
     with_members: bool,
 }
@@ -81,22 +79,20 @@ struct Known<'t> {
 impl<'a> Functions<'a> {
     pub(super) fn new(
         module: &'a Module,
-        text: &'a [u8],
         oracle: &'a Oracle<&'a Graph>,
-        sizes: &'a Sizes,
+        effects: &'a Effects<'a>,
         with_members: bool,
     ) -> Self {
-        Functions { module, text, oracle, effects: Effects::new(text, module), sizes, with_members }
+        Functions { module, oracle, effects, with_members }
     }
 
-    pub(super) fn read(&self, function: u32) -> Read {
-        let function = Rc::new(self.module.function(self.text, self.sizes, function));
+    pub(super) fn read(&self, function: &Rc<Function<'a>>) -> Read {
         if function.blocks.is_empty() {
             return Read::default();
         }
-        let pointers = Pointers::new(&function, Some(&Flow::of(&function)), &self.effects);
+        let pointers = Pointers::new(function, Some(&Flow::of(function)), self.effects);
         let mut known = Known {
-            function: Rc::clone(&function),
+            function: Rc::clone(function),
             pointers,
             places: HashMap::default(),
             loaded: Vec::new(),
@@ -110,13 +106,13 @@ impl<'a> Functions<'a> {
                     Some(index) => {
                         if self.with_members
                             && let Some(member) =
-                                function.pointer(inst).and_then(|it| member(&function, it))
+                                function.pointer(inst).and_then(|it| member(function, it))
                         {
                             known.read.members.insert(index, member);
                         }
                         known.access(self, inst, index);
                     }
-                    None => known.other(&self.effects, inst),
+                    None => known.other(self.effects, inst),
                 }
             }
         }
@@ -168,7 +164,7 @@ impl<'t> Known<'t> {
         let pointer = function.pointer(inst).filter(|&it| function.def(it) != Def::Undefined);
         let place = pointer.map(|it| self.place_of(it));
         self.read.events.push(Event::Access(index, place));
-        let is_pointer = inst.ty.is_some_and(|ty| functions.sizes.is_pointer(ty));
+        let is_pointer = inst.ty.is_some_and(|ty| function.types().is_pointer(ty));
         let is_plain = is_pointer && !instruction.volatile;
         let Some(place) = place else {
             if instruction.opcode == Opcode::Store {

@@ -1,11 +1,13 @@
 //! Scalars that are named after one kind of type, on accesses of another kind.
 
+use std::cell::OnceCell;
+
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{TypeId, TypeKind};
-use tbaa_ir::{Instruction, Opcode};
+use tbaa_ir::{Instruction, Module, Opcode};
 use tbaa_lex::source::shortened;
 use tbaa_types::{Primitive, Type};
 
@@ -78,11 +80,21 @@ struct Accesses<'a> {
     other: Option<&'a Instruction>,
 }
 
+/// Whether values of several ways meet anywhere.
+fn has_phi(subject: &Subject<'_>, module: &Module) -> bool {
+    let Some(sizes) = subject.sizes() else { return false };
+    (0..module.functions().len() as u32).any(|it| {
+        let function = module.function(subject.text, sizes, it);
+        function.instructions.iter().any(|it| it.opcode == Opcode::Phi)
+    })
+}
+
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::OtherKind)) else { return };
     let graph = subject.graph;
     // Only passes make values meet.
-    let is_optimized = || memchr::memmem::find(subject.text, b" = phi ").is_some();
+    let optimized = OnceCell::new();
+    let is_optimized = || *optimized.get_or_init(|| has_phi(subject, module));
     let mut kinds: HashMap<TypeId, Option<Kind>> = HashMap::default();
     let mut by_type: IndexMap<TypeId, Accesses<'_>> = IndexMap::default();
     for instruction in module.instructions() {

@@ -73,7 +73,6 @@ fn run(subject: &Subject<'_>, options: &Options) -> Findings {
     names::lint(subject, &mut report);
     unused::lint(subject, &mut report);
     accesses::lint(subject, &mut report);
-    chosen::lint(subject, &mut report);
     fields::lint(subject, &mut report);
     layout::lint(subject, &mut report);
     width::lint(subject, &mut report);

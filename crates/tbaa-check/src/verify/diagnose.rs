@@ -197,17 +197,7 @@ fn instructions(subject: &Subject<'_>, found: &mut Findings) {
 fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
     match instruction.opcode {
         Opcode::Other => false,
-        Opcode::Call => {
-            let text = &subject.text[(instruction.offset as usize).min(subject.text.len())..];
-            // `%x = invoke ...`
-            let named = text.starts_with(b"%");
-            let text = match memchr::memchr(b'=', text) {
-                Some(equals) if named => &text[equals + 1..],
-                _ => text,
-            };
-            let text = text.trim_ascii_start();
-            !text.starts_with(b"invoke") && !text.starts_with(b"callbr")
-        }
+        Opcode::Call => !instruction.ends_block(subject.text),
         _ => true,
     }
 }

@@ -3,7 +3,7 @@
 use tbaa_ir::{DebugInfo, Parameter};
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted};
-use tbaa_check::char_origin::is_char;
+use tbaa_check::char_origin::{is_char, is_wider_char};
 use tbaa_ir::{Function, Inst, Object};
 
 use crate::printable::{function_name, printable};
@@ -165,7 +165,8 @@ impl<'a> Advisor<'a> {
         blocker.cause == Cause::Covers
             && [blocker.event.access(), Some(blocker.load)].into_iter().flatten().any(|it| {
                 let it = &module.instructions()[it];
-                it.tag.is_some_and(|tag| is_char(module, tag)) && module.access_type(it) == b"i8"
+                it.tag.is_some_and(|tag| is_char(module, tag))
+                    && !is_wider_char(module, self.judge.sizes, it)
             })
     }
 

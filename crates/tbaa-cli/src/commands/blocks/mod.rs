@@ -175,8 +175,8 @@ fn one(
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);
-    let judge = Judge::new(module, input.text(), &effects);
-    let mut functions = judge.functions(&sizes, |it| wanted.has_function(module, it));
+    let judge = Judge::new(module, input.text(), &sizes, &effects);
+    let mut functions = judge.functions(|it| wanted.has_function(module, it));
     let debug = &DebugInfo::new(input.text());
     let mut sample = None;
     if let Some(opt) = opt {
@@ -194,7 +194,7 @@ fn one(
     let profile =
         Profile::of((args.profile.as_deref(), args.opt.as_deref()), &judge, &functions, debug)?;
     profile.sort(&mut functions);
-    let shown = Shown::new(&input, &names, debug, &judge, sample, (profile, &sizes));
+    let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
         (wanted.has_load(module, blocked.load)
             || matches!(blocked.wanted, Could::Vectorise(_)))
@@ -318,12 +318,12 @@ pub(super) fn blocked_loads(
     let Content::Module(module) = &input.content else { return Ok((Vec::new(), 0)) };
     let sizes = Sizes::new(input.text(), module);
     let effects = Effects::new(input.text(), module);
-    let judge = Judge::new(module, input.text(), &effects);
+    let judge = Judge::new(module, input.text(), &sizes, &effects);
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
-    let functions = judge.functions(&sizes, |_| true);
+    let functions = judge.functions(|_| true);
     let profile = Profile::of((profile, None), &judge, &functions, debug)?;
-    let shown = Shown::new(input, &names, debug, &judge, None, (profile, &sizes));
+    let shown = Shown::new(input, &names, debug, &judge, None, profile);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors, Wanted};
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
-use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter, Sizes};
+use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter};
 
 use super::super::counted;
 use super::advice::{Advisor, BYTES};
@@ -153,9 +153,9 @@ impl<'a> Shown<'a> {
         debug: &'a DebugInfo<'a>,
         judge: &'a Judge<'a>,
         sample: Option<&'a Sample>,
-        (profile, sizes): (Profile, &'a Sizes),
+        profile: Profile,
     ) -> Self {
-        let origins = CharOrigins::new(judge.module, judge.text, sizes);
+        let origins = CharOrigins::new(judge.module, judge.text, judge.sizes);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
         Shown {
             input,
@@ -601,7 +601,7 @@ impl<'a> Shown<'a> {
         let both = [("", blocker.event.access()), ("of the load: ", Some(blocker.load))];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
             let instruction = &self.judge.module.instructions()[index?];
-            let is_wider = is_wider_char(self.judge.module, instruction);
+            let is_wider = is_wider_char(self.judge.module, self.judge.sizes, instruction);
             let origin = is_wider.then(|| self.origins.of(instruction))??;
             Some(format!("{whose}{}", of_char(&origin)))
         });

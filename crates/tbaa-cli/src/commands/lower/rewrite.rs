@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use tbaa::types::TypeKind;
 use tbaa::{Access, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
@@ -32,9 +33,13 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
     }
-    let ty = module.access_type(instruction);
-    let scalar = ty.ends_with(b"*") || !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
-    match sizes.of(ty).map(|size| size.store) {
+    let ty = sizes.ty(module.access_type(instruction));
+    let is_scalar = |kind: TypeKind<'_>| {
+        matches!(kind, TypeKind::Primitive(_) | TypeKind::Int(_) | TypeKind::Pointer { .. })
+    };
+    let scalar = ty.is_some_and(|ty| sizes.with_kind(ty, is_scalar));
+    let size = ty.and_then(|ty| sizes.size_of(ty)).filter(|it| !it.scalable);
+    match size.map(|size| size.store) {
         Some(bytes) => of_width(module.graph(), tag, bytes),
         None if scalar => tag.into(),
         None => Source::sized(tag, Size::Unknown),

@@ -1,0 +1,61 @@
+//! No rule knows text: outside the reader nothing compares how an opcode or a type is spelled.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Opcodes and types whose spelling a rule might look for. Words that are also the names of C's
+/// types are none of these: tags have them.
+const SPELLED: &[&str] = &[
+    "add", "addrspacecast", "alloca", "and", "ashr", "atomicrmw", "bitcast", "br", "call",
+    "callbr", "cmpxchg", "fence", "freeze", "getelementptr", "i1", "i16", "i32", "i64", "i8",
+    "icmp", "inttoptr", "invoke", "load", "lshr", "musttail", "or", "phi", "ptr", "ptrtoint",
+    "ret", "select", "sext", "shl", "store", "sub", "switch", "trunc", "unreachable", "va_arg",
+    "void", "zext",
+];
+
+/// What reads text, and what writes it.
+const READERS: &[&str] = &["tbaa-ir", "tbaa-lex", "tbaa-types"];
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+        if entry.is_dir() {
+            files(&entry, found);
+        } else if entry.extension().is_some_and(|it| it == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+/// The lines of a source that have one of the words as a byte string, but for those that ask the
+/// reader for a type.
+fn literals(text: &str) -> Vec<String> {
+    let is_spelled = |line: &&str| {
+        let words = SPELLED.iter().flat_map(|it| [format!("b\"{it}\""), format!("b\" {it} \"")]);
+        words.into_iter().any(|it| {
+            line.match_indices(&it).any(|(at, _)| {
+                !line[..at].ends_with(".of(") && !line[..at].ends_with(".ty(")
+            })
+        })
+    };
+    text.lines().filter(is_spelled).map(|it| it.trim().to_owned()).collect()
+}
+
+#[test]
+fn no_rule_knows_text() {
+    assert_eq!(literals("    b\"alloca\" => {\n    let size = sizes.of(b\"ptr\");").len(), 1);
+    let mut found = Vec::new();
+    for member in fs::read_dir(Path::new(tbaa_tests::ROOT).join("crates")).unwrap() {
+        let member = member.unwrap().path();
+        if READERS.iter().any(|it| member.ends_with(it)) {
+            continue;
+        }
+        let mut sources = Vec::new();
+        files(&member.join("src"), &mut sources);
+        for source in sources {
+            let text = fs::read_to_string(&source).unwrap();
+            let lines = literals(&text).into_iter();
+            found.extend(lines.map(|it| format!("{}: {it}", source.display())));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
