@@ -64,8 +64,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
         let is_there = |callee: &[u8]| {
             !callee.starts_with(b"llvm.") || names.contains(str::from_utf8(callee).unwrap())
         };
-        let calls: Vec<_> =
-            calls.map(|it| (body.call(it).unwrap(), body.text_of(it))).collect();
+        let calls: Vec<_> = calls.map(|it| (body.call(it).unwrap(), body.text_of(it))).collect();
         let calls: Vec<_> =
             calls.into_iter().map(|it| (it.0, String::from_utf8_lossy(it.1))).collect();
         if calls.iter().any(|(call, _)| !is_there(call.callee)) {

@@ -19,10 +19,10 @@ use tbaa_check::blocks::{Event, Judge, Wanted};
 use tbaa_check::lint::{self, lint};
 use tbaa_instrument::{Form, instrument};
 use tbaa_ir::{Effects, Module, Names, Opcode, Sizes};
+use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::lua;
 use tbaa_tests::respell::{Spelling, assemble, disassemble, named};
-use tbaa_tests::Rng;
 
 /// What each analysis finds, one line for each finding.
 #[derive(PartialEq, Eq)]
@@ -73,8 +73,7 @@ fn functions(text: &[u8], module: &Module) -> Vec<String> {
         for (index, block) in function.blocks.iter().enumerate() {
             for &at in &block.instructions {
                 let inst = &function.instructions[at];
-                let ids: Vec<usize> =
-                    function.operands(inst).iter().map(|it| it.index()).collect();
+                let ids: Vec<usize> = function.operands(inst).iter().map(|it| it.index()).collect();
                 let size = inst.ty.and_then(|ty| sizes.size_of(ty)).map(|it| it.store);
                 found.push(format!(
                     "{number} block {index}: {:?} {:?} {ids:?}, of {size:?} bytes; then {:?}",
@@ -125,8 +124,7 @@ fn blocks(text: &[u8], module: &Module) -> Vec<String> {
 }
 
 fn findings(text: &[u8], module: &Module) -> Vec<String> {
-    let offsets: Vec<usize> =
-        module.instructions().iter().map(|it| it.offset as usize).collect();
+    let offsets: Vec<usize> = module.instructions().iter().map(|it| it.offset as usize).collect();
     let access = |at: usize| offsets.partition_point(|&it| it <= at).checked_sub(1);
     let found = lint(module, text, &lint::Options::default());
     let mut found: Vec<String> = found

@@ -6,11 +6,47 @@ use std::path::{Path, PathBuf};
 /// Opcodes and types whose spelling a rule might look for. Words that are also the names of C's
 /// types are none of these: tags have them.
 const SPELLED: &[&str] = &[
-    "add", "addrspacecast", "alloca", "and", "ashr", "atomicrmw", "bitcast", "br", "call",
-    "callbr", "cmpxchg", "fence", "freeze", "getelementptr", "i1", "i16", "i32", "i64", "i8",
-    "icmp", "inttoptr", "invoke", "load", "lshr", "musttail", "or", "phi", "ptr", "ptrtoint",
-    "ret", "select", "sext", "shl", "store", "sub", "switch", "trunc", "unreachable", "va_arg",
-    "void", "zext",
+    "add",
+    "addrspacecast",
+    "alloca",
+    "and",
+    "ashr",
+    "atomicrmw",
+    "bitcast",
+    "br",
+    "call",
+    "callbr",
+    "cmpxchg",
+    "fence",
+    "freeze",
+    "getelementptr",
+    "i1",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "icmp",
+    "inttoptr",
+    "invoke",
+    "load",
+    "lshr",
+    "musttail",
+    "or",
+    "phi",
+    "ptr",
+    "ptrtoint",
+    "ret",
+    "select",
+    "sext",
+    "shl",
+    "store",
+    "sub",
+    "switch",
+    "trunc",
+    "unreachable",
+    "va_arg",
+    "void",
+    "zext",
 ];
 
 /// What reads text, and what writes it.
@@ -32,9 +68,8 @@ fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words = SPELLED.iter().flat_map(|it| [format!("b\"{it}\""), format!("b\" {it} \"")]);
         words.into_iter().any(|it| {
-            line.match_indices(&it).any(|(at, _)| {
-                !line[..at].ends_with(".of(") && !line[..at].ends_with(".ty(")
-            })
+            line.match_indices(&it)
+                .any(|(at, _)| !line[..at].ends_with(".of(") && !line[..at].ends_with(".ty("))
         })
     };
     text.lines().filter(is_spelled).map(|it| it.trim().to_owned()).collect()

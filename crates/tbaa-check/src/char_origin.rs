@@ -166,9 +166,8 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
 ///
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
-    let masks = |it: &Inst| {
-        matches!(it.opcode, Opcode::And | Opcode::LShr | Opcode::AShr | Opcode::Shl)
-    };
+    let masks =
+        |it: &Inst| matches!(it.opcode, Opcode::And | Opcode::LShr | Opcode::AShr | Opcode::Shl);
     if inst.opcode == Opcode::Load {
         let users = inst.result.map(|it| function.users(it)).unwrap_or_default();
         return !users.is_empty()

@@ -21,6 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tbaa_ir::Opcode;
+
 /// A file, with the keys and values of its first lines.
 struct Question {
     file: PathBuf,

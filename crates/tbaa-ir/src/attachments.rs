@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::instruction;
-use super::opcode::Opcode;
 use super::node::reference;
+use super::opcode::Opcode;
 use tbaa_lex::lexer::Lexer;
 
 /// What is attached to an instruction, in the order of the text.

@@ -79,9 +79,9 @@ pub use resolve::Keep;
 pub use rewrite::Rewriter;
 #[doc(hidden)]
 pub use scan::starts_entity;
-pub use sizes::{MemorySize, Sizes};
 #[doc(hidden)]
 pub use sizes::Steps;
+pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 #[doc(hidden)]

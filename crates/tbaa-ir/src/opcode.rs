@@ -136,8 +136,20 @@ impl Opcode {
         };
         matches!(
             self,
-            AddrSpaceCast | BitCast | FPExt | FPToSI | FPToUI | FPTrunc | IntToPtr | PtrToAddr
-                | PtrToInt | SExt | SIToFP | Trunc | UIToFP | ZExt
+            AddrSpaceCast
+                | BitCast
+                | FPExt
+                | FPToSI
+                | FPToUI
+                | FPTrunc
+                | IntToPtr
+                | PtrToAddr
+                | PtrToInt
+                | SExt
+                | SIToFP
+                | Trunc
+                | UIToFP
+                | ZExt
         )
     }
 
@@ -160,8 +172,25 @@ impl Opcode {
         };
         matches!(
             self,
-            AShr | Add | And | FAdd | FCmp | FDiv | FMul | FRem | FSub | ICmp | LShr | Mul | Or
-                | SDiv | SRem | Shl | Sub | UDiv | URem | Xor
+            AShr | Add
+                | And
+                | FAdd
+                | FCmp
+                | FDiv
+                | FMul
+                | FRem
+                | FSub
+                | ICmp
+                | LShr
+                | Mul
+                | Or
+                | SDiv
+                | SRem
+                | Shl
+                | Sub
+                | UDiv
+                | URem
+                | Xor
         )
     }
 
@@ -177,8 +206,14 @@ impl Opcode {
             || self.is_cast()
             || matches!(
                 self,
-                ExtractElement | ExtractValue | FNeg | GetElementPtr | InsertElement | InsertValue
-                    | Select | ShuffleVector
+                ExtractElement
+                    | ExtractValue
+                    | FNeg
+                    | GetElementPtr
+                    | InsertElement
+                    | InsertValue
+                    | Select
+                    | ShuffleVector
             )
     }
 
@@ -194,8 +229,15 @@ impl Opcode {
         };
         matches!(
             self,
-            Br | CatchRet | CatchSwitch | CleanupRet | IndirectBr | Resume | Ret | Switch
-                | Unreachable | Unwind
+            Br | CatchRet
+                | CatchSwitch
+                | CleanupRet
+                | IndirectBr
+                | Resume
+                | Ret
+                | Switch
+                | Unreachable
+                | Unwind
         )
     }
 }

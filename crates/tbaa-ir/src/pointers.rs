@@ -99,11 +99,7 @@ impl<'t> Pointers<'t> {
     /// Follows the pointers of a function; without its flow, slots and equal values are not
     /// looked for.
     #[must_use]
-    pub fn new(
-        function: &Rc<Function<'t>>,
-        flow: Option<&Flow>,
-        effects: &'t Effects<'t>,
-    ) -> Self {
+    pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
             registers: registers(function),
@@ -330,9 +326,10 @@ impl<'t> Pointers<'t> {
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
         for _ in 0..DEPTH {
-            let next = self.function.inst(at).filter(|it| {
-                it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast()
-            });
+            let next = self
+                .function
+                .inst(at)
+                .filter(|it| it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast());
             match next.and_then(|it| self.function.operand(it, 0)) {
                 Some(base) => at = base,
                 None => break,
@@ -378,7 +375,8 @@ impl<'t> Pointers<'t> {
             };
             for &value in choices {
                 let base = self.address(value).base;
-                let is_phi = base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
+                let is_phi =
+                    base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
                 if is_phi && opcode == Opcode::Phi {
                     return vec![seen[0]];
                 }
@@ -459,10 +457,12 @@ impl<'t> Pointers<'t> {
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
             Def::Global(_) => Object::Global,
-            Def::Parameter(at) => match is_noalias(self.function.header.parameters[at].attributes) {
-                true => Object::Noalias,
-                false => Object::Parameter,
-            },
+            Def::Parameter(at) => {
+                match is_noalias(self.function.header.parameters[at].attributes) {
+                    true => Object::Noalias,
+                    false => Object::Parameter,
+                }
+            }
             Def::Instruction(at) if self.function.instructions[at].opcode == Opcode::Alloca => {
                 Object::Local
             }
@@ -623,8 +623,12 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
     let derives = |opcode| {
         matches!(
             opcode,
-            Opcode::GetElementPtr | Opcode::Phi | Opcode::Select | Opcode::BitCast
-                | Opcode::AddrSpaceCast | Opcode::Freeze
+            Opcode::GetElementPtr
+                | Opcode::Phi
+                | Opcode::Select
+                | Opcode::BitCast
+                | Opcode::AddrSpaceCast
+                | Opcode::Freeze
         )
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
@@ -637,7 +641,11 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
             call.callee.starts_with(b"llvm.")
                 || passed.all(|(nth, _)| {
                     nth < call.arguments.len()
-                        && effects.argument_is(&call, nth, &["nocapture", "captures(none)", "byval"])
+                        && effects.argument_is(
+                            &call,
+                            nth,
+                            &["nocapture", "captures(none)", "byval"],
+                        )
                 })
         }),
         opcode => derives(opcode),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::module::Module;
-use super::types::{Definitions, ReadTypes};
+use super::types::{Definitions, ParseError, ReadTypes};
 use tbaa::parts::table::HashMap;
 use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
@@ -79,11 +79,35 @@ impl Sizes {
     /// read.
     #[must_use]
     pub fn new(text: &[u8], module: &Module) -> Self {
-        let mut known = Known::default();
-        let definitions = module.read_types(text, &mut known.context).unwrap_or_default();
+        let mut context = Context::default();
+        let definitions = module.read_types(text, &mut context).unwrap_or_default();
+        Self::of_types(module, context, definitions)
+    }
+
+    /// As [`new`](Self::new), where all definitions of struct types can be read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::read_types`].
+    #[doc(hidden)]
+    pub fn read(text: &[u8], module: &Module) -> Result<Self, ParseError> {
+        let mut context = Context::default();
+        let definitions = module.read_types(text, &mut context)?;
+        Ok(Self::of_types(module, context, definitions))
+    }
+
+    fn of_types(module: &Module, context: Context, definitions: Definitions) -> Self {
         let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
         let (has_layout, layout) = (layout.is_some(), layout.unwrap_or_default());
+        let known = Known { context, ..Known::default() };
         Sizes { definitions, layout, has_layout, known: RefCell::new(known) }
+    }
+
+    /// Returns the types, what the text's names stand for, and the data layout.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_parts(self) -> (Context, Definitions, DataLayout) {
+        (self.known.into_inner().context, self.definitions, self.layout)
     }
 
     /// Returns whether the module has a data layout that LLVM 22 accepts. Without
@@ -175,11 +199,7 @@ impl Sizes {
     /// LLVM: `GEPOperator::collectOffset`.
     #[doc(hidden)]
     #[must_use]
-    pub fn steps(
-        &self,
-        ty: Type,
-        indices: impl IntoIterator<Item = Option<i64>>,
-    ) -> Option<Steps> {
+    pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
         let mut known = self.known.borrow_mut();
         self.layouts(&mut known, |layouts, context| {
             let mut steps = Steps { bytes: 0, variables: Vec::new() };

@@ -7,7 +7,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa_ir::{Flow, Module};
+use tbaa_ir::Flow;
 use tbaa_types::{Layouts, Type};
 
 use crate::places::{Place, PlacedAccess};
@@ -36,20 +36,21 @@ struct Uses {
 type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {
-    /// `found` are a module's accesses in its order.
-    pub(crate) fn of<'t>(
-        text: &'t [u8],
-        module: &Module,
-        found: &[(&PlacedAccess<'t>, Place)],
+    /// `found` are a module's accesses in its order, and `flows` the blocks that may run after each
+    /// block of their functions.
+    pub(crate) fn of(
+        found: &[(&PlacedAccess, Place)],
+        flows: &HashMap<u32, Vec<Vec<usize>>>,
         shapes: &Shapes<'_>,
         layouts: &mut Layouts<'_>,
     ) -> Self {
         let mut overlaps = Overlaps::default();
         for accesses in found.chunk_by(|a, b| a.0.function == b.0.function) {
             let function = accesses[0].0.function;
-            let flow = LazyCell::new(|| Flow::of(module.body(text, function).successors().iter()));
+            let blocks = flows[&function].iter().map(|it| &it[..]);
+            let flow = LazyCell::new(|| Flow::without_loops(blocks));
             let mut numbers: HashMap<Place, usize> = HashMap::default();
-            let mut heads: HashMap<Head<'t>, Places> = HashMap::default();
+            let mut heads: HashMap<Head, Places> = HashMap::default();
             for &(access, place) in accesses {
                 // What a slot or a variable is, is known.
                 if matches!(access.head, Head::Slot(..) | Head::Global(_)) {

@@ -1,17 +1,17 @@
 //! The places that a module's accesses go to.
 
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa_ir::types::{Definitions, ReadTypes};
-use tbaa_ir::{Body, Element, Global, Module, Opcode, Sizes, globals};
+use tbaa_ir::types::Definitions;
+use tbaa_ir::{Def, Function, Global, Module, Opcode, Sizes, globals};
 use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
-use crate::pointers::{Head, Pointers};
+use crate::pointers::{Head, Indices, Pointers};
 use crate::shapes::{Index, Item, Shapes};
 use crate::untagged::Untagged;
 
 /// A load or store, and the types on its way.
-pub(crate) struct PlacedAccess<'t> {
+pub(crate) struct PlacedAccess {
     /// Its index in the module's instructions.
     pub(crate) instruction: usize,
     pub(crate) function: u32,
@@ -19,17 +19,11 @@ pub(crate) struct PlacedAccess<'t> {
     pub(crate) block: usize,
     /// The type that is loaded or stored.
     ty: Type,
-    pub(crate) head: Head<'t>,
+    pub(crate) head: Head,
     /// The type that the head is known to have.
     declared: Option<Type>,
     /// The steps of its `getelementptr`s, the first one first.
     steps: Vec<Indices>,
-}
-
-/// A `getelementptr`: its type, and its indices; `None` for what is no constant.
-struct Indices {
-    ty: Type,
-    list: Vec<Option<u64>>,
 }
 
 /// Where an access goes: what its tag says.
@@ -43,106 +37,113 @@ pub(crate) struct Place {
     pub(crate) root: Option<Type>,
 }
 
-/// Reads the types of a module's text as it comes to them.
-pub(crate) struct Reader<'t, 'm> {
-    pub(crate) text: &'t [u8],
-    pub(crate) module: &'m Module,
-    pub(crate) context: &'m mut Context,
-    pub(crate) definitions: &'m Definitions,
-    types: HashMap<&'t [u8], Option<Type>>,
+/// Reads the functions of a module.
+pub(crate) struct Reader<'t> {
+    text: &'t [u8],
+    module: &'t Module,
+    sizes: &'t Sizes,
     globals: HashMap<&'t [u8], Global<'t>>,
 }
 
 /// A module's accesses, and whether a `getelementptr` of it names a struct.
-pub(crate) struct Accesses<'t> {
-    pub(crate) accesses: Vec<(usize, Result<PlacedAccess<'t>, Untagged>)>,
+pub(crate) struct Accesses {
+    pub(crate) accesses: Vec<(usize, Result<PlacedAccess, Untagged>)>,
+    /// The blocks that may run after each block, of functions with a place.
+    pub(crate) flows: HashMap<u32, Vec<Vec<usize>>>,
     pub(crate) has_structs: bool,
 }
 
-impl<'t, 'm> Reader<'t, 'm> {
-    pub(crate) fn new(
-        text: &'t [u8],
-        module: &'m Module,
-        context: &'m mut Context,
-        definitions: &'m Definitions,
-    ) -> Self {
-        let globals = globals(text, &Sizes::new(text, module));
-        Reader { text, module, context, definitions, types: HashMap::default(), globals }
+impl<'t> Reader<'t> {
+    pub(crate) fn new(text: &'t [u8], module: &'t Module, sizes: &'t Sizes) -> Self {
+        Reader { text, module, sizes, globals: globals(text, sizes) }
     }
 
-    pub(crate) fn accesses(mut self) -> Accesses<'t> {
-        let mut found = Accesses { accesses: Vec::new(), has_structs: false };
-        for function in 0..self.module.functions().len() as u32 {
-            let body = self.module.body(self.text, function);
-            let elements = body.statements.iter().filter(|it| it.word == b"getelementptr");
-            let mut types = elements.filter_map(|it| it.element()).map(|it| it.ty);
-            found.has_structs |= types.any(|ty| ty.contains(&b'%') || ty.contains(&b'{'));
-            self.function(function, &body, &mut found);
+    pub(crate) fn accesses(self) -> Accesses {
+        let mut found =
+            Accesses { accesses: Vec::new(), flows: HashMap::default(), has_structs: false };
+        for number in 0..self.module.functions().len() as u32 {
+            let function = self.module.function(self.text, self.sizes, number);
+            let elements =
+                function.instructions.iter().filter(|it| it.opcode == Opcode::GetElementPtr);
+            let mut types = elements.filter_map(|it| it.ty);
+            found.has_structs = found.has_structs || types.any(|ty| self.has_struct(ty));
+            let before = found.accesses.len();
+            self.function(number, &function, &mut found);
+            if found.accesses[before..].iter().any(|it| it.1.is_ok()) {
+                let blocks = function.blocks.into_iter();
+                found.flows.insert(number, blocks.map(|it| it.successors).collect());
+            }
         }
         found
     }
 
-    fn function(&mut self, function: u32, body: &Body<'t>, found: &mut Accesses<'t>) {
-        let pointers = Pointers::of(body);
-        let blocks = body.blocks.iter().enumerate();
-        for (block, at) in blocks.flat_map(|(n, it)| it.statements.clone().map(move |at| (n, at))) {
-            let Some(instruction) = body.statements[at].access else { continue };
-            if self.module.instructions()[instruction].opcode == Opcode::Call {
-                continue;
+    /// Whether a type is a struct, or has elements that are, or points to some.
+    fn has_struct(&self, mut ty: Type) -> bool {
+        loop {
+            let inner = self.sizes.with_kind(ty, |kind| match kind {
+                TypeKind::Literal { .. } | TypeKind::Identified { .. } => Err(true),
+                TypeKind::Array { element, .. } | TypeKind::Vector { element, .. } => Ok(element),
+                TypeKind::Pointer { pointee: Some(pointee), .. } => Ok(pointee),
+                _ => Err(false),
+            });
+            match inner {
+                Ok(inner) => ty = inner,
+                Err(known) => return known,
             }
-            let access = self.access(function, block, instruction, &pointers);
+        }
+    }
+
+    fn function(&self, number: u32, function: &Function<'t>, found: &mut Accesses) {
+        let pointers = Pointers::of(function);
+        for (at, inst) in function.instructions.iter().enumerate() {
+            let Some(instruction) = inst.access.filter(|_| inst.opcode != Opcode::Call) else {
+                continue;
+            };
+            let access = self.access((number, at), instruction, &pointers);
             found.accesses.push((instruction, access));
         }
     }
 
     fn access(
-        &mut self,
-        function: u32,
-        block: usize,
+        &self,
+        (number, at): (u32, usize),
         instruction: usize,
-        pointers: &Pointers<'t>,
-    ) -> Result<PlacedAccess<'t>, Untagged> {
-        let of = &self.module.instructions()[instruction];
+        pointers: &Pointers<'_, 't>,
+    ) -> Result<PlacedAccess, Untagged> {
+        let function = pointers.function;
+        let (inst, of) = (&function.instructions[at], &self.module.instructions()[instruction]);
         if of.tag.is_some() {
             return Err(Untagged::Tagged);
         }
         if of.atomic {
             return Err(Untagged::Atomic);
         }
-        let ty = self.module.access_type(of);
-        let ty = self.context.parse_with(self.definitions, ty).map_err(|_| Untagged::Unread)?;
-        let is_scalar = match self.context.kind(ty) {
+        let ty = inst.ty.ok_or(Untagged::Unread)?;
+        let is_scalar = self.sizes.with_kind(ty, |kind| match kind {
             TypeKind::Int(_) | TypeKind::Pointer { .. } => true,
             TypeKind::Primitive(it) => it.is_floating_point(),
             _ => false,
-        };
-        if !is_scalar || !matches!(of.opcode, Opcode::Load | Opcode::Store) {
+        });
+        if !is_scalar || !matches!(inst.opcode, Opcode::Load | Opcode::Store) {
             return Err(Untagged::NotScalar);
         }
-        let pointer = of.pointer_span(self.text).ok_or(Untagged::Unread)?;
-        let way = pointers.way(&self.text[pointer])?;
-        let declared = match way.head {
-            Head::Slot(..) if way.elements.is_empty() => return Err(Untagged::Slot),
-            Head::Slot(_, ty) => Some(self.ty(ty)?),
-            Head::Global(name) => {
+        let pointer = function.pointer(inst).ok_or(Untagged::Unread)?;
+        let (head, steps) = pointers.way(pointer)?;
+        let declared = match head {
+            Head::Slot(_) if steps.is_empty() => return Err(Untagged::Slot),
+            Head::Slot(slot) => {
+                let ty = function.inst(slot).and_then(|it| it.ty);
+                Some(ty.ok_or(Untagged::Unread)?)
+            }
+            Head::Global(global) => {
+                let Def::Global(name) = function.def(global) else { return Err(Untagged::Type) };
                 let ty = self.globals.get(name).map(|it| it.ty).ok_or(Untagged::Type)?;
-                Some(self.ty(ty)?)
+                Some(self.sizes.ty(ty).ok_or(Untagged::Unread)?)
             }
             Head::Value(_) | Head::Loaded(_) => None,
         };
-        let steps = way.elements.iter().map(|it| self.indices(it)).collect::<Result<_, _>>()?;
-        Ok(PlacedAccess { instruction, function, block, ty, head: way.head, declared, steps })
-    }
-
-    fn indices(&mut self, element: &Element<'t>) -> Result<Indices, Untagged> {
-        let number = |value| str::from_utf8(value).ok()?.parse().ok();
-        let list = element.indices().map(|index| number(index.value)).collect();
-        Ok(Indices { ty: self.ty(element.ty)?, list })
-    }
-
-    fn ty(&mut self, text: &'t [u8]) -> Result<Type, Untagged> {
-        let read = || self.context.parse_with(self.definitions, text).ok();
-        self.types.entry(text).or_insert_with(read).ok_or(Untagged::Unread)
+        let block = function.block_of(at);
+        Ok(PlacedAccess { instruction, function: number, block, ty, head, declared, steps })
     }
 }
 
@@ -176,7 +177,7 @@ impl<'c> Follower<'_, 'c> {
         Follower { shapes, context, elements: options.elements, opaque }
     }
 
-    pub(crate) fn place(&mut self, access: &PlacedAccess<'_>) -> Result<Place, Untagged> {
+    pub(crate) fn place(&mut self, access: &PlacedAccess) -> Result<Place, Untagged> {
         let first = access.steps.first().map_or(access.ty, |it| it.ty);
         if let Some(declared) = access.declared {
             self.begins_with(declared, first)?;
@@ -294,7 +295,7 @@ impl<'c> Follower<'_, 'c> {
     }
 }
 
-impl PlacedAccess<'_> {
+impl PlacedAccess {
     /// Returns the types that its `getelementptr`s name.
     pub(crate) fn types(&self) -> impl Iterator<Item = Type> {
         self.steps.iter().map(|it| it.ty)

@@ -1,7 +1,9 @@
 //! The way of a pointer back to what it was made from.
 
-use tbaa::parts::table::{HashMap, HashSet};
-use tbaa_ir::{Body, Element};
+use std::collections::HashSet;
+
+use tbaa_ir::{Def, Function, Inst, Opcode, Value};
+use tbaa_types::{Type, TypeKind};
 
 use crate::untagged::Untagged;
 
@@ -9,121 +11,106 @@ use crate::untagged::Untagged;
 const LONGEST: usize = 64;
 
 /// The pointers of a function.
-pub(crate) struct Pointers<'t> {
-    definitions: HashMap<&'t [u8], Made<'t>>,
+pub(crate) struct Pointers<'f, 't> {
+    pub(crate) function: &'f Function<'t>,
     /// Results of `phi`, `select` and `freeze` that may point into an object.
-    inside: HashSet<&'t [u8]>,
-}
-
-/// How a value is made.
-enum Made<'t> {
-    Element(Element<'t>),
-    Cast(&'t [u8]),
-    /// A stack slot, and the type that it has.
-    Slot(&'t [u8]),
-    /// What is loaded from here.
-    Load(&'t [u8]),
+    inside: HashSet<Value>,
 }
 
 /// What a way begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Head<'t> {
+pub(crate) enum Head {
     /// A pointer of which no more is known.
-    Value(&'t [u8]),
+    Value(Value),
     /// A pointer that is loaded from a stack slot; two loads most likely give the same.
-    Loaded(&'t [u8]),
-    /// A stack slot of a type.
-    Slot(&'t [u8], &'t [u8]),
-    /// A global variable: `@x` without its `@`.
-    Global(&'t [u8]),
+    Loaded(Value),
+    /// A stack slot.
+    Slot(Value),
+    /// A global variable.
+    Global(Value),
 }
 
-/// A pointer's head, and the `getelementptr`s behind it, the first one first.
-pub(crate) struct Way<'t> {
-    pub(crate) head: Head<'t>,
-    pub(crate) elements: Vec<Element<'t>>,
+/// A `getelementptr`: its type, and its indices; `None` for what is no constant.
+pub(crate) struct Indices {
+    pub(crate) ty: Type,
+    pub(crate) list: Vec<Option<u64>>,
 }
 
-impl<'t> Pointers<'t> {
-    pub(crate) fn of(body: &Body<'t>) -> Self {
-        let made = |statement: &tbaa_ir::Statement<'t>| {
-            Some(match statement.word {
-                b"getelementptr" => Made::Element(statement.element()?),
-                b"bitcast" | b"addrspacecast" => Made::Cast(statement.converted()?.value),
-                b"alloca" => Made::Slot(statement.alloca()?.ty),
-                b"load" => Made::Load(statement.values().last()?),
-                _ => return None,
-            })
-        };
-        let definitions =
-            body.statements.iter().filter_map(|it| Some((it.result?, made(it)?))).collect();
-        Pointers { inside: inside(body, &definitions), definitions }
+impl<'f, 't> Pointers<'f, 't> {
+    pub(crate) fn of(function: &'f Function<'t>) -> Self {
+        Pointers { function, inside: inside(function) }
     }
 
-    /// Follows a pointer, as an instruction writes it, back to its head.
-    pub(crate) fn way(&self, pointer: &'t [u8]) -> Result<Way<'t>, Untagged> {
-        let (mut pointer, mut elements) = (pointer, Vec::new());
+    /// Follows a pointer back to its head, and returns the `getelementptr`s behind it, the first
+    /// one first.
+    pub(crate) fn way(&self, pointer: Value) -> Result<(Head, Vec<Indices>), Untagged> {
+        let function = self.function;
+        let (mut pointer, mut steps) = (pointer, Vec::new());
         for _ in 0..LONGEST {
-            let head = match (pointer.first(), self.definitions.get(pointer)) {
-                (_, Some(Made::Element(element))) => {
-                    pointer = element.base.value;
-                    elements.push(*element);
+            let inst = function.inst(pointer);
+            let from = || inst.and_then(|it| function.operand(it, 0)).ok_or(Untagged::Unread);
+            let is_slot =
+                |it: &Value| function.inst(*it).is_some_and(|inst| inst.opcode == Opcode::Alloca);
+            let head = match (inst.map(|it| it.opcode), function.def(pointer)) {
+                (Some(Opcode::GetElementPtr), _) => {
+                    steps.extend(inst.map(|it| self.indices(it)).transpose()?);
+                    pointer = from()?;
                     continue;
                 }
-                (_, Some(Made::Cast(from))) => {
-                    pointer = from;
+                (Some(opcode), _) if opcode.is_pointer_cast() => {
+                    pointer = from()?;
                     continue;
                 }
-                (_, Some(Made::Slot(ty))) => Head::Slot(pointer, ty),
-                (_, Some(Made::Load(from)))
-                    if matches!(self.definitions.get(from), Some(Made::Slot(_))) =>
-                {
-                    Head::Loaded(from)
+                (Some(Opcode::Alloca), _) => Head::Slot(pointer),
+                (Some(Opcode::Load), _) if let Some(slot) = from().ok().filter(is_slot) => {
+                    Head::Loaded(slot)
                 }
-                (Some(b'%'), _) if self.inside.contains(pointer) => return Err(Untagged::Joined),
-                (Some(b'%'), _) => Head::Value(pointer),
-                (Some(b'@'), _) => Head::Global(&pointer[1..]),
-                _ => {
-                    let element = Element::constant(pointer).ok_or(Untagged::Unread)?;
-                    pointer = element.base.value;
-                    elements.push(element);
-                    continue;
+                (_, Def::Instruction(_)) if self.inside.contains(&pointer) => {
+                    return Err(Untagged::Joined);
                 }
+                (_, Def::Instruction(_) | Def::Parameter(_) | Def::Unknown) => Head::Value(pointer),
+                (_, Def::Global(_)) => Head::Global(pointer),
+                _ => return Err(Untagged::Unread),
             };
-            elements.reverse();
-            return Ok(Way { head, elements });
+            steps.reverse();
+            return Ok((head, steps));
         }
         Err(Untagged::Unread)
+    }
+
+    fn indices(&self, inst: &Inst) -> Result<Indices, Untagged> {
+        let number = |value: &Value| match self.function.def(*value) {
+            Def::Integer(number) => u64::try_from(number).ok(),
+            _ => None,
+        };
+        let list = self.function.operands(inst).iter().skip(1).map(number).collect();
+        Ok(Indices { ty: inst.ty.ok_or(Untagged::Unread)?, list })
     }
 }
 
 /// Returns what `phi`, `select` and `freeze` make of pointers into objects. A pointer that only
 /// steps over whole objects is none of these.
-fn inside<'t>(body: &Body<'t>, definitions: &HashMap<&'t [u8], Made<'t>>) -> HashSet<&'t [u8]> {
-    let joins = |word: &[u8]| matches!(word, b"phi" | b"select" | b"freeze");
-    if !body.statements.iter().any(|it| joins(it.word)) {
-        return HashSet::default();
+fn inside(function: &Function<'_>) -> HashSet<Value> {
+    let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
+    if !function.instructions.iter().any(|it| joins(it.opcode)) {
+        return HashSet::new();
     }
-    let constant = |text: &[u8]| text.windows(13).any(|word| word == b"getelementptr");
-    let begins = |statement: &&tbaa_ir::Statement<'t>| match definitions.get(&statement.result?) {
-        Some(Made::Element(element)) => {
-            (element.ty == b"i8" || element.indices().count() > 1).then_some(())
-        }
-        _ => (joins(statement.word) && constant(statement.text())).then_some(()),
+    let begins = |value: &Value| {
+        let Some(inst) = function.inst(*value) else { return false };
+        let is_byte = |ty| function.types().with_kind(ty, |kind| kind == TypeKind::Int(8));
+        inst.opcode == Opcode::GetElementPtr
+            && (matches!(function.def(*value), Def::Expression(_))
+                || function.operands(inst).len() > 2
+                || inst.ty.is_some_and(is_byte))
     };
-    let mut new: Vec<&[u8]> = body
-        .statements
-        .iter()
-        .filter(|it| begins(it).is_some())
-        .filter_map(|it| it.result)
-        .collect();
-    let users = body.users();
-    let mut found: HashSet<&[u8]> = new.iter().copied().collect();
+    let mut new: Vec<Value> = function.values().filter(begins).collect();
+    let mut found: HashSet<Value> = new.iter().copied().collect();
     while let Some(value) = new.pop() {
-        for &at in users.get(value).into_iter().flatten() {
-            let user = &body.statements[at];
-            let goes_on = joins(user.word)
-                || matches!(user.word, b"getelementptr" | b"bitcast" | b"addrspacecast");
+        for &at in function.users(value) {
+            let user = &function.instructions[at as usize];
+            let goes_on = joins(user.opcode)
+                || user.opcode == Opcode::GetElementPtr
+                || user.opcode.is_pointer_cast();
             if let Some(result) = user.result.filter(|_| goes_on)
                 && found.insert(result)
             {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use tbaa::parts::table::{HashMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId, TypeId};
-use tbaa_ir::{Module, Rewriter, TextError};
-use tbaa_types::{Context, DataLayout};
+use tbaa_ir::{Module, Rewriter, Sizes, TextError};
 
 use crate::error::TagError;
 use crate::options::Options;
@@ -83,11 +82,12 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
     if let Some(language) = language(text) {
         return Err(TagError::Language(language));
     }
-    let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
-    let layout: DataLayout = layout.ok_or(TagError::NoLayout)?;
-    let mut context = Context::new();
-    let definitions = module.read_types(text, &mut context).map_err(TagError::Type)?;
-    let found = Reader::new(text, module, &mut context, &definitions).accesses();
+    let sizes = Sizes::read(text, module).map_err(TagError::Type)?;
+    if !sizes.has_layout() {
+        return Err(TagError::NoLayout);
+    }
+    let found = Reader::new(text, module, &sizes).accesses();
+    let (context, definitions, layout) = sizes.into_parts();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
     let places: Vec<_> = found
@@ -103,11 +103,11 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
     if !found.has_structs && places.iter().any(is_bytes) {
         return Err(TagError::Optimised);
     }
-    let good: Vec<(&PlacedAccess<'_>, Place)> = places
+    let good: Vec<(&PlacedAccess, Place)> = places
         .iter()
         .filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place)))
         .collect();
-    let overlaps = Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
+    let overlaps = Overlaps::of(&good, &found.flows, &shapes, &mut layout.layouts(&context));
     let mut nodes = Nodes::new(&shapes);
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
     for (instruction, place) in places {

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use tbaa_ir::{
-    Address, Effects, Flow, Function, Inst, Instruction, Loop, Module, Object, Opcode, Pointers, Sizes,
-    Value,
+    Address, Effects, Flow, Function, Inst, Instruction, Loop, Module, Object, Opcode, Pointers,
+    Sizes, Value,
 };
 use tbaa_types::Type;
 
@@ -114,9 +114,9 @@ impl<'t> Body<'t> {
         let Event::Access(access) = event else { return None };
         let instruction = self.instruction(access);
         let plain = !instruction.volatile && !instruction.atomic;
-        let inst = self.inst(event).filter(|it| {
-            plain && matches!(it.opcode, Opcode::Load | Opcode::Store)
-        })?;
+        let inst = self
+            .inst(event)
+            .filter(|it| plain && matches!(it.opcode, Opcode::Load | Opcode::Store))?;
         Some((self.pointers.address(self.function.pointer(inst)?), inst.ty))
     }
 

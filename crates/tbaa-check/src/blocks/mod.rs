@@ -20,8 +20,8 @@ use tbaa_ir::{
 };
 
 use crate::char_origin::is_wider_char;
-pub use body::{Body, Event};
 use body::Key;
+pub use body::{Body, Event};
 use ways::{Point, Way, back, partly_back};
 
 /// What an optimiser could do with a load or a loop, were it not for the blockers.
@@ -41,7 +41,7 @@ pub enum Wanted {
 }
 
 /// What LLVM makes of a loop.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Vectors {
     /// Not vectorised.
     Scalar,
@@ -68,7 +68,7 @@ pub struct Vectorise {
 }
 
 /// Why a store or call counts as one that may change what is loaded.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
     /// The store has no tag.
     NoTag,
@@ -298,8 +298,7 @@ impl<'a> Judge<'a> {
         let pointers = &body.pointers;
         // What lies apart in one turn may not in two, if a `phi` moves the pointer.
         let base = pointers.based_on(a.0);
-        let is_apart =
-            || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
+        let is_apart = || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
         base == pointers.based_on(b.0) && !is_apart()
     }
 
@@ -383,7 +382,8 @@ impl<'a> Judge<'a> {
             Some(found).filter(|found| !found.is_empty())
         };
         let pointer = body.pointer(load)?;
-        let base = Some(body.pointers.address(pointer).base).filter(|&it| body.is_local_variable(it));
+        let base =
+            Some(body.pointers.address(pointer).base).filter(|&it| body.is_local_variable(it));
         let is_start = |event| base.is_some_and(|base| body.renews(event, base));
         if let Some(way) = back((body, flow), at, is_equal, is_start)
             && let Some(found) = others(&way)
@@ -406,12 +406,7 @@ impl<'a> Judge<'a> {
     /// and reuses it on the others: the load is gone from all ways but the one that needs it.
     ///
     /// LLVM: `GVNPass::PerformLoadPRE`.
-    fn is_moved(
-        &self,
-        (body, flow): In<'_, 'a>,
-        keys: &[Vec<Option<usize>>],
-        at: Point,
-    ) -> bool {
+    fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
         let Some(load) = body.events[at.block][at.event].access() else { return false };
         let is_fixed = body.pointer(load).is_some_and(|it| is_fixed_in(body, it, at.block));
         let key = keys[at.block][at.event];

@@ -8,6 +8,7 @@ use tbaa_ir::{Names, Opcode, Sizes};
 use crate::drawing::common;
 use crate::find::Found;
 use crate::input::{Content, Input};
+use crate::printable::printable;
 use crate::walk::walk;
 
 /// Types on a walk that are visited: a chain of parents may be as long as the
@@ -69,10 +70,11 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
         let instruction = &module.instructions()[found.instruction?];
-        let origin = CharOrigins::new(module, &input.text, &Sizes::new(&input.text, module)).of(instruction)?;
+        let origin = CharOrigins::new(module, &input.text, &Sizes::new(&input.text, module))
+            .of(instruction)?;
         Some(match instruction.tag {
-            Some(_) => format!("{side} is tagged as char: {}", origin.words()),
-            None => format!("{side} has no tag: {}", origin.words()),
+            Some(_) => format!("{side} is tagged as char: {}", of_char(&origin)),
+            None => format!("{side} has no tag: {}", of_char(&origin)),
         })
     };
     ["a", "b"].into_iter().zip(found).filter_map(says)

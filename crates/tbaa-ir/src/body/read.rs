@@ -20,9 +20,28 @@ const DEPTH: usize = 16;
 
 /// The words between an opcode and its first type.
 const FLAGS: [&[u8]; 22] = [
-    b"afn", b"arcp", b"atomic", b"contract", b"disjoint", b"exact", b"fast", b"inbounds", b"inrange",
-    b"nneg", b"ninf", b"nnan", b"nsz", b"nusw", b"nuw", b"nsw", b"reassoc", b"samesign", b"to",
-    b"volatile", b"weak", b"within",
+    b"afn",
+    b"arcp",
+    b"atomic",
+    b"contract",
+    b"disjoint",
+    b"exact",
+    b"fast",
+    b"inbounds",
+    b"inrange",
+    b"nneg",
+    b"ninf",
+    b"nnan",
+    b"nsz",
+    b"nusw",
+    b"nuw",
+    b"nsw",
+    b"reassoc",
+    b"samesign",
+    b"to",
+    b"volatile",
+    b"weak",
+    b"within",
 ];
 
 impl Module {
@@ -125,7 +144,8 @@ impl<'t> Reader<'t> {
             if parameter.ty == b"..." {
                 continue;
             }
-            let value = reader.define(parameter.value, Def::Parameter(index), types.ty(parameter.ty));
+            let value =
+                reader.define(parameter.value, Def::Parameter(index), types.ty(parameter.ty));
             reader.function.parameters.push(value);
         }
         reader
@@ -216,7 +236,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn instruction(&mut self, span: Range<usize>, start: &instruction::Start, access: Option<(usize, bool)>) {
+    fn instruction(
+        &mut self,
+        span: Range<usize>,
+        start: &instruction::Start,
+        access: Option<(usize, bool)>,
+    ) {
         let text = self.function.text;
         let head = &text[span.start..start.after];
         let mut name = Lexer::new(&text[..span.end], span.start);
@@ -226,8 +251,7 @@ impl<'t> Reader<'t> {
             Opcode::Other => Opcode::of_other(word).unwrap_or(Opcode::Other),
             known => known,
         };
-        let is_terminator =
-            opcode.is_terminator() || opcode == Opcode::Call && word != b"call";
+        let is_terminator = opcode.is_terminator() || opcode == Opcode::Call && word != b"call";
         let index = self.function.instructions.len();
         let after_end = self.parts.last().is_none_or(|part| {
             part.instructions.last().is_some_and(|&at| self.function.instructions[at].is_terminator)
@@ -337,12 +361,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn list(
-        &mut self,
-        inst: &mut Inst,
-        lexer: &mut Lexer<'t>,
-        found: &mut Operands,
-    ) -> Option<()> {
+    fn list(&mut self, inst: &mut Inst, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         let types = self.function.types;
         if inst.opcode == Opcode::Call {
             return self.call(inst, *lexer, found);
@@ -452,9 +471,22 @@ impl<'t> Reader<'t> {
         let word = lexer.word();
         matches!(
             word,
-            b"align" | b"addrspace" | b"syncscope" | b"label" | b"unwind" | b"to" | b"cleanup"
-                | b"catch" | b"filter" | b"none" | b"acquire" | b"release" | b"acq_rel"
-                | b"seq_cst" | b"monotonic" | b"unordered"
+            b"align"
+                | b"addrspace"
+                | b"syncscope"
+                | b"label"
+                | b"unwind"
+                | b"to"
+                | b"cleanup"
+                | b"catch"
+                | b"filter"
+                | b"none"
+                | b"acquire"
+                | b"release"
+                | b"acq_rel"
+                | b"seq_cst"
+                | b"monotonic"
+                | b"unordered"
         )
     }
 
@@ -584,12 +616,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads `ptr [ %a, %x ], [ %b, %y ]`.
-    fn phi(
-        &mut self,
-        inst: &mut Inst,
-        lexer: &mut Lexer<'t>,
-        found: &mut Operands,
-    ) -> Option<()> {
+    fn phi(&mut self, inst: &mut Inst, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         inst.ty = self.function.types.ty(lexer.ty().ok()?);
         loop {
             lexer.skip_space().ok()?;
@@ -648,12 +675,7 @@ impl<'t> Reader<'t> {
 
     /// Reads the arguments of a call, and then what else it uses: bundles, and a callee that is
     /// no global.
-    fn call(
-        &mut self,
-        inst: &mut Inst,
-        lexer: Lexer<'t>,
-        found: &mut Operands,
-    ) -> Option<()> {
+    fn call(&mut self, inst: &mut Inst, lexer: Lexer<'t>, found: &mut Operands) -> Option<()> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
         inst.ty = call.result.and_then(|ty| self.function.types.ty(ty));

@@ -196,8 +196,7 @@ fn one(
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
-        (wanted.has_load(module, blocked.load)
-            || matches!(blocked.wanted, Could::Vectorise(_)))
+        (wanted.has_load(module, blocked.load) || matches!(blocked.wanted, Could::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };

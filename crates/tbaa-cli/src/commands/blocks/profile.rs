@@ -73,8 +73,7 @@ impl Profile {
         for function in functions.iter_mut() {
             function.loads.sort_by_key(|it| self.coldness(it));
         }
-        let hottest =
-            |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |it| self.coldness(it));
+        let hottest = |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |it| self.coldness(it));
         functions.sort_by_key(hottest);
     }
 

@@ -143,7 +143,9 @@ fn of_blamed(blocked: &Blocked) -> Trial {
 /// for what writes to the same place.
 fn every_store(judge: &Judge<'_>, function: &Judged<'_>) -> Vec<Trial> {
     let instruction = |index: usize| &judge.module.instructions()[index];
-    let key = |index: usize| function.body.pointer(index).map(|pointer| function.body.pointers.address(pointer));
+    let key = |index: usize| {
+        function.body.pointer(index).map(|pointer| function.body.pointers.address(pointer))
+    };
     let all = in_function(judge.module, function.index);
     let stores: Vec<(usize, Option<Address>)> = all
         .clone()

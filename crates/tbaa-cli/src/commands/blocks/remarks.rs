@@ -37,7 +37,9 @@ fn said(row: &Row) -> String {
             format!("{what} stays in the loop at {around}: its memory may be used by ")
         }
         Some(around) => format!("{what} stays in the loop at {around}: it may be changed by "),
-        None if row.could == Could::Hoist => format!("{what} stays in its loop: it may be changed by "),
+        None if row.could == Could::Hoist => {
+            format!("{what} stays in its loop: it may be changed by ")
+        }
         None => format!("{what} is repeated: its value may be changed by "),
     }
 }

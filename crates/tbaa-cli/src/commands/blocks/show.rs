@@ -190,7 +190,9 @@ impl<'a> Shown<'a> {
             Wanted::Partly(earlier) => (Could::Partly, places(earlier), None),
             Wanted::Hoist(header) => (Could::Hoist, Vec::new(), Some(label(function, *header))),
             Wanted::Sink(header) => (Could::Sink, Vec::new(), Some(label(function, *header))),
-            Wanted::Vectorise(it) => (Could::Vectorise, Vec::new(), Some(label(function, it.header))),
+            Wanted::Vectorise(it) => {
+                (Could::Vectorise, Vec::new(), Some(label(function, it.header)))
+            }
         };
         let means = self.advisor.means(function, blocked);
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
@@ -493,11 +495,7 @@ impl<'a> Shown<'a> {
 
     /// Where the loop begins that a load could leave: a line of the source, or else the
     /// label of its first block. `None` of a load that could be reused.
-    fn loop_of(
-        &self,
-        function: &Judged<'_>,
-        blocked: &Blocked,
-    ) -> Option<Result<String, String>> {
+    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<Result<String, String>> {
         let header = match &blocked.wanted {
             Wanted::Hoist(header) | Wanted::Sink(header) => *header,
             Wanted::Vectorise(it) => it.header,
