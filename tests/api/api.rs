@@ -26,7 +26,7 @@ const CRATES: [&str; 10] = [
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
 /// and traits that the compiler adds and nobody promises.
-const IMPLIED: [&str; 13] = [
+const IMPLIED: [&str; 15] = [
     "::clone(&self)",
     "::fmt(&self",
     "::eq(&self",
@@ -35,6 +35,8 @@ const IMPLIED: [&str; 13] = [
     "::hash<",
     "::serialize<",
     "::deserialize<",
+    "::assert_fields_are_eq(&self)",
+    "core::clone::TrivialClone for ",
     "core::marker::Freeze for ",
     "core::marker::StructuralPartialEq for ",
     "core::marker::UnsafeUnpin for ",

@@ -23,7 +23,7 @@ fn read(source: &[u8]) {
     let tags: Vec<TagId> = graph.tags().collect();
     let names = Names::of_module(&module, source);
     tags.iter().for_each(|&tag| _ = names.tag(tag));
-    for rules in tbaa_tests::engines::RULES {
+    for rules in AliasRule::ALL {
         let _ = (verify(&module, source, rules), verify_graph(graph, rules));
         let oracle = Oracle::new(graph, rules);
         let classes = oracle.classes(&tags);

@@ -18,7 +18,7 @@ use tbaa_ir::{Effects, Keep, Module};
 use tbaa_lower::{Lowering, Options};
 
 use crate::Rng;
-use crate::engines::{RULES, every_engine};
+use crate::engines::every_engine;
 use crate::lowered::check;
 use crate::universe::{self, Taste, Universe};
 
@@ -44,7 +44,7 @@ const TAGS: usize = 12;
 /// Asks about some tags by all rules.
 fn ask(graph: &Graph) {
     let tags: Vec<TagId> = graph.tags().take(TAGS).collect();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(graph, rules);
         for &a in &tags {
             for &b in &tags {
@@ -273,7 +273,7 @@ enum Call {
 /// oracle says what one made at the end says.
 pub fn builder(data: &[u8]) {
     let mut input = Unstructured::new(data);
-    let Ok(rules) = input.choose(&RULES) else { return };
+    let Ok(rules) = input.choose(&AliasRule::ALL) else { return };
     let mut grown = Oracle::new(Graph::new(), *rules);
     let (mut types, mut tags): (Vec<TypeId>, Vec<TagId>) = (Vec::new(), Vec::new());
     let mut asked = Vec::new();
@@ -377,7 +377,7 @@ pub fn oracle(data: &[u8]) {
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
     let (graph, tags) = universe(data).graph();
-    let rules = RULES[usize::from(how) % RULES.len()];
+    let rules = AliasRule::ALL[usize::from(how) % AliasRule::ALL.len()];
     let format = if how >= 128 { Format::New } else { Format::Old };
     let mut options = Options::new().format(format);
     options.scopes = how / 8 % 2 == 1;

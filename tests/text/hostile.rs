@@ -23,7 +23,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         };
         let graph = module.graph();
         let mut verifier = Verifier::new(graph);
-        for rules in tbaa_tests::engines::RULES {
+        for rules in AliasRule::ALL {
             let oracle = Oracle::new(graph, rules);
             for a in graph.tags() {
                 if rules == AliasRule::Llvm && verifier.check(a).is_err() {

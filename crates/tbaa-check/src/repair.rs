@@ -98,13 +98,11 @@ fn sorted(
 ) -> Option<(Range<usize>, String)> {
     let (graph, node) = (subject.graph, ty.node());
     let shape = Shape { format, len };
-    let positions: Vec<usize> = shape.fields().collect();
-    let width = len.checked_sub(*positions.first()?)? / positions.len();
     let mut fields = Vec::new();
-    for &at in &positions {
+    for at in shape.fields() {
         let offset = graph.operand(node, shape.offset(at)).and_then(Operand::int)?;
         let spans: Option<Vec<Range<usize>>> =
-            (at..at + width).map(|at| subject.operand_span(node, at)).collect();
+            shape.operands(at).map(|at| subject.operand_span(node, at)).collect();
         fields.push((offset.value, spans?));
     }
     let start = fields.first()?.1.first()?.start;

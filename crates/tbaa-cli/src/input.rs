@@ -19,7 +19,7 @@ use crate::report::{Failure, note, place, warn};
 pub(crate) struct RulesArg {
     /// llvm, union or union-strict; by default llvm for assembly text, and what
     /// a spec says for a spec.
-    #[arg(long, value_name = "RULES")]
+    #[arg(long, value_name = "AliasRule::ALL")]
     pub(crate) rules: Option<AliasRule>,
 }
 

@@ -9,47 +9,71 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, table};
 
 /// A function that has a body, as the text writes it.
-#[doc(hidden)]
+///
+/// ```
+/// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
+/// let module = tbaa_ir::read(text)?;
+/// let body = module.body(text, 0);
+/// assert_eq!(body.header.parameters[0].value, b"%p");
+/// assert_eq!(body.statements[1].text(), b"ret i32 %x");
+/// assert_eq!(body.blocks.len(), 1);
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+///
+/// LLVM: `Function`.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Body<'t> {
+    /// What stands before the body.
     pub header: Header<'t>,
     /// All instructions, those that access no memory among them, in the text's order.
     pub statements: Vec<Statement<'t>>,
+    /// The blocks in the text's order; the function begins in the first.
     pub blocks: Vec<Block<'t>>,
 }
 
 /// What stands before a body.
-#[doc(hidden)]
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Header<'t> {
     /// From `define` to after the `{` of the body.
     pub text: &'t [u8],
     /// Bytes from the start of the text to there.
     pub end: usize,
+    /// The parameters; a value is empty where the text gives no name.
     pub parameters: Vec<Argument<'t>>,
-    /// From after the parameters.
+    /// The attributes after the parameters.
     pub attributes: Attributes<'t>,
 }
 
 /// A basic block.
-#[doc(hidden)]
+///
+/// LLVM: `BasicBlock`.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Block<'t> {
-    /// As it stands after `%`; empty where the text does not name it.
+    /// Its name as it stands after `%`; empty where the text does not name it.
     pub label: &'t [u8],
-    /// Indices of its instructions.
+    /// Indices of its instructions in [`Body::statements`].
     pub statements: Range<usize>,
 }
 
 /// An instruction of a body.
-#[derive(Clone, Copy)]
-#[doc(hidden)]
+///
+/// LLVM: `Instruction`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Statement<'t> {
     /// Bytes from the start of the text to its first byte, its result's `%`
     /// included.
     pub offset: usize,
-    /// `%x`.
+    /// The name of its value: `%x`.
     pub result: Option<&'t [u8]>,
-    /// As the text writes it: `alloca`.
+    /// Its opcode as the text writes it: `alloca`.
     pub word: &'t [u8],
+    /// Its opcode.
     pub opcode: Opcode,
+    /// Whether it is a `musttail call`.
     pub must_tail: bool,
     /// Its index in [`Module::instructions`], if it is listed there.
     pub access: Option<usize>,
@@ -58,38 +82,47 @@ pub struct Statement<'t> {
 }
 
 /// A call as the text writes it.
-#[doc(hidden)]
+///
+/// LLVM: `CallBase`.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Call<'t> {
-    /// `@f` without its `@`; empty for any other callee.
+    /// The callee `@f` without its `@`; empty for any other callee.
     pub callee: &'t [u8],
     /// The callee's name, `@f` or `%f`; empty for any other callee.
     pub target: &'t [u8],
     /// What inline assembly's operands are: `=*m,r`.
     pub constraints: Option<&'t [u8]>,
+    /// The arguments.
     pub arguments: Vec<Argument<'t>>,
-    /// What follows the arguments.
+    /// The attributes and operand bundles after the arguments.
     pub attributes: Attributes<'t>,
 }
 
 /// A `getelementptr` taken apart.
-#[derive(Clone, Copy)]
-#[doc(hidden)]
+///
+/// LLVM: `GEPOperator`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Element<'t> {
     /// The type that the indices count in; empty before LLVM 3.7, where the pointer's
     /// type says it.
     pub ty: &'t [u8],
+    /// The pointer that the indices count from.
     pub base: Argument<'t>,
     /// The indices with their types, as the text writes them.
     pub list: &'t [u8],
 }
 
 /// An operand with its type, an argument of a call, or a parameter of a function.
-#[derive(Clone, Copy)]
-#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Argument<'t> {
+    /// The type.
     pub ty: &'t [u8],
     /// What stands between the type and the value.
     pub attributes: &'t [u8],
+    /// The value: `%x`, `@x` or a constant.
     pub value: &'t [u8],
 }
 
@@ -102,7 +135,6 @@ impl Module {
     /// # Panics
     ///
     /// If `function` is no index into [`functions`](Self::functions).
-    #[doc(hidden)]
     #[must_use]
     pub fn body<'t>(&self, text: &'t [u8], function: u32) -> Body<'t> {
         let (head, span) = (self.header_span(function), self.function_span(function));
@@ -232,6 +264,7 @@ impl<'t> Body<'t> {
     }
 
     /// Returns the statements that use each value, in order, as indices.
+    #[doc(hidden)]
     #[must_use]
     pub fn users(&self) -> HashMap<&'t [u8], Vec<usize>> {
         let mut users: HashMap<_, Vec<usize>> = HashMap::new();
@@ -246,7 +279,9 @@ impl<'t> Body<'t> {
         users
     }
 
-    /// Returns the blocks to which each block may go on, sorted.
+    /// Returns, for each block, the indices of the blocks to which it may go on, ascending.
+    ///
+    /// LLVM: `successors`.
     #[must_use]
     pub fn successors(&self) -> Vec<Vec<usize>> {
         let numbers: HashMap<&[u8], usize> =
@@ -285,25 +320,28 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Bytes from the start of the text to the end of its last line, or of the brackets
-    /// that pass it.
+    /// Returns the bytes from the start of the text to the end of its last line, or of the
+    /// brackets that pass it.
     #[must_use]
     pub fn end(&self) -> usize {
         self.operands.text.len()
     }
 
-    /// All of it, its result included.
+    /// Returns all of it, its result included.
     #[must_use]
     pub fn text(&self) -> &'t [u8] {
         &self.operands.text[self.offset..]
     }
 
     /// Returns a lexer that stands after the opcode.
+    #[doc(hidden)]
     #[must_use]
     pub fn operands(&self) -> Lexer<'t> {
         self.operands
     }
 
+    /// Returns whether it ends its block.
+    ///
     /// LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
     #[must_use]
     pub fn is_terminator(&self) -> bool {
@@ -491,6 +529,7 @@ impl<'t> Element<'t> {
         Some(Element { ty, base: base_value, list: &base.text[list] })
     }
 
+    /// Returns the indices, in order.
     pub fn indices(&self) -> impl Iterator<Item = Argument<'t>> {
         let mut lexer = Lexer::new(self.list, 0);
         std::iter::from_fn(move || {
@@ -533,6 +572,7 @@ fn operand<'t>(lexer: &mut Lexer<'t>) -> Option<Argument<'t>> {
 }
 
 impl Argument<'_> {
+    /// Returns whether its type is `ptr`, and its value is not left out.
     #[must_use]
     pub fn is_pointer(&self) -> bool {
         self.ty == b"ptr" && !self.value.is_empty()

@@ -68,8 +68,8 @@ pub struct DebugInfo<'t> {
 }
 
 /// What a pointer that a function gets is in the source.
-#[doc(hidden)]
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Parameter {
     /// A parameter that is a pointer or reference.
     Pointer(String),
@@ -464,10 +464,8 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line, b"!dbg !")?)
     }
 
-    /// As [`location_at`](Self::location_at); of an instruction that an optimiser left
-    /// without a line, that of the nearest one in its block that has a line, those behind
-    /// it first.
-    #[doc(hidden)]
+    /// As [`location_at`](Self::location_at). An instruction that an optimiser left without a
+    /// line has that of the nearest one in its block that has one, those behind it first.
     #[must_use]
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// Lines that are looked at on either side.
@@ -495,7 +493,6 @@ impl<'t> DebugInfo<'t> {
     /// that begins so many bytes from the start of the text and leads back.
     ///
     /// LLVM: `Loop::getLocRange`.
-    #[doc(hidden)]
     #[must_use]
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
@@ -514,7 +511,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the names of all source files, in no order that means anything.
-    #[doc(hidden)]
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let start = b"!DIFile(";
@@ -536,7 +532,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the language of the first compile unit, as `DW_LANG_C11`.
-    #[doc(hidden)]
     #[must_use]
     pub fn language(&self) -> Option<&'t str> {
         let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
@@ -552,7 +547,6 @@ impl<'t> DebugInfo<'t> {
     /// names it: what to declare `restrict` so that the value is `noalias`.
     ///
     /// LLVM: `DbgVariableRecord`.
-    #[doc(hidden)]
     #[must_use]
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         let text = self.text.get(function)?;
@@ -588,7 +582,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns whether a class of this name is a base class of another.
-    #[doc(hidden)]
     #[must_use]
     pub fn is_base_class(&self, name: &[u8]) -> bool {
         let bases = self.bases.get_or_init(|| {

@@ -4,8 +4,10 @@ use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 
-/// The blocks of a function, by their indices. The first is where it begins.
-#[doc(hidden)]
+/// The blocks of a function, by their indices. The function begins in the first.
+///
+/// LLVM: `DominatorTree`.
+#[derive(Debug)]
 pub struct Flow {
     graph: DiGraph<(), ()>,
     /// The immediate dominator; `None` of the first block and of those that are not reached.
@@ -13,8 +15,12 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Of a function with a block at least: the blocks that follow each, as
+    /// Finds what dominates what. `successors` are, for each block, those that follow it, as
     /// [`Body::successors`](crate::Body::successors) has them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no block, or one that follows is none of them.
     pub fn of<'a>(successors: impl ExactSizeIterator<Item = &'a Vec<usize>>) -> Self {
         let mut graph = DiGraph::new();
         let nodes: Vec<NodeIndex> = (0..successors.len()).map(|_| graph.add_node(())).collect();
@@ -31,14 +37,22 @@ impl Flow {
         self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
     }
 
-    /// Returns the immediate dominator of a block; `None` of the first and of those that are
-    /// not reached.
+    /// Returns the immediate dominator of a block. The first and those that are not reached have
+    /// none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such block.
     #[must_use]
     pub fn dominator(&self, block: usize) -> Option<usize> {
         self.dominators[block]
     }
 
-    /// Returns whether every way to `b` goes through `a`; of a block that is not reached, no.
+    /// Returns whether every way to `b` goes through `a`; no, if `b` is not reached.
+    ///
+    /// # Panics
+    ///
+    /// If there is no block `b`.
     #[must_use]
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         let is_reached = b == 0 || self.dominator(b).is_some();

@@ -57,16 +57,12 @@ mod unreadable;
 
 #[doc(hidden)]
 pub use alloca::Alloca;
-#[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};
-#[doc(hidden)]
 pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
-#[doc(hidden)]
-pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
+pub use effects::{Effects, MemoryEffects, MemoryLocation};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
-#[doc(hidden)]
 pub use flow::Flow;
 #[doc(hidden)]
 pub use globals::{Global, globals};
@@ -79,9 +75,9 @@ pub use rewrite::Rewriter;
 pub use scan::starts_entity;
 pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
-pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
-#[doc(hidden)]
-pub use tbaa::text::{Numbering, write_mlir_numbered, write_numbered};
+pub use tbaa::text::{
+    MlirError, Numbering, write, write_mlir, write_mlir_numbered, write_numbered, write_operands,
+};
 pub use tbaa_lex::source::position;
 #[doc(hidden)]
 pub use tbaa_types::demangle::demangled_function;

@@ -373,7 +373,6 @@ impl Module {
 
     /// Returns the numbers under which the module's metadata is printed: the text's own. Inline
     /// nodes, and tags that are made of types, get the numbers after the text's largest.
-    #[doc(hidden)]
     #[must_use]
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);

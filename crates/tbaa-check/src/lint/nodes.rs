@@ -50,7 +50,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         let accepted = verifier.check(tag).is_ok();
         // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
         let same_type = match numbered {
-            Some(node) => graph.operand_count(node) == 2,
+            Some(node) => graph.operand(node, SCALAR_FLAG).is_none(),
             None => operand_span(subject.text, span.start, SCALAR_FLAG).is_none(),
         };
         let name = subject.name(node);

@@ -85,8 +85,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         let answers: Vec<Answer> = pairs.iter().map(answer).collect();
         return Ok(write_json(&answers, out)?);
     }
-    let others = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict].into_iter();
-    let others = others.filter(|&other| other != rules);
+    let others = AliasRule::ALL.into_iter().filter(|&other| other != rules);
     let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
     for (index, group) in alike(&input, &pairs).iter().enumerate() {
         if index > 0 {

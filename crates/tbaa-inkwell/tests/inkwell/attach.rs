@@ -172,7 +172,7 @@ fn cycles_are_read() {
     store.set_metadata(b.as_value(), TBAA).unwrap();
     let read = ModuleTags::read(&code.module).unwrap();
     assert_eq!(read.graph.node_count(), 2);
-    let tag = read.accesses[0].1;
+    let tag = read.accesses[0].id;
     assert!(tbaa::wellformed::Verifier::new(&read.graph).check(tag).is_err());
     assert!(Oracle::new(&read.graph, AliasRule::Union).may_alias(tag, tag));
 }

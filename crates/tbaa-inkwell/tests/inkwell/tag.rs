@@ -9,7 +9,7 @@ fn attached(module: &inkwell::module::Module<'_>) -> Vec<String> {
     let tags = ModuleTags::read(module).unwrap();
     let node =
         |tag| tbaa_ir::write_operands(&tags.graph, tags.graph.tag_node(tag), |_| String::new());
-    tags.accesses.iter().map(|&(at, tag)| format!("{at} {}", node(tag))).collect()
+    tags.accesses.iter().map(|it| format!("{} {}", it.instruction, node(it.id))).collect()
 }
 
 #[test]

@@ -447,7 +447,7 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
     let Content::Module(module) = &input.content else { return Vec::new() };
     let debug = DebugInfo::new(input.text());
     let source = Source::new(input.file(), input.text());
-    let oracles = super::answers::RULES.map(|rules| tbaa::Oracle::new(module.graph(), rules));
+    let oracles = AliasRule::ALL.map(|rules| tbaa::Oracle::new(module.graph(), rules));
     let mut all = Vec::new();
     let mut order: HashMap<TagId, usize> = HashMap::new();
     for &(tag, _) in used {
