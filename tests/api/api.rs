@@ -51,9 +51,10 @@ const HIDDEN: &str = "\nHidden: for the project's other crates, and no promise.\
 fn interface(of: &str) -> Result<String, String> {
     let public = items(of, &[])?;
     let all = items(of, &["--document-hidden-items"])?;
-    let promised: HashSet<&str> = public.lines().collect();
-    let hidden = all.lines().filter(|line| !promised.contains(line));
-    let hidden: String = hidden.map(|line| format!("{line}\n")).collect();
+    let mut seen: HashSet<&str> = public.lines().collect();
+    let hidden = all.lines().filter(|line| seen.insert(line));
+    // An item that becomes hidden is another line.
+    let hidden: String = hidden.map(|line| format!("    {line}\n")).collect();
     Ok(if hidden.is_empty() { public } else { public + HIDDEN + &hidden })
 }
 
