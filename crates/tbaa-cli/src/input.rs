@@ -6,7 +6,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
-use tbaa_ir::{Keep, Module, Names, Numbering, TextError, starts_entity};
+use tbaa_ir::{Keep, Module, Names, Numbering, TextError, TextErrorKind};
 
 use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
@@ -19,7 +19,7 @@ use crate::report::{Failure, note, place, warn};
 pub(crate) struct RulesArg {
     /// llvm, union or union-strict; by default llvm for assembly text, and what
     /// a spec says for a spec.
-    #[arg(long, value_name = "AliasRule::ALL")]
+    #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
 }
 
@@ -369,32 +369,18 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
 }
 
 pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let module =
-        tbaa_ir::read_with(text, keep).map_err(|error| Failure::in_text(file, text, &error))?;
-    if module.functions().len() == 0 && module.graph().node_count() == 0 {
-        expect_assembly(file, text)?;
-    }
-    Ok(module)
-}
-
-/// Refuses a text in which nothing was found and that does not begin as LLVM
-/// assembly does. The reader passes over what it does not know.
-fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
-    let mut start = 0;
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let rest = line.trim_ascii_start();
-        match rest.first() {
-            None | Some(b';') => start += line.len(),
-            _ if starts_entity(rest) => return Ok(()),
-            _ => {
-                let message = "this is not LLVM assembly: expected `define`, `target`, `@`, `%`, `!` or \
-                               the like, and a spec's name must end in .ron";
-                let offset = start + line.len() - rest.len();
-                return Err(Failure::at(file, text, offset, message));
-            }
+    tbaa_ir::read_with(text, keep).map_err(|error| {
+        let is_blank = |line: &[u8]| matches!(line.trim_ascii_start().first(), None | Some(b';'));
+        let is_first = text[..error.offset].split(|&byte| byte == b'\n').all(is_blank);
+        if is_first && matches!(error.kind, TextErrorKind::Expected { .. }) {
+            let message = format!(
+                "this is not LLVM assembly: {}, and a spec's name must end in .ron",
+                error.kind
+            );
+            return Failure::at(file, text, error.offset, message);
         }
-    }
-    Ok(())
+        Failure::in_text(file, text, &error)
+    })
 }
 
 /// Reads what a path names as text, and returns its name in messages too.

@@ -71,8 +71,6 @@ pub use names::{Names, name_in_source};
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
-#[doc(hidden)]
-pub use scan::starts_entity;
 pub use sizes::{MemorySize, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{

@@ -30,7 +30,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
     /// llvm, union or union-strict.
-    #[arg(long, value_name = "AliasRule::ALL", default_value = "llvm")]
+    #[arg(long, value_name = "RULES", default_value = "llvm")]
     pub(crate) rules: AliasRule,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]

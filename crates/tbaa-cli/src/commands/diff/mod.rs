@@ -45,7 +45,7 @@ pub(crate) struct Diff {
     #[command(flatten)]
     rules: RulesArg,
     /// The rules for B, if they differ from those for A.
-    #[arg(long, value_name = "AliasRule::ALL")]
+    #[arg(long, value_name = "RULES")]
     rules_b: Option<AliasRule>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]

@@ -33,7 +33,7 @@ pub(crate) struct Lower {
     pub(crate) input: InputArg,
     /// The rule to follow: llvm, union or union-strict; by default union,
     /// or union-strict where a spec says so.
-    #[arg(long, value_name = "AliasRule::ALL")]
+    #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
     /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
     /// memory: accesses to it get clang's tags, or more general ones.
