@@ -69,16 +69,17 @@ pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 #[doc(hidden)]
 pub use flow::Flow;
 #[doc(hidden)]
-pub use globals::{Global, globals};
+pub use globals::Global;
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
+#[doc(hidden)]
+pub use read::read_or_return;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 #[doc(hidden)]
 pub use scan::starts_entity;
 pub use sizes::{MemorySize, Sizes};
-pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 #[doc(hidden)]
 pub use tbaa::text::{Numbering, write_mlir_numbered, write_numbered};
