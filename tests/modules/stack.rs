@@ -56,9 +56,9 @@ fn deep_graphs() {
                 assert_eq!(oracle.may_alias(a, b), oracle.may_alias(b, a));
                 let _ = (oracle.explain(a, b), oracle.most_generic(a, b));
             }
-            let _ = verify(&module, source.as_bytes(), rules);
+            let _ = verify(&module, rules);
         }
-        let _ = lint(&module, source.as_bytes(), &Options::default());
+        let _ = lint(&module, &Options::default());
         let written = tbaa_ir::write(graph);
         assert!(tbaa_ir::read(written.as_bytes()).is_ok());
         let (summary, _) = Summary::of("a", graph);

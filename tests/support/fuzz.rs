@@ -67,18 +67,18 @@ fn ask(graph: &Graph) {
 
 /// Returns all that is found in a module, every lint being on: each finding has a place in the
 /// text, and none without the text.
-pub fn findings(data: &[u8], module: &Module) -> Vec<Diagnostic> {
+pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
     });
-    let mut found = lint(module, data, &all).into_vec();
+    let mut found = lint(module, &all).into_vec();
     for rules in [AliasRule::Llvm, AliasRule::Union] {
-        found.extend(verify(module, data, rules));
+        found.extend(verify(module, rules));
     }
     for finding in &found {
         let primary = finding.primary.as_ref().expect("a place");
         for span in finding.secondary.iter().chain([primary]).map(|it| &it.span) {
-            assert!(span.start < span.end && span.end <= data.len(), "{finding:?}");
+            assert!(span.start < span.end && span.end <= module.text().len(), "{finding:?}");
         }
     }
     let graph = module.graph();
@@ -91,8 +91,8 @@ pub fn findings(data: &[u8], module: &Module) -> Vec<Diagnostic> {
 /// the same.
 pub fn text(data: &[u8]) {
     let Ok(module) = tbaa_ir::read_with(data, Keep::All) else { return };
-    findings(data, &module);
-    assert_eq!(tbaa_ir::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
+    findings(&module);
+    assert_eq!(tbaa_ir::Rewriter::new(&module).to_bytes().as_deref(), Ok(data));
     let graph = module.graph();
     ask(graph);
     let written = tbaa_ir::write(graph);
@@ -110,9 +110,9 @@ pub fn text(data: &[u8]) {
 /// `.ll` text with bodies: checks and tags are put into it, and its tags are lowered.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
-    let effects = Effects::new(data, &module);
+    let effects = Effects::new(&module);
     for function in 0..module.functions().len() as u32 {
-        let body = module.body(data, function);
+        let body = module.body(function);
         let _ = body.successors();
         for statement in &body.statements {
             assert!(statement.offset < statement.end() && statement.end() <= data.len());
@@ -123,21 +123,21 @@ pub fn module(data: &[u8]) {
         }
     }
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
-        if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
+        if let Ok(checked) = tbaa_instrument::instrument(&module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
         }
     }
-    if let Ok(found) = tbaa_tag::tag(data, &module, &tbaa_tag::Options::new().elements()) {
+    if let Ok(found) = tbaa_tag::tag(&module, &tbaa_tag::Options::new().elements()) {
         let mut verifier = tbaa::wellformed::Verifier::new(&found.graph);
         assert!(found.tags.iter().all(|it| verifier.check(it.tag).is_ok()));
-        let _ = found.to_bytes(data, &module);
+        let _ = found.to_bytes(&module);
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
     let source = Oracle::new(module.graph(), AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     if lowering.lower(&source, &tags).is_ok() {
         assert!(lowering.check(&source).is_empty());
-        let mut rewriter = tbaa_ir::Rewriter::new(data, &module);
+        let mut rewriter = tbaa_ir::Rewriter::new(&module);
         for index in 0..module.instructions().len() {
             rewriter.set_metadata(index, "tbaa", None);
         }

@@ -57,7 +57,7 @@ fn a_reader_without_shortcuts_agrees() {
                 volatile: i.volatile,
                 atomic: i.atomic,
                 ty: module.access_type(i).to_owned(),
-                tag: i.tag_span(&text).map(|span| text[span].to_owned()),
+                tag: module.tag_span(i).map(|span| text[span].to_owned()),
                 copy: i.copy.is_some(),
             })
             .collect();
@@ -66,7 +66,7 @@ fn a_reader_without_shortcuts_agrees() {
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
         // A body read on demand has the same accesses, but for an attachment that no
         // instruction stands before.
-        let body = module.body(&text, 0);
+        let body = module.body(0);
         let listed = body.statements.iter().filter_map(|statement| statement.access);
         let is_within = |at: &usize| module.instructions()[*at].offset as usize >= span.start;
         let expected = module.accesses_of(0).filter(is_within);

@@ -29,7 +29,7 @@ pub(crate) enum CharOrigin {
 }
 
 /// Whether a load or store is tagged `char` and is wider than a byte.
-pub(crate) fn is_wider_char(module: &Module, instruction: &Instruction) -> bool {
+pub(crate) fn is_wider_char(module: &Module<'_>, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
     let is_char = instruction.tag.is_some_and(|tag| is_char(module, tag));
     // A vectoriser makes `<16 x i8>` of several chars.
@@ -38,15 +38,14 @@ pub(crate) fn is_wider_char(module: &Module, instruction: &Instruction) -> bool 
 }
 
 /// Whether a tag is clang's for `char`.
-pub(crate) fn is_char(module: &Module, tag: TagId) -> bool {
+pub(crate) fn is_char(module: &Module<'_>, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
 
 /// Finds out where `char` tags come from: each function and each access is looked at once.
 pub(crate) struct CharOrigins<'a> {
-    module: &'a Module,
-    text: &'a [u8],
+    module: &'a Module<'a>,
     types: OnceCell<Option<(Context, Definitions)>>,
     /// The function that was asked about last.
     function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
@@ -80,9 +79,9 @@ impl<'a> Function<'a> {
 }
 
 impl<'a> CharOrigins<'a> {
-    pub(crate) fn new(module: &'a Module, text: &'a [u8]) -> Self {
+    pub(crate) fn new(module: &'a Module<'a>) -> Self {
         let (types, function, known) = (OnceCell::new(), RefCell::default(), RefCell::default());
-        CharOrigins { module, text, types, function, known }
+        CharOrigins { module, types, function, known }
     }
 
     /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
@@ -102,7 +101,7 @@ impl<'a> CharOrigins<'a> {
         match &*last {
             Some((of, function)) if *of == number => Rc::clone(function),
             _ => {
-                let function = Rc::new(Function::new(self.module.body(self.text, number)));
+                let function = Rc::new(Function::new(self.module.body(number)));
                 *last = Some((number, Rc::clone(&function)));
                 function
             }
@@ -110,7 +109,7 @@ impl<'a> CharOrigins<'a> {
     }
 
     fn find(&self, instruction: &Instruction) -> Option<CharOrigin> {
-        let (module, text) = (self.module, self.text);
+        let module = self.module;
         if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
             return None;
         }
@@ -123,7 +122,7 @@ impl<'a> CharOrigins<'a> {
         if !is_char(module, tag) {
             return None;
         }
-        let pointer = instruction.pointer_span(text).map(|span| &text[span])?;
+        let pointer = &module.text()[module.pointer_span(instruction)?];
         let element = definition(pointer).and_then(Statement::element);
         if let Some(union) = element.and_then(|element| self.union_of(&element)) {
             return Some(CharOrigin::Union(union));
@@ -153,7 +152,7 @@ impl<'a> CharOrigins<'a> {
     fn union_of(&self, element: &Element<'_>) -> Option<String> {
         let types = self.types.get_or_init(|| {
             let mut context = Context::new();
-            let names = self.module.read_types(self.text, &mut context).ok()?;
+            let names = self.module.read_types(&mut context).ok()?;
             Some((context, names))
         });
         let (context, names) = types.as_ref()?;

@@ -152,7 +152,7 @@ impl Question {
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let module = tbaa_ir::read(&output.stdout).unwrap();
         let function = module.functions().position(|it| it == b"f").unwrap_or(0);
-        let body = module.body(&output.stdout, function as u32);
+        let body = module.body(function as u32);
         let successors = body.successors();
         // A block from which itself is reached is in a loop.
         let is_looped = |block: usize| {

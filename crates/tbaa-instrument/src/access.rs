@@ -16,11 +16,12 @@ pub(super) struct Bytes<'a> {
 
 impl<'t> Current<'_, 't> {
     pub(super) fn access(&mut self, statement: &Statement<'t>, access: &Instruction) {
-        let (text, module) = (self.pass.text, self.pass.module);
+        let module = self.pass.module;
+        let text = module.text();
         if access.opcode == Opcode::VaArg || access.opcode == Opcode::Other {
             return self.skip(statement, SkipReason::Call);
         }
-        let Some(span) = access.pointer_span(text) else {
+        let Some(span) = module.pointer_span(access) else {
             return self.skip(statement, SkipReason::Unreadable);
         };
         let pointer = &text[span.clone()];

@@ -13,15 +13,12 @@ use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     Body, DebugInfo, Edits, Effects, Groups, Module, Names, Opcode, Sizes, Statement, TextError,
-    TextErrorKind, globals,
+    TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
 
-pub(super) fn instrument(
-    text: &[u8],
-    module: &Module,
-    form: Form,
-) -> Result<Instrumented, TextError> {
+pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
+    let text = module.text();
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });
     if let Some(at) = memchr::memmem::find(text, b"@__tbaa_witness_") {
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
@@ -35,25 +32,24 @@ pub(super) fn instrument(
     }
     let form = if is_large(text) { Form::Calls } else { form };
     let mut edits = Edits::default();
-    let groups = Groups::new(text, module);
+    let groups = Groups::new(module);
     for group in groups.numbers() {
         weaken(groups.of(group), &mut edits);
     }
-    let sizes = Sizes::new(text, module);
+    let sizes = Sizes::new(module);
     let mut pass = Pass {
-        text,
         form,
         module,
-        globals: globals(text, &sizes),
+        globals: module.globals(&sizes),
         sizes,
         edits,
         checked: HashSet::default(),
-        effects: Effects::new(text, module),
+        effects: Effects::new(module),
         written: HashMap::default(),
         skipped: Vec::new(),
         table: Table::default(),
-        debug: DebugInfo::new(text),
-        names: Names::of_module(module, text),
+        debug: DebugInfo::new(module),
+        names: Names::of_module(module),
         groups,
         universal: universal(module.graph()),
         next_number: module.next_number(),
@@ -65,7 +61,7 @@ pub(super) fn instrument(
     pass.own_tag = pass.own_tag();
     let mut bodies = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
-        let body = module.body(text, function);
+        let body = module.body(function);
         match pass.reason(&body) {
             Some(reason) => pass.skip(name, body.header.end, reason),
             None => {
@@ -178,7 +174,7 @@ impl<'t> Pass<'t> {
             location: None,
             values: 0,
             slots: HashMap::default(),
-            registers: slots::registers(self.text, body, self.module),
+            registers: slots::registers(body, self.module),
             own: HashSet::default(),
             swift_errors: HashSet::default(),
             stack: None,

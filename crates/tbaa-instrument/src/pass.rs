@@ -14,9 +14,8 @@ use tbaa_ir::{DebugInfo, Edits, Effects, Global, Groups, Module, Names, Sizes, S
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
-    pub(super) text: &'t [u8],
     pub(super) form: Form,
-    pub(super) module: &'t Module,
+    pub(super) module: &'t Module<'t>,
     pub(super) sizes: Sizes,
     pub(super) edits: Edits,
     /// Functions with a body that gets checks.

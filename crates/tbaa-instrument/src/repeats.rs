@@ -191,8 +191,8 @@ impl<'t> Current<'_, 't> {
 
     /// The slot that an access is of, if LLVM keeps it in a register.
     fn slot(&self, access: Option<&Instruction>) -> Option<&'t [u8]> {
-        let text = self.pass.text;
-        let pointer = access?.pointer_span(text).map(|span| &text[span])?;
+        let module = self.pass.module;
+        let pointer = module.pointer_span(access?).map(|span| &module.text()[span])?;
         self.registers.contains(pointer).then_some(pointer)
     }
 
@@ -253,11 +253,11 @@ impl<'t> Current<'_, 't> {
 
     /// The pointer, the size and the tag of a load that gets a check.
     fn plain_read(&self, access: Option<&Instruction>) -> Option<(&'t [u8], u64, TagId)> {
-        let text = self.pass.text;
+        let module = self.pass.module;
         let access = access.filter(|it| it.opcode == Opcode::Load && !it.volatile && !it.atomic)?;
         let tag = self.pass.telling(access.tag)?;
         let size = self.pass.sizes.of(self.pass.module.access_type(access))?;
-        Some((&text[access.pointer_span(text)?], size.store, tag))
+        Some((&module.text()[module.pointer_span(access)?], size.store, tag))
     }
 
     /// Whether an instruction may write memory that others see.

@@ -13,11 +13,7 @@ use tbaa_lex::lexer::Lexer;
 /// use them.
 ///
 /// LLVM: `isAllocaPromotable`.
-pub(super) fn registers<'t>(
-    text: &'t [u8],
-    body: &Body<'t>,
-    module: &'t Module,
-) -> HashSet<&'t [u8]> {
+pub(super) fn registers<'t>(body: &Body<'t>, module: &'t Module<'t>) -> HashSet<&'t [u8]> {
     // The slots' types, and how many uses are left that may be something else.
     let mut slots: HashMap<&[u8], (&[u8], i64)> = HashMap::default();
     for statement in body.statements.iter().filter(|it| it.word == b"alloca") {
@@ -39,8 +35,8 @@ pub(super) fn registers<'t>(
         if let Some(access) = statement.access.map(|access| &module.instructions()[access])
             && matches!(access.opcode, Opcode::Load | Opcode::Store)
             && !access.volatile
-            && let Some(pointer) = access.pointer_span(text)
-            && let Some((ty, uses)) = slots.get_mut(&text[pointer])
+            && let Some(pointer) = module.pointer_span(access)
+            && let Some((ty, uses)) = slots.get_mut(&module.text()[pointer])
             && *ty == module.access_type(access)
         {
             *uses -= 1;
@@ -162,7 +158,7 @@ impl<'t> Current<'_, 't> {
         {
             slot.whole = true;
             if matches!(align, b"1" | b"2") {
-                let at = align.as_ptr().addr() - self.pass.text.as_ptr().addr();
+                let at = align.as_ptr().addr() - self.pass.module.text().as_ptr().addr();
                 self.pass.edits.replace(at..at + align.len(), "4");
             }
         }
@@ -171,7 +167,7 @@ impl<'t> Current<'_, 't> {
     /// Computes where the stack ends.
     fn stack(&mut self, at: usize) -> String {
         let pass = &mut *self.pass;
-        let has = |name: &str| memchr::memmem::find(pass.text, name.as_bytes()).is_some();
+        let has = |name: &str| memchr::memmem::find(pass.module.text(), name.as_bytes()).is_some();
         // LLVM 18 and later name the address space, and read the name without it as well.
         let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
             true => "@llvm.stacksave.p0",
@@ -199,7 +195,7 @@ impl<'t> Current<'_, 't> {
         if self.slots.is_empty() {
             return HashSet::default();
         }
-        let (text, pass) = (self.pass.text, &*self.pass);
+        let (text, pass) = (self.pass.module.text(), &*self.pass);
         // The slot that each pointer is into, and by how many bytes it points behind the start.
         let mut pointers: HashMap<&[u8], (&[u8], Option<u64>)> =
             self.slots.keys().map(|&slot| (slot, (slot, Some(0)))).collect();
@@ -262,7 +258,7 @@ impl<'t> Current<'_, 't> {
                 }
             } else if let Some(access) = access
                 && matches!(access.opcode, Opcode::Load | Opcode::Store)
-                && let Some(span) = access.pointer_span(text)
+                && let Some(span) = pass.module.pointer_span(access)
                 && let Some(size) = pass.sizes.of(pass.module.access_type(access))
                 && let Some((slot, offset)) = count(&text[span], -1)
                 && let Some(tag) = pass.telling(access.tag)

@@ -131,12 +131,12 @@ pub struct Groups<'t> {
 }
 
 impl<'t> Groups<'t> {
-    /// Finds the groups of the text that `module` was read from.
+    /// Finds the groups of a module.
     #[must_use]
-    pub fn new(text: &'t [u8], module: &Module) -> Self {
+    pub fn new(module: &'t Module<'_>) -> Self {
         let mut bodies: HashMap<u32, Vec<_>> = HashMap::default();
         for &start in &module.groups {
-            let mut lexer = Lexer::new(text, text.len().min(start as usize));
+            let mut lexer = Lexer::new(module.text(), start as usize);
             let number = (|| {
                 lexer.skip_space().ok()?;
                 lexer.eat(b"#").then_some(())?;

@@ -126,8 +126,8 @@ pub struct Argument<'t> {
     pub value: &'t [u8],
 }
 
-impl Module {
-    /// Reads the body of a function from the text that the module was read from.
+impl Module<'_> {
+    /// Reads the body of a function.
     ///
     /// Instructions are the ones that the pass over the module saw. One goes on over the
     /// lines that begin neither an instruction nor a block.
@@ -136,11 +136,10 @@ impl Module {
     ///
     /// If `function` is no index into [`functions`](Self::functions).
     #[must_use]
-    pub fn body<'t>(&self, text: &'t [u8], function: u32) -> Body<'t> {
+    pub fn body(&self, function: u32) -> Body<'_> {
+        let text = &*self.text;
         let (head, span) = (self.header_span(function), self.function_span(function));
-        let within = |at: usize| at.min(text.len());
-        let start = within(head.start);
-        let before = &text[..within(span.start)];
+        let (start, before) = (head.start, &text[..span.start]);
         let (_, parameters, attributes) = header(Lexer::new(before, start)).unwrap_or_else(|| {
             (&[], Vec::new(), Attributes::new(Lexer::new(before, before.len())))
         });
@@ -148,7 +147,7 @@ impl Module {
         let accesses = self.accesses_of(function);
         let mut body = Body { header, statements: Vec::new(), blocks: Vec::new() };
         let mut listed = accesses.map(|at| (self.instructions[at].offset as usize, at)).peekable();
-        let mut lexer = Lexer::new(&text[..within(span.end)], before.len());
+        let mut lexer = Lexer::new(&text[..span.end], before.len());
         // Whether what begins no instruction belongs to the one before.
         let mut goes_on = false;
         while let Some(label) = space(&mut lexer)

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::module::Instruction;
+use super::module::{Instruction, Module};
 use super::numbers::Numbers;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
@@ -49,7 +49,7 @@ pub struct Location {
 /// !2 = distinct !DISubprogram(name: "f", file: !0, line: 6)
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let debug = DebugInfo::new(text);
+/// let debug = DebugInfo::new(&module);
 /// let at = debug.location(&module.instructions()[0]).unwrap();
 /// assert_eq!((at.file.as_str(), at.line), ("f.c", 7));
 /// # Ok::<(), tbaa_ir::TextError>(())
@@ -156,7 +156,8 @@ impl<'t> DebugNode<'t> {
 impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     #[must_use]
-    pub fn new(text: &'t [u8]) -> Self {
+    pub fn new(module: &'t Module<'_>) -> Self {
+        let text = module.text();
         let mut found = DebugInfo {
             text,
             places: Numbers::new(text.len()),

@@ -163,10 +163,10 @@ pub struct Effects<'t> {
 }
 
 impl<'t> Effects<'t> {
-    /// Reads the attributes of the text that `module` was read from.
+    /// Reads the attributes of a module's functions.
     #[must_use]
-    pub fn new(text: &'t [u8], module: &Module) -> Self {
-        let groups = Groups::new(text, module);
+    pub fn new(module: &'t Module<'_>) -> Self {
+        let groups = Groups::new(module);
         let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| None)));
         let mut effects = Effects {
             groups: bodies.collect(),
@@ -187,8 +187,8 @@ impl<'t> Effects<'t> {
         }
         let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
-        for head in heads.map(|it| it.min(text.len())) {
-            if let Some((name, parameters, tail)) = header(Lexer::new(text, head)) {
+        for head in heads {
+            if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
                 let memory = effects.stated(tail);
                 effects.functions.insert(unquoted(name), (memory, parameters));
             }

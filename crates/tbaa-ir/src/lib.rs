@@ -65,14 +65,15 @@ pub use effects::{Effects, MemoryEffects, MemoryLocation};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use flow::Flow;
 #[doc(hidden)]
-pub use globals::{Global, globals};
+pub use globals::Global;
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
+#[doc(hidden)]
+pub use read::read_or_return;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 pub use sizes::{MemorySize, Sizes};
-pub use span::{node_span, operand_span};
 pub use tbaa::text::{
     MlirError, Numbering, write, write_mlir, write_mlir_numbered, write_numbered, write_operands,
 };

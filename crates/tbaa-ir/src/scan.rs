@@ -19,7 +19,8 @@ pub(super) const RECENT: usize = 16;
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
-    pub(super) module: Module,
+    /// Without its text.
+    pub(super) module: Module<'static>,
     /// Indices of types in the module, each where its hash says.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,

@@ -18,7 +18,7 @@ use tbaa_types::{Context, DataLayout, Measures, TypeKind};
 /// let text = br#"target datalayout = "e-p:32:32-p1:64:64"
 /// %struct.S = type { ptr, i16 }
 /// "#;
-/// let sizes = Sizes::new(text, &tbaa_ir::read(text)?);
+/// let sizes = Sizes::new(&tbaa_ir::read(text)?);
 /// let bytes = |ty: &str| sizes.of(ty.as_bytes()).map(|size| (size.store, size.alloc));
 /// assert_eq!(bytes("ptr"), Some((4, 4)));
 /// assert_eq!(bytes("ptr addrspace(1)"), Some((8, 8)));
@@ -61,16 +61,15 @@ pub struct MemorySize {
 }
 
 impl Sizes {
-    /// Reads the data layout and the struct types of the module that `text` is
-    /// and `module` was read from.
+    /// Reads the data layout and the struct types of a module.
     ///
     /// LLVM's default layout is used where the module has none, or one that LLVM
     /// 22 rejects. Named structs have no size where their definitions cannot be
     /// read.
     #[must_use]
-    pub fn new(text: &[u8], module: &Module) -> Self {
+    pub fn new(module: &Module<'_>) -> Self {
         let mut known = Known::default();
-        let definitions = module.read_types(text, &mut known.context).unwrap_or_default();
+        let definitions = module.read_types(&mut known.context).unwrap_or_default();
         let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
         let (has_layout, layout) = (layout.is_some(), layout.unwrap_or_default());
         Sizes { definitions, layout, has_layout, known: RefCell::new(known) }

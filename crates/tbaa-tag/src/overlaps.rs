@@ -38,8 +38,7 @@ type Places = BTreeMap<(u64, usize), Uses>;
 impl Overlaps {
     /// `found` are a module's accesses in its order.
     pub(crate) fn of<'t>(
-        text: &'t [u8],
-        module: &Module,
+        module: &Module<'_>,
         found: &[(&PlacedAccess<'t>, Place)],
         shapes: &Shapes<'_>,
         layouts: &mut Layouts<'_>,
@@ -47,7 +46,7 @@ impl Overlaps {
         let mut overlaps = Overlaps::default();
         for accesses in found.chunk_by(|a, b| a.0.function == b.0.function) {
             let function = accesses[0].0.function;
-            let flow = LazyCell::new(|| Flow::of(module.body(text, function).successors().iter()));
+            let flow = LazyCell::new(|| Flow::of(module.body(function).successors().iter()));
             let mut numbers: HashMap<Place, usize> = HashMap::default();
             let mut heads: HashMap<Head<'t>, Places> = HashMap::default();
             for &(access, place) in accesses {

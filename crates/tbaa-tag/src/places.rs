@@ -2,7 +2,7 @@
 
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::types::{Definitions, ReadTypes};
-use tbaa_ir::{Body, Element, Global, Module, Opcode, Sizes, globals};
+use tbaa_ir::{Body, Element, Global, Module, Opcode, Sizes};
 use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
@@ -45,8 +45,7 @@ pub(crate) struct Place {
 
 /// Reads the types of a module's text as it comes to them.
 pub(crate) struct Reader<'t, 'm> {
-    pub(crate) text: &'t [u8],
-    pub(crate) module: &'m Module,
+    pub(crate) module: &'t Module<'t>,
     pub(crate) context: &'m mut Context,
     pub(crate) definitions: &'m Definitions,
     types: HashMap<&'t [u8], Option<Type>>,
@@ -61,19 +60,18 @@ pub(crate) struct Accesses<'t> {
 
 impl<'t, 'm> Reader<'t, 'm> {
     pub(crate) fn new(
-        text: &'t [u8],
-        module: &'m Module,
+        module: &'t Module<'t>,
         context: &'m mut Context,
         definitions: &'m Definitions,
     ) -> Self {
-        let globals = globals(text, &Sizes::new(text, module));
-        Reader { text, module, context, definitions, types: HashMap::default(), globals }
+        let globals = module.globals(&Sizes::new(module));
+        Reader { module, context, definitions, types: HashMap::default(), globals }
     }
 
     pub(crate) fn accesses(mut self) -> Accesses<'t> {
         let mut found = Accesses { accesses: Vec::new(), has_structs: false };
         for function in 0..self.module.functions().len() as u32 {
-            let body = self.module.body(self.text, function);
+            let body = self.module.body(function);
             let elements = body.statements.iter().filter(|it| it.word == b"getelementptr");
             let mut types = elements.filter_map(|it| it.element()).map(|it| it.ty);
             found.has_structs |= types.any(|ty| ty.contains(&b'%') || ty.contains(&b'{'));
@@ -119,8 +117,8 @@ impl<'t, 'm> Reader<'t, 'm> {
         if !is_scalar || !matches!(of.opcode, Opcode::Load | Opcode::Store) {
             return Err(Untagged::NotScalar);
         }
-        let pointer = of.pointer_span(self.text).ok_or(Untagged::Unread)?;
-        let way = pointers.way(&self.text[pointer])?;
+        let pointer = self.module.pointer_span(of).ok_or(Untagged::Unread)?;
+        let way = pointers.way(&self.module.text()[pointer])?;
         let declared = match way.head {
             Head::Slot(..) if way.elements.is_empty() => return Err(Untagged::Slot),
             Head::Slot(_, ty) => Some(self.ty(ty)?),

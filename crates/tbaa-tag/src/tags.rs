@@ -49,7 +49,7 @@ pub struct Tags {
     pub unknown: Vec<String>,
 }
 
-/// Finds tags for the accesses of the module that `text` is and `module` was read from.
+/// Finds tags for the accesses of a module.
 ///
 /// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes.
 ///
@@ -67,9 +67,9 @@ pub struct Tags {
 /// }
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let tags = tag(text, &module, &Options::new())?;
+/// let tags = tag(&module, &Options::new())?;
 /// assert_eq!(tags.tags.len(), 2);
-/// let new = String::from_utf8(tags.to_bytes(text, &module)?).unwrap();
+/// let new = String::from_utf8(tags.to_bytes(&module)?).unwrap();
 /// assert!(new.contains("store float 2.0, ptr %y, !tbaa !"));
 /// assert!(new.contains(r#"!{!"{i32, float@4}", "#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,15 +79,15 @@ pub struct Tags {
 ///
 /// [`TagError`]: the module has no data layout, LLVM has optimised it, or its language
 /// allows what tags forbid.
-pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagError> {
-    if let Some(language) = language(text) {
+pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
+    if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
     }
     let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
     let layout: DataLayout = layout.ok_or(TagError::NoLayout)?;
     let mut context = Context::new();
-    let definitions = module.read_types(text, &mut context).map_err(TagError::Type)?;
-    let found = Reader::new(text, module, &mut context, &definitions).accesses();
+    let definitions = module.read_types(&mut context).map_err(TagError::Type)?;
+    let found = Reader::new(module, &mut context, &definitions).accesses();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
     let places: Vec<_> = found
@@ -107,7 +107,7 @@ pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagE
         .iter()
         .filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place)))
         .collect();
-    let overlaps = Overlaps::of(text, module, &good, &shapes, &mut layout.layouts(&context));
+    let overlaps = Overlaps::of(module, &good, &shapes, &mut layout.layouts(&context));
     let mut nodes = Nodes::new(&shapes);
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
     for (instruction, place) in places {
@@ -146,8 +146,8 @@ impl Tags {
     /// # Errors
     ///
     /// [`TextError`], where the end of an instruction cannot be made out.
-    pub fn to_bytes(&self, text: &[u8], module: &Module) -> Result<Vec<u8>, TextError> {
-        let mut rewriter = Rewriter::new(text, module);
+    pub fn to_bytes(&self, module: &Module<'_>) -> Result<Vec<u8>, TextError> {
+        let mut rewriter = Rewriter::new(module);
         let numbers = rewriter.define_graph(&self.graph)?;
         for &TaggedAccess { instruction, tag } in &self.tags {
             rewriter.set_metadata(instruction, "tbaa", Some(numbers[&self.graph.tag_node(tag)]));

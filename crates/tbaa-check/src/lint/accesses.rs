@@ -29,8 +29,8 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
         return;
     }
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    let sizes = Sizes::new(subject.text, module);
-    let functions = Functions::new(module, subject.text, &oracle, &sizes, with_members);
+    let sizes = Sizes::new(module);
+    let functions = Functions::new(module, &oracle, &sizes, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();
     for function in 0..module.functions().len() as u32 {
@@ -56,7 +56,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
 /// What is known of memory within a block.
 struct State<'s> {
     subject: &'s Subject<'s>,
-    module: &'s Module,
+    module: &'s Module<'s>,
     oracle: &'s Oracle<&'s Graph>,
     /// The last access to each place since the block began or memory changed in
     /// ways that tags do not describe, by its index and its number in the block.
@@ -72,7 +72,11 @@ struct State<'s> {
 }
 
 impl<'s> State<'s> {
-    fn new(subject: &'s Subject<'s>, module: &'s Module, oracle: &'s Oracle<&'s Graph>) -> Self {
+    fn new(
+        subject: &'s Subject<'s>,
+        module: &'s Module<'s>,
+        oracle: &'s Oracle<&'s Graph>,
+    ) -> Self {
         State {
             subject,
             module,
@@ -156,7 +160,7 @@ impl<'s> State<'s> {
 fn found(
     subject: &Subject<'_>,
     report: &mut Report<'_>,
-    module: &Module,
+    module: &Module<'_>,
     earlier: usize,
     later: usize,
 ) {
@@ -185,7 +189,7 @@ fn found(
     let verb = if stored { "stored" } else { "read" };
     found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
     found.note(note);
-    let is_c = memchr::memmem::find(subject.text, b"language: DW_LANG_C").is_some();
+    let is_c = memchr::memmem::find(module.text(), b"language: DW_LANG_C").is_some();
     found.advise(match is_c {
         true => {
             "copy the bytes with memcpy, access both through one type, or through a union that has \
@@ -199,7 +203,7 @@ fn found(
 }
 
 /// Stores to what a tag calls immutable.
-fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let path = |tag: TagId| -> Option<(bool, (TypeId, TypeId, u64))> {
         let tag = graph.tag(tag).ok()?;
@@ -242,7 +246,7 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
 
 /// Functions in which some loads and stores have a tag and some have not.
 /// Tagged calls that copy or fill the memory of an argument by themselves.
-fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+fn argument_memory(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
     let of_call = |it: &&Instruction| it.opcode == Opcode::Call && it.tag.is_some();
     for function in 0..module.functions().len() as u32 {
         let all = module.accesses_of(function);
@@ -250,7 +254,7 @@ fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'
         if calls.is_empty() {
             continue;
         }
-        let body = module.body(subject.text, function);
+        let body = module.body(function);
         for one in calls {
             let call = body.at(one.offset as usize).and_then(|it| it.call());
             let arguments = call.iter().flat_map(|call| &call.arguments);
@@ -274,7 +278,7 @@ fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'
     }
 }
 
-fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+fn untagged(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =
             |it: &&Instruction| matches!(it.opcode, Opcode::Load | Opcode::Store) && !it.volatile;

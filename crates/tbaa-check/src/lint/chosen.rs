@@ -20,17 +20,17 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
 
 fn look(
     subject: &Subject<'_>,
-    module: &Module,
+    module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
     function: u32,
     report: &mut Report<'_>,
 ) {
     // Most functions have no `select`, and to read a body takes time.
-    let text = subject.text.get(module.function_span(function)).unwrap_or_default();
-    if memchr::memmem::find(text, b"select").is_none() {
+    let text = module.text();
+    if memchr::memmem::find(&text[module.function_span(function)], b"select").is_none() {
         return;
     }
-    let body = module.body(subject.text, function);
+    let body = module.body(function);
     // The two pointers of each select, and the accesses through each of these.
     let mut chosen: HashMap<&[u8], [&[u8]; 2]> = HashMap::default();
     let mut through: HashMap<&[u8], Vec<(usize, TagId)>> = HashMap::default();
@@ -48,7 +48,7 @@ fn look(
     let accesses = body.statements.iter().filter_map(|it| it.access);
     let accesses = accesses.filter_map(|index| {
         let instruction = &module.instructions()[index];
-        let pointer = &subject.text[instruction.pointer_span(subject.text)?];
+        let pointer = &text[module.pointer_span(instruction)?];
         Some((index, instruction.opcode, instruction.tag?, pointer))
     });
     let accesses: Vec<_> = accesses.collect();

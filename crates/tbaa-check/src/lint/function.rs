@@ -84,8 +84,7 @@ impl fmt::Display for Member<'_> {
 
 /// Reads the events of functions.
 pub(super) struct Functions<'a> {
-    module: &'a Module,
-    text: &'a [u8],
+    module: &'a Module<'a>,
     oracle: &'a Oracle<&'a Graph>,
     effects: Effects<'a>,
     sizes: &'a Sizes,
@@ -118,17 +117,16 @@ struct Known<'t> {
 
 impl<'a> Functions<'a> {
     pub(super) fn new(
-        module: &'a Module,
-        text: &'a [u8],
+        module: &'a Module<'a>,
         oracle: &'a Oracle<&'a Graph>,
         sizes: &'a Sizes,
         with_members: bool,
     ) -> Self {
-        Functions { module, text, oracle, effects: Effects::new(text, module), sizes, with_members }
+        Functions { module, oracle, effects: Effects::new(module), sizes, with_members }
     }
 
     pub(super) fn read(&self, function: u32) -> Read<'a> {
-        let body = self.module.body(self.text, function);
+        let body = self.module.body(function);
         let mut known = Known {
             places: HashMap::default(),
             values: HashMap::default(),
@@ -156,7 +154,8 @@ impl<'a> Functions<'a> {
 
 impl<'t> Known<'t> {
     fn access(&mut self, functions: &Functions<'t>, statement: &Statement<'t>, index: usize) {
-        let (text, instruction) = (functions.text, &functions.module.instructions()[index]);
+        let module = functions.module;
+        let (text, instruction) = (module.text(), &module.instructions()[index]);
         if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
             self.change(Event::Barrier);
             self.read.events.push(Event::Access(index, None));
@@ -164,10 +163,10 @@ impl<'t> Known<'t> {
         }
         // What is accessed through `undef` is nothing, each time another.
         let nothing = |span: &Range<usize>| matches!(&text[span.clone()], b"undef" | b"poison");
-        let span = instruction.pointer_span(text).filter(|span| !nothing(span));
+        let span = module.pointer_span(instruction).filter(|span| !nothing(span));
         let place = span.map(|span| self.place_of(&text[span]));
         self.read.events.push(Event::Access(index, place));
-        let is_pointer = width::is_pointer(functions.module.access_type(instruction));
+        let is_pointer = width::is_pointer(module.access_type(instruction));
         let Some(place) = place else {
             if instruction.opcode == Opcode::Store {
                 self.loaded.clear();
@@ -195,8 +194,9 @@ impl<'t> Known<'t> {
     /// Takes note of the address of a member, and of an access through it.
     fn member(&mut self, functions: &Functions<'t>, statement: &Statement<'t>) {
         if let Some(index) = statement.access {
-            let span = functions.module.instructions()[index].pointer_span(functions.text);
-            let member = span.and_then(|span| self.addresses.get(&functions.text[span]));
+            let module = functions.module;
+            let span = module.pointer_span(&module.instructions()[index]);
+            let member = span.and_then(|span| self.addresses.get(&module.text()[span]));
             if let Some(member) = member.cloned() {
                 self.read.members.insert(index, member);
             }

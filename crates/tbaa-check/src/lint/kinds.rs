@@ -82,7 +82,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::OtherKind)) else { return };
     let graph = subject.graph;
     // Only passes make values meet.
-    let is_optimized = || memchr::memmem::find(subject.text, b" = phi ").is_some();
+    let is_optimized = || memchr::memmem::find(module.text(), b" = phi ").is_some();
     let mut kinds: HashMap<TypeId, Option<Kind>> = HashMap::default();
     let mut by_type: IndexMap<TypeId, Accesses<'_>> = IndexMap::default();
     for instruction in module.instructions() {

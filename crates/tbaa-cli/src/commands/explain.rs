@@ -143,7 +143,7 @@ fn one(
         let name = match (&input.content, found.tag) {
             (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),
             (Content::Module(_), _) => input.found_name(&names, &found),
-            (Content::Spec(_), _) => printable(asked.as_bytes()),
+            (Content::Spec(..), _) => printable(asked.as_bytes()),
         };
         match found.tag {
             Some(tag) => writeln!(out, "  {side}: {name} = {}", says(input, tag))?,

@@ -69,7 +69,7 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
         let instruction = &module.instructions()[found.instruction?];
-        let origin = CharOrigins::new(module, &input.text).of(instruction)?;
+        let origin = CharOrigins::new(module).of(instruction)?;
         Some(match instruction.tag {
             Some(_) => format!("{side} is tagged as char: {}", origin.words()),
             None => format!("{side} has no tag: {}", origin.words()),
@@ -103,11 +103,11 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
             Opcode::AtomicRmw | Opcode::CmpXchg => "an atomic update of",
             _ => verb,
         };
-        let sizes = || Sizes::new(&input.text, module).of(module.access_type(instruction));
+        let sizes = || Sizes::new(module).of(module.access_type(instruction));
         size = size.or_else(|| Some(sizes()?.store));
     }
     let place = match (&input.content, found.tag) {
-        (Content::Spec(_), Some(tag)) => input.label(tag),
+        (Content::Spec(..), Some(tag)) => input.label(tag),
         _ => names.place_of(tag),
     };
     let mut parts = Vec::new();

@@ -153,7 +153,7 @@ fn round_trip(graph: &Graph) {
     assert_eq!(read.graph, tagged);
     assert_eq!(read.accesses.len(), graph.tag_count());
     // And what LLVM prints.
-    let printed = tbaa_ir::read(code.text().as_bytes()).unwrap();
+    let printed = tbaa_ir::read(code.text().into_bytes()).unwrap();
     assert_eq!(printed.graph(), &read.graph);
 }
 

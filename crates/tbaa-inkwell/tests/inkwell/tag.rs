@@ -21,8 +21,8 @@ fn a_live_module_gets_the_tags_of_its_text() {
         let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-fno-strict-aliasing", "-g"];
         let text = llvm.clang(&file, &flags);
         let read = tbaa_ir::read(&text).unwrap();
-        let tags = match tbaa_tag::tag(&text, &read, &TagOptions::new().elements()) {
-            Ok(tags) => tags.to_bytes(&text, &read).unwrap(),
+        let tags = match tbaa_tag::tag(&read, &TagOptions::new().elements()) {
+            Ok(tags) => tags.to_bytes(&read).unwrap(),
             Err(_) => continue,
         };
         let parse = |mut text: Vec<u8>| {

@@ -139,18 +139,17 @@ const ROUNDS: usize = 4;
 
 /// What is known of a module as a whole.
 pub(super) struct Judge<'a> {
-    pub(super) module: &'a Module,
-    pub(super) text: &'a [u8],
+    pub(super) module: &'a Module<'a>,
     effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8], effects: &'a Effects<'a>) -> Self {
+    pub(super) fn new(module: &'a Module<'a>, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects, llvm, union }
+        Judge { module, effects, llvm, union }
     }
 
     /// Judges the functions that are wanted.
@@ -160,7 +159,7 @@ impl<'a> Judge<'a> {
         is_wanted: impl Fn(u32) -> bool,
     ) -> Vec<Function<'a>> {
         let judged = |index| {
-            let mut body = Body::read(self.module, self.text, (sizes, self.effects), index);
+            let mut body = Body::read(self.module, (sizes, self.effects), index);
             let loads = self.loads(&mut body);
             Function { index, body, loads }
         };
@@ -181,7 +180,7 @@ impl<'a> Judge<'a> {
 
     /// The pointer that an instruction accesses memory through, as written.
     pub(super) fn pointer(&self, index: usize) -> Option<&'a [u8]> {
-        Some(&self.text[self.instruction(index).pointer_span(self.text)?])
+        Some(&self.module.text()[self.module.pointer_span(self.instruction(index))?])
     }
 
     /// Looks at every plain load of a function, in file order. A load that could
@@ -306,7 +305,7 @@ impl<'a> Judge<'a> {
 
     /// The name of an instruction's result.
     fn value(&self, index: usize) -> Option<&'a [u8]> {
-        Some(&self.text[self.instruction(index).result_span(self.text)?])
+        Some(&self.module.text()[self.module.result_span(self.instruction(index))?])
     }
 
     /// Adds the loads that were not found before.

@@ -73,12 +73,11 @@ pub(super) enum Key<'t> {
 
 impl<'t> Body<'t> {
     pub(super) fn read(
-        module: &Module,
-        text: &'t [u8],
+        module: &'t Module<'_>,
         (sizes, effects): (&'t Sizes, &'t Effects<'t>),
         function: u32,
     ) -> Self {
-        let text = module.body(text, function);
+        let text = module.body(function);
         let mut definitions = HashMap::new();
         let mut calls = HashMap::new();
         let mut blocks = Vec::new();
@@ -447,7 +446,7 @@ impl<'t> Body<'t> {
     }
 
     /// Bytes that an instruction accesses, if that is known.
-    pub(super) fn size(&self, module: &Module, instruction: &Instruction) -> Option<u64> {
+    pub(super) fn size(&self, module: &Module<'_>, instruction: &Instruction) -> Option<u64> {
         Some(self.sizes.of(module.access_type(instruction))?.store)
     }
 

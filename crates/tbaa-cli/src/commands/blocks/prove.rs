@@ -123,12 +123,12 @@ impl Places {
     fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
-        let sizes = Sizes::new(text, &module);
-        let effects = Effects::new(text, &module);
+        let sizes = Sizes::new(&module);
+        let effects = Effects::new(&module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = Body::read(&module, text, (&sizes, &effects), function);
+                let body = Body::read(&module, (&sizes, &effects), function);
                 places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
             }
         }
@@ -153,11 +153,11 @@ impl<'a> Prover<'a> {
     pub(super) fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, Failure> {
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let all = functions.iter().copied().collect();
-        let before = Places::of(&opt.optimised(judge.text)?, &all)?;
+        let before = Places::of(&opt.optimised(judge.module.text())?, &all)?;
         Ok(Prover { opt, judge, functions, before })
     }
 
-    fn module(&self) -> &'a Module {
+    fn module(&self) -> &'a Module<'a> {
         self.judge.module
     }
 
@@ -167,8 +167,8 @@ impl<'a> Prover<'a> {
 
     /// The name of a load's result without `%`.
     fn value(&self, load: usize) -> Option<&'a str> {
-        let span = self.module().instructions()[load].result_span(self.judge.text)?;
-        std::str::from_utf8(&self.judge.text[span]).ok()?.strip_prefix('%')
+        let span = self.module().result_span(&self.module().instructions()[load])?;
+        std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
     /// Whether LLVM keeps a load as the module is.
@@ -217,7 +217,7 @@ impl<'a> Prover<'a> {
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
         let [records, _] =
-            ask(&self.opt.program, &arguments, self.judge.text).map_err(Failure::unusable)?;
+            ask(&self.opt.program, &arguments, self.module().text()).map_err(Failure::unusable)?;
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
@@ -227,7 +227,7 @@ impl<'a> Prover<'a> {
         trials: impl IntoIterator<Item = &'t Trial>,
     ) -> Result<Vec<u8>, Failure> {
         let fail = |error: tbaa_ir::TextError| Failure::unusable(error.to_string());
-        let mut rewriter = Rewriter::new(self.judge.text, self.module());
+        let mut rewriter = Rewriter::new(self.module());
         let mut fresh = HashMap::new();
         for Trial { load, retagged } in trials {
             let like = self.module().instructions()[*load].tag;

@@ -111,7 +111,7 @@ impl<'a> Shown<'a> {
         sample: Option<&'a Sample>,
         profile: Profile,
     ) -> Self {
-        let origins = CharOrigins::new(judge.module, judge.text);
+        let origins = CharOrigins::new(judge.module);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
         Shown {
             input,

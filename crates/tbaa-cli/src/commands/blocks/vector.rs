@@ -204,7 +204,7 @@ impl Results {
         let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
         let mut all = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
-            let body = module.body(text, function);
+            let body = module.body(function);
             let successors = body.successors();
             let key = |block: usize| (name.to_vec(), body.blocks[block].label.to_vec());
             for (rest, block) in body.blocks.iter().enumerate() {

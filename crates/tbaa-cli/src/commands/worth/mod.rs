@@ -84,7 +84,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
     let folder = args.keep.clone().unwrap_or_else(|| cache.join("worth"));
     let mut runs =
         Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
-    let calls = calls(&input, module);
+    let calls = calls(module);
     let found = search(&mut runs, &calls, args.runs, |done, left| {
         let groups = if left == 0 { String::new() } else { format!(", {left} groups left") };
         progress::doing(format!("run {done} of {}{groups}", args.runs));
@@ -101,12 +101,12 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Pairs of a function and one that it calls by name.
-fn calls(input: &Input, module: &Module) -> Vec<(String, String)> {
+fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
     let mut calls = Vec::new();
     for (at, function) in module.functions().enumerate() {
-        let body = module.body(input.text(), at as u32);
+        let body = module.body(at as u32);
         let callees = body.statements.iter().filter_map(|it| it.call()).map(|it| name(it.callee));
         let mut callees: Vec<_> = callees.filter(|it| !it.is_empty()).collect();
         callees.sort_unstable();
