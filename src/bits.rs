@@ -50,7 +50,6 @@ pub(crate) fn fill(words: &mut [u64], range: std::ops::Range<usize>) {
 }
 
 /// Returns the numbers of the bits that are set, 64 to a word, in ascending order.
-#[doc(hidden)]
 pub fn ones(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.into_iter().enumerate().flat_map(|(at, mut word)| {
         std::iter::from_fn(move || {

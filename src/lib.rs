@@ -140,12 +140,12 @@ pub use tbaa_types as types;
 pub use builder::{BuildError, Builder, SizedField};
 pub use extent::Size;
 pub use graph::{
-    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
-    Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
+    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTagError, NodeId,
+    Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
     Access, AccessKind, AliasResult, AliasRule, Classes, Conflict, Matrix, Oracle, Publisher,
-    Reader, UnknownRule,
+    Reader, UnknownRuleError,
 };
 
 /// What an answer of [`Oracle::explain`] is made of.

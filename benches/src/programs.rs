@@ -130,7 +130,7 @@ impl Program {
         clang.args(&self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
         run(clang.current_dir(folder))?;
         if self.metadata_only {
-            let module = tbaa_ir::read(&read(output)?).map_err(of(source))?;
+            let module = tbaa_ir::read(read(output)?).map_err(of(source))?;
             let metadata = tbaa_ir::write(module.graph());
             fs::write(output, metadata).map_err(of(output))?;
         }

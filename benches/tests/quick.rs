@@ -5,6 +5,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// A user's build has cargo's own release profile. Another one here would hide calls between
+/// crates that are not inlined there.
+#[test]
+fn the_library_is_built_as_a_user_builds_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let manifest = fs::read_to_string(root).unwrap();
+    assert!(!manifest.contains("[profile.release"), "the benches measure another build");
+}
+
 #[test]
 fn quick_run_fills_every_table() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quick.md");

@@ -183,14 +183,17 @@ impl Declarations {
     /// [`Declarations::ty`] reads.
     #[must_use]
     pub fn display(&self, id: DeclId) -> String {
-        self.display_with(id, false)
+        self.written(id, false)
     }
 
-    /// As [`Declarations::display`]; with keywords `struct X` instead of `X`,
-    /// which can stand before X is declared.
-    #[doc(hidden)]
+    /// As [`Declarations::display`], with `struct X` instead of `X`, which can stand before X is
+    /// declared.
     #[must_use]
-    pub fn display_with(&self, id: DeclId, keywords: bool) -> String {
+    pub fn display_with_keywords(&self, id: DeclId) -> String {
+        self.written(id, true)
+    }
+
+    fn written(&self, id: DeclId, keywords: bool) -> String {
         // What stands before a declarator's name, backwards, and after it.
         let (mut left, mut right) = (String::new(), String::new());
         let mut ty = id;

@@ -11,6 +11,8 @@
 //! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
 //! repeat these positions, and `MDBuilder.cpp`, which writes them.
 
+use std::ops::Range;
+
 use super::operand::OperandKind;
 use super::{Graph, Int, NodeId, Operand};
 
@@ -25,45 +27,38 @@ pub enum Format {
 }
 
 /// Position of a tag's base type.
-#[doc(hidden)]
 pub const TAG_BASE: usize = 0;
 /// Position of a tag's access type.
-#[doc(hidden)]
 pub const TAG_ACCESS: usize = 1;
 /// Position of a tag's offset.
-#[doc(hidden)]
 pub const TAG_OFFSET: usize = 2;
 /// Position of the size in a size-aware tag.
-#[doc(hidden)]
 pub const TAG_SIZE: usize = 3;
 /// Position of the immutability flag in a type of the old format that stands in a tag's place.
-#[doc(hidden)]
 pub const SCALAR_FLAG: usize = 2;
 /// Positions of the base and access type in a tag.
 pub(crate) const TAG_TYPES: [usize; 2] = [TAG_BASE, TAG_ACCESS];
 
 /// Position of the size in an entry of a `tbaa.struct` node, from its offset.
-#[doc(hidden)]
 pub const COPY_SIZE: usize = 1;
 /// Position of the tag in an entry of a `tbaa.struct` node, from its offset.
-#[doc(hidden)]
 pub const COPY_TAG: usize = 2;
 /// Operands per entry of a `tbaa.struct` node.
-#[doc(hidden)]
 pub const COPY_STRIDE: usize = 3;
 
 /// Positions of the offsets of the whole entries in a `tbaa.struct` node of so many operands.
-#[doc(hidden)]
 pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
 /// What a node is by the kinds of its operands, where nothing says what it is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub enum Form {
+    /// An access tag.
     Tag,
+    /// A type that is no root.
     Type,
+    /// The accesses of a struct copy.
     Copy,
 }
 
@@ -99,11 +94,10 @@ impl Form {
 
 /// Where a type node's facts stand, from its format and length alone.
 #[derive(Clone, Copy)]
-#[doc(hidden)]
 pub struct Shape {
-    #[doc(hidden)]
+    /// The encoding.
     pub format: Format,
-    #[doc(hidden)]
+    /// The number of operands.
     pub len: usize,
 }
 
@@ -111,7 +105,6 @@ impl Shape {
     /// Reads the shape of `node` as a type.
     ///
     /// LLVM: `isNewFormatTypeNode`.
-    #[doc(hidden)]
     pub fn of(graph: &Graph, node: NodeId) -> Shape {
         let operands = graph.packed(node);
         let len = operands.len();
@@ -129,21 +122,23 @@ impl Shape {
     }
 
     /// Position of the type of a field, by its number.
-    #[doc(hidden)]
     pub fn field(self, number: usize) -> usize {
         self.first_field() + number * self.stride()
     }
 
     /// Position of a field's offset, by that of its type.
-    #[doc(hidden)]
     pub fn offset(self, field: usize) -> usize {
         field + 1
     }
 
     /// Position of a field's size in the new format, by that of its type.
-    #[doc(hidden)]
     pub fn extent(self, field: usize) -> Option<usize> {
         (self.format == Format::New).then_some(field + 2)
+    }
+
+    /// Positions of a field's operands, by that of its type.
+    pub fn operands(self, field: usize) -> Range<usize> {
+        field..field + self.stride()
     }
 
     /// Operands per field.
@@ -157,7 +152,6 @@ impl Shape {
     /// Whether the node has no parent to name: fewer than two operands.
     ///
     /// LLVM: `IsRootTBAANode`.
-    #[doc(hidden)]
     pub fn is_root(self) -> bool {
         self.len < 2
     }
@@ -166,14 +160,12 @@ impl Shape {
     /// field.
     ///
     /// LLVM: `TBAANode::getParent`.
-    #[doc(hidden)]
     pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
         let has_one = self.format == Format::New || !self.is_root();
         graph.operand(node, self.parent_position()).filter(|_| has_one)?.node()
     }
 
     /// Position of the next type up in a node that is no root.
-    #[doc(hidden)]
     pub fn parent_position(self) -> usize {
         match self.format {
             Format::New => 0,
@@ -183,7 +175,6 @@ impl Shape {
 
     /// Whether the operands are those of an old-format scalar: a name, a
     /// parent, and no offset or 0.
-    #[doc(hidden)]
     pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
         let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
@@ -202,10 +193,8 @@ impl Shape {
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
         let is_int = |at| matches!(kind(at), Some(OperandKind::Int | OperandKind::Small));
         let named = kind(self.name()) == Some(OperandKind::String);
-        let field = |at| {
-            kind(at) == Some(OperandKind::Node)
-                && (1..self.stride()).all(|beside| is_int(at + beside))
-        };
+        let field =
+            |at| kind(at) == Some(OperandKind::Node) && self.operands(at).skip(1).all(is_int);
         !self.is_root()
             && self.parent(graph, node).is_some()
             && self.size().is_none_or(is_int)
@@ -215,7 +204,6 @@ impl Shape {
     }
 
     /// Whether no field lacks an operand.
-    #[doc(hidden)]
     pub fn has_whole_fields(self) -> bool {
         match self.format {
             Format::Old => self.len == 2 || self.len % 2 == 1,
@@ -234,7 +222,6 @@ impl Shape {
     }
 
     /// Position of the name.
-    #[doc(hidden)]
     pub fn name(self) -> usize {
         match self.format {
             Format::Old => 0,
@@ -243,7 +230,6 @@ impl Shape {
     }
 
     /// Position of the type's size, in the new format.
-    #[doc(hidden)]
     pub fn size(self) -> Option<usize> {
         (self.format == Format::New).then_some(1)
     }
@@ -252,7 +238,6 @@ impl Shape {
     /// its type, and where it starts. `None` where the first field starts
     /// later, or an offset is no integer. The fields' offsets must not
     /// descend.
-    #[doc(hidden)]
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.field(field);
         let start = |field| Some(graph.operand(node, self.offset(at(field)))?.int()?.value);
@@ -268,7 +253,6 @@ impl Shape {
     /// Moves from a type to the next on a walk: to the last field that does not
     /// start after `offset`, which becomes relative to it; from a type without
     /// fields to its parent. `None` from a root, and before the first field.
-    #[doc(hidden)]
     pub fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
         if self.is_root() || self.fields().len() == 0 {
             return self.parent(graph, node).filter(|_| !self.is_root());
@@ -279,7 +263,6 @@ impl Shape {
     }
 
     /// Positions of the fields' types.
-    #[doc(hidden)]
     pub fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         // A two-operand scalar has a parent and no offset: no field.
         let end = if self.len == 2 { 0 } else { self.len };
@@ -289,7 +272,6 @@ impl Shape {
 
 /// The operands of a tag, where they are of the right kind.
 #[derive(Clone, Copy)]
-#[doc(hidden)]
 pub struct TagParts {
     pub(crate) base: NodeId,
     pub(crate) access: NodeId,
@@ -305,7 +287,6 @@ impl TagParts {
     /// Reads the format of a tag from its access type.
     ///
     /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
-    #[doc(hidden)]
     pub fn format(graph: &Graph, tag: NodeId) -> Format {
         match TagParts::access(graph, tag) {
             Some(access) => Shape::of(graph, access).format,
@@ -345,14 +326,12 @@ impl TagParts {
     }
 
     /// Reads the number that a tag has for its size; `None` in the old format.
-    #[doc(hidden)]
     #[must_use]
     pub fn size_number(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(TagParts::of(graph, tag).ok()?.size?.value)
     }
 
     /// Position of the immutability flag in a tag of `format`.
-    #[doc(hidden)]
     pub fn immutable_position(format: Format) -> usize {
         match format {
             Format::Old => TAG_SIZE,

@@ -14,7 +14,6 @@ use std::borrow::Cow;
 use super::{Graph, GraphError, Int, NodeId, Operand};
 
 /// An operand of a node that is being added.
-#[doc(hidden)]
 pub enum Part<'t, K> {
     Null,
     String(Cow<'t, [u8]>),
@@ -44,7 +43,6 @@ impl<K> Part<'_, K> {
 
 /// How far a named node is.
 #[derive(Clone, Copy)]
-#[doc(hidden)]
 pub enum State {
     New,
     /// Its operands are being looked up; its place among the open nodes.
@@ -53,7 +51,6 @@ pub enum State {
 }
 
 /// What a name turned out to be.
-#[doc(hidden)]
 pub enum Opened<'t, P> {
     Node {
         place: P,
@@ -64,7 +61,6 @@ pub enum Opened<'t, P> {
 }
 
 /// Where the nodes come from.
-#[doc(hidden)]
 pub trait Source<'t> {
     /// Names a node.
     type Key: Copy;
@@ -115,7 +111,6 @@ pub(super) struct Open<'t, K, P> {
 /// An operand of a source's node.
 type PartOf<'t, S> = Part<'t, <S as Source<'t>>::Key>;
 
-#[doc(hidden)]
 pub struct Import<'t, S: Source<'t>> {
     frames: Vec<Frame>,
     /// The operands of the frames' nodes, one node's after another's.
@@ -124,7 +119,6 @@ pub struct Import<'t, S: Source<'t>> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    #[doc(hidden)]
     pub fn new() -> Self {
         Import { frames: Vec::new(), parts: Vec::new(), open: Vec::new() }
     }
@@ -133,7 +127,6 @@ impl<'t, S: Source<'t>> Import<'t, S> {
     /// `None` if it is no node of the store's kind.
     ///
     /// After an error the import is of no more use.
-    #[doc(hidden)]
     pub fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
         if let State::Added(node) = source.state(key) {
             return Ok(Some(node));

@@ -37,7 +37,7 @@ pub use encoding::Format;
 #[doc(hidden)]
 pub use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
-pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
+pub use node::{CopyEntry, Field, MalformedTagError, Tag, TypeKind, TypeNode};
 pub use operand::{Int, Operand};
 use operand::{OperandKind, Packed};
 pub use raw::{Draft, DraftOperand, RawGraph};

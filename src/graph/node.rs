@@ -180,13 +180,13 @@ impl Tag {
 /// Why a node cannot be read as a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct MalformedTag {
+pub struct MalformedTagError {
     /// Position of the first operand that is missing, of the wrong kind, or
     /// one too many.
     pub operand: usize,
 }
 
-impl fmt::Display for MalformedTag {
+impl fmt::Display for MalformedTagError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.operand {
             encoding::TAG_BASE => "the base type, must be a type node",
@@ -198,7 +198,7 @@ impl fmt::Display for MalformedTag {
     }
 }
 
-impl std::error::Error for MalformedTag {}
+impl std::error::Error for MalformedTagError {}
 
 /// One access of a struct copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -229,15 +229,15 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`MalformedTag`] when an operand is not what it must be, which only a
+    /// [`MalformedTagError`] when an operand is not what it must be, which only a
     /// text can bring about.
     ///
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTag> {
-        let parts =
-            TagParts::of(self, self.tag_node(id)).map_err(|operand| MalformedTag { operand })?;
+    pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTagError> {
+        let parts = TagParts::of(self, self.tag_node(id))
+            .map_err(|operand| MalformedTagError { operand })?;
         Ok(Tag {
             base: TypeId(parts.base),
             access: TypeId(parts.access),

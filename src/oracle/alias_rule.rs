@@ -22,6 +22,11 @@ pub enum AliasRule {
     UnionStrict,
 }
 
+impl AliasRule {
+    /// All rules.
+    pub const ALL: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
+}
+
 impl fmt::Display for AliasRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -35,15 +40,15 @@ impl fmt::Display for AliasRule {
 /// A text that is not the name of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct UnknownRule;
+pub struct UnknownRuleError;
 
-impl fmt::Display for UnknownRule {
+impl fmt::Display for UnknownRuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("expected llvm, union or union-strict")
     }
 }
 
-impl std::error::Error for UnknownRule {}
+impl std::error::Error for UnknownRuleError {}
 
 /// Reads the name that [`AliasRule`] displays, or the one in a spec, with `_`.
 ///
@@ -55,14 +60,14 @@ impl std::error::Error for UnknownRule {}
 /// assert!("Union".parse::<AliasRule>().is_err());
 /// ```
 impl std::str::FromStr for AliasRule {
-    type Err = UnknownRule;
+    type Err = UnknownRuleError;
 
-    fn from_str(name: &str) -> Result<AliasRule, UnknownRule> {
+    fn from_str(name: &str) -> Result<AliasRule, UnknownRuleError> {
         match name {
             "llvm" => Ok(AliasRule::Llvm),
             "union" => Ok(AliasRule::Union),
             "union-strict" | "union_strict" => Ok(AliasRule::UnionStrict),
-            _ => Err(UnknownRule),
+            _ => Err(UnknownRuleError),
         }
     }
 }

@@ -22,13 +22,15 @@ pub struct Apart {
     pub modulus: u64,
     /// The distances' residue.
     pub residue: u64,
-    /// The first and the last number of the window; `None` without end.
-    pub window: (Option<i128>, Option<i128>),
+    /// The first number of the window; `None` without one.
+    pub from: Option<i128>,
+    /// The last number of the window; `None` without one.
+    pub to: Option<i128>,
 }
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Apart { modulus, residue, window: (from, to) } = self;
+        let Apart { modulus, residue, from, to } = self;
         let bound = |bound: &Option<i128>| bound.map_or("?".to_owned(), |bound| bound.to_string());
         write!(f, "distances are {residue} modulo {modulus}, the bytes need ")?;
         write!(f, "{}..{}", bound(from), bound(to))
@@ -92,7 +94,8 @@ impl Apart {
         (first > to).then(|| Apart {
             modulus: modulus as u64,
             residue: start.rem_euclid(modulus) as u64,
-            window: (bound(from), bound(to)),
+            from: bound(from),
+            to: bound(to),
         })
     }
 }

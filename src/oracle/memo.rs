@@ -2,8 +2,8 @@
 //!
 //! - A *table* of an oracle with few tags has two bits for each pair of tags. It is asked first,
 //!   where intervals leave many pairs open: a query then takes no branch that is taken at random.
-//! - The *last answers* of the definition are kept for all other pairs and for accesses with sizes
-//!   of their own. Each is kept in one of eight places that the pair's hash names, until another
+//! - The *last answers* of the definition are kept for pairs that are in no table and for accesses
+//!   with sizes of their own. Each is kept in one of eight places that the pair's hash names, until another
 //!   answer takes its place.
 //!
 //! Two threads that write one word of the last answers at once may lose an answer, which is then
@@ -89,6 +89,16 @@ impl Memo {
     /// Returns the answer on two accesses, which `find` finds if it is not kept.
     #[inline]
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
+        if let (Access { tag: Some(x), size: None, .. }, Access { tag: Some(y), size: None, .. }) =
+            (a, b)
+            && self.has_pair(x.index, y.index)
+        {
+            return self.pair(x.index, y.index).unwrap_or_else(|| {
+                let may = find();
+                self.set_pair(x.index, y.index, may);
+                may
+            });
+        }
         let Some(key) = key(a, b) else { return find() };
         let words = self.words.get_or_init(|| (0..PAIRS).map(|_| AtomicU64::default()).collect());
         // The upper bits of the product depend on all of the key.

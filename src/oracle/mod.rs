@@ -57,7 +57,7 @@ mod union;
 mod vicinity;
 
 pub use crate::access::{Access, AccessKind};
-pub use alias_rule::{AliasResult, AliasRule, UnknownRule};
+pub use alias_rule::{AliasResult, AliasRule, UnknownRuleError};
 pub use batch::Matrix;
 #[doc(hidden)]
 pub use batch::Pairs;

@@ -56,7 +56,6 @@ type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
 /// A list of tags that grows, each with a number of the caller's, for one oracle.
 #[derive(Clone, Debug, Default)]
-#[doc(hidden)]
 pub struct Vicinity {
     /// The oracle whose types these are.
     oracle: Option<u64>,
@@ -105,19 +104,16 @@ impl Listed {
 
 impl Vicinity {
     /// Returns whether the list was made with this oracle.
-    #[doc(hidden)]
     pub fn is_of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         self.oracle == Some(oracle.identity())
     }
 
     /// Returns an empty list for an oracle.
-    #[doc(hidden)]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vicinity {
         Vicinity { oracle: Some(oracle.identity()), ..Vicinity::default() }
     }
 
     /// Adds an access. One with a size of its own may leave what its tag says.
-    #[doc(hidden)]
     pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
     where
         G: Borrow<Graph>,
@@ -136,7 +132,6 @@ impl Vicinity {
 
     /// Returns the numbers of the accesses that one may alias at most, in ascending
     /// order; `None` if of all.
-    #[doc(hidden)]
     pub fn of<G>(&self, oracle: &Oracle<G>, access: impl Into<Access>) -> Option<Vec<u32>>
     where
         G: Borrow<Graph>,

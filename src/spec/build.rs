@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::document::{CopyDecl, Spec, TagDecl, TypeDecl, options};
+use super::document::{CopyDecl, CopyEntryDecl, Spec, TagDecl, TypeDecl, options};
 use super::name::bytes;
 use super::place::SpecPath;
 use super::{Built, SpecError, error};
@@ -296,9 +296,10 @@ impl Declared {
     pub(super) fn add_copy(&mut self, decl: &CopyDecl) -> Result<CopyId, SpecError> {
         let place = |entry| SpecPath::list("entries").item(entry);
         let mut entries = Vec::with_capacity(decl.entries.len());
-        for (index, (offset, size, name)) in decl.entries.iter().enumerate() {
-            let tag = self.tag(name).map_err(|error| error.within(place(index).item(2)))?;
-            entries.push(CopyEntry { offset: *offset, size: *size, tag: self.tags[tag] });
+        for (index, entry) in decl.entries.iter().enumerate() {
+            let tag = self.tag(&entry.tag).map_err(|error| error.within(place(index).item(2)))?;
+            let CopyEntryDecl { offset, size, .. } = *entry;
+            entries.push(CopyEntry { offset, size, tag: self.tags[tag] });
         }
         let id = self.graph.builder().struct_copy(&entries);
         id.map_err(|error| refused(&error, &SpecPath::list("entries")))

@@ -96,7 +96,7 @@ fn write(
         }
     }
     for (name, ty) in types.own_aliases().filter(|_| all) {
-        let ty = types.display_with(ty, true);
+        let ty = types.display_with_keywords(ty);
         let _ = writeln!(text, "            Alias(name: {name:?}, ty: {ty:?}),");
     }
     text.push_str("        ],\n    ),\n)\n");
@@ -173,7 +173,7 @@ fn write_member(
         let place = Written { name: Some(member.name), lens, at, explicit: records };
         return write_record(text, types, element, &place, indent);
     }
-    let (name, ty) = (member.name, types.display_with(member.ty, true));
+    let (name, ty) = (member.name, types.display_with_keywords(member.ty));
     let immutable = if member.immutable { ", immutable: true" } else { "" };
     let _ = match (member.bits, at) {
         (Some(bits), Some(_)) => writeln!(

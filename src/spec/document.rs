@@ -209,8 +209,32 @@ pub struct TagDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Copy", deny_unknown_fields)]
 pub struct CopyDecl {
-    /// Offset and size in bytes, and the name of a tag, for each access.
-    pub entries: Vec<(u64, u64, String)>,
+    /// The accesses, in the order of their offsets.
+    pub entries: Vec<CopyEntryDecl>,
+}
+
+/// One access of a copy: `(0, 4, "tag")`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, String)", into = "(u64, u64, String)")]
+pub struct CopyEntryDecl {
+    /// Bytes from the start of the copied memory.
+    pub offset: u64,
+    /// Bytes copied.
+    pub size: u64,
+    /// The name of the access's tag.
+    pub tag: String,
+}
+
+impl From<(u64, u64, String)> for CopyEntryDecl {
+    fn from((offset, size, tag): (u64, u64, String)) -> Self {
+        CopyEntryDecl { offset, size, tag }
+    }
+}
+
+impl From<CopyEntryDecl> for (u64, u64, String) {
+    fn from(entry: CopyEntryDecl) -> Self {
+        (entry.offset, entry.size, entry.tag)
+    }
 }
 
 /// What the answer to a query should be, by one rule or more.

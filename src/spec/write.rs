@@ -10,7 +10,9 @@ use ron::ser::PrettyConfig;
 use serde::Serialize;
 
 use super::build::Declared;
-use super::document::{CopyDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options};
+use super::document::{
+    CopyDecl, CopyEntryDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options,
+};
 use super::name::escape;
 use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TagParts, TypeId, TypeKind};
 use crate::oracle::AliasRule;
@@ -250,8 +252,9 @@ impl Writer<'_> {
     fn copy(&mut self, id: CopyId) {
         let decl = self.graph.copy(id).ok_or("malformed".to_owned()).and_then(|entries| {
             let entries = entries.into_iter().map(|entry| {
-                let name = self.names.get(&entry.tag).cloned();
-                Ok((entry.offset, entry.size, name.ok_or("of a tag that is left out")?))
+                let tag = self.names.get(&entry.tag).cloned();
+                let tag = tag.ok_or("of a tag that is left out")?;
+                Ok(CopyEntryDecl { offset: entry.offset, size: entry.size, tag })
             });
             let decl = CopyDecl { entries: entries.collect::<Result<_, String>>()? };
             let built = self.declared.add_copy(&decl).map_err(|e| e.message().to_owned())?;

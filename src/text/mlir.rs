@@ -60,7 +60,10 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
 }
 
 /// As [`write_mlir`], under other numbers.
-#[doc(hidden)]
+///
+/// # Errors
+///
+/// A [`MlirError`] where MLIR cannot say what the graph says.
 pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
     let names = vec![None; graph.node_count()];
     let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };

@@ -5,12 +5,10 @@
 mod mlir;
 mod write;
 
+pub use mlir::{MlirError, write_mlir, write_mlir_numbered};
 #[doc(hidden)]
-pub use mlir::write_mlir_numbered;
-pub use mlir::{MlirError, write_mlir};
-#[doc(hidden)]
-pub use write::{Numbering, write_numbered, write_two};
-pub use write::{write, write_operands};
+pub use write::write_two;
+pub use write::{Numbering, write, write_numbered, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and
 /// `opt` keep them although no instruction uses them.

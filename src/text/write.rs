@@ -47,7 +47,7 @@ pub fn write(graph: &Graph) -> String {
 
 /// As [`write()`], under other numbers, and with remarks of one line on some nodes, which
 /// become comments. Nodes are printed in order of their numbers.
-#[doc(hidden)]
+#[must_use]
 pub fn write_numbered(
     graph: &Graph,
     numbering: &Numbering,
@@ -69,7 +69,7 @@ pub fn write_numbered(
 
 /// Prints what two nodes, which become `!0` and `!1`, are made of, as [`write()`]
 /// does.
-#[doc(hidden)]
+#[must_use]
 pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     let mut numbering = Numbering::empty(graph);
     for node in [first, second] {
@@ -86,8 +86,9 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
 
 /// The numbers under which the nodes of one graph are printed: those that its tags, copies and
 /// types reach.
+///
+/// LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
-#[doc(hidden)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
     /// The nodes that have numbers, in their order.
@@ -113,6 +114,7 @@ impl Numbering {
 
     /// Gives each node the number that the first of some functions has for it and no other
     /// node. A node that gets none in this way gets one that `free` returns.
+    #[doc(hidden)]
     #[must_use]
     pub fn keeping(
         graph: &Graph,

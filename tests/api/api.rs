@@ -26,7 +26,7 @@ const CRATES: [&str; 10] = [
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
 /// and traits that the compiler adds and nobody promises.
-const IMPLIED: [&str; 13] = [
+const IMPLIED: [&str; 15] = [
     "::clone(&self)",
     "::fmt(&self",
     "::eq(&self",
@@ -35,6 +35,8 @@ const IMPLIED: [&str; 13] = [
     "::hash<",
     "::serialize<",
     "::deserialize<",
+    "::assert_fields_are_eq(&self)",
+    "core::clone::TrivialClone for ",
     "core::marker::Freeze for ",
     "core::marker::StructuralPartialEq for ",
     "core::marker::UnsafeUnpin for ",
@@ -49,9 +51,10 @@ const HIDDEN: &str = "\nHidden: for the project's other crates, and no promise.\
 fn interface(of: &str) -> Result<String, String> {
     let public = items(of, &[])?;
     let all = items(of, &["--document-hidden-items"])?;
-    let promised: HashSet<&str> = public.lines().collect();
-    let hidden = all.lines().filter(|line| !promised.contains(line));
-    let hidden: String = hidden.map(|line| format!("{line}\n")).collect();
+    let mut seen: HashSet<&str> = public.lines().collect();
+    let hidden = all.lines().filter(|line| seen.insert(line));
+    // An item that becomes hidden is another line.
+    let hidden: String = hidden.map(|line| format!("    {line}\n")).collect();
     Ok(if hidden.is_empty() { public } else { public + HIDDEN + &hidden })
 }
 

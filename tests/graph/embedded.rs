@@ -32,7 +32,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);
-    for rules in tbaa_tests::engines::RULES {
+    for rules in tbaa::AliasRule::ALL {
         let (of_one, whole) = (Oracle::new(&one, rules), Oracle::new(&graph, rules));
         assert_eq!(of_one.alias(int, float), AliasResult::MayAlias);
         for (a, b) in graph.tags().zip(graph.tags().rev()) {
@@ -47,7 +47,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
 /// An oracle whose graph is replaced by a clone that grew reads it anew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
-    for rules in tbaa_tests::engines::RULES {
+    for rules in tbaa::AliasRule::ALL {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();

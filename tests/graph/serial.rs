@@ -3,7 +3,7 @@
 use crate::groups::{Part, TYPES, equal_nodes, wild_nodes};
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, Operand, Oracle};
-use tbaa_tests::engines::{RULES, answers};
+use tbaa_tests::engines::answers;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -18,7 +18,7 @@ fn equal_nodes_that_refer_ahead_are_one() {
         !6 = !{!5, !5, i64 0}\n!tbaa.tags = !{!3, !4, !6}\n";
     assert_eq!(graph, tbaa_ir::read(module).unwrap().into_graph());
     assert_eq!(graph.tag_count(), 2);
-    for rules in RULES {
+    for rules in tbaa::AliasRule::ALL {
         let oracle = Oracle::new(&graph, rules);
         let [int, float] = graph.tags().collect::<Vec<_>>()[..] else { panic!() };
         assert_eq!(oracle.alias(int, int), AliasResult::MayAlias);

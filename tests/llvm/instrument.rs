@@ -32,7 +32,7 @@ fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])
     for ((source, (way, options)), form) in sources.iter().zip(ways.iter().cycle()).zip(forms) {
         let stem = source.file_stem().unwrap().to_string_lossy();
         let text = llvm.clang(source, options);
-        let checked = instrument(&text, &tbaa_ir::read(&text).unwrap(), form).unwrap();
+        let checked = instrument(&tbaa_ir::read(&text).unwrap(), form).unwrap();
         assert_eq!(checked.skipped, [], "{stem} {way}");
         is_accepted(&format!("{stem}-{way}.ll"), &checked.text, &["-passes=verify"]);
         sites += checked.sites;
@@ -64,7 +64,7 @@ fn last_calls_with_checks_are_accepted() {
     let source = Path::new(tbaa_tests::ROOT).join("tests/llvm/last_calls.ll");
     let text = fs::read(source).unwrap();
     for form in [Form::Calls, Form::Assembly] {
-        let checked = instrument(&text, &tbaa_ir::read(&text).unwrap(), form).unwrap();
+        let checked = instrument(&tbaa_ir::read(&text).unwrap(), form).unwrap();
         assert_eq!((checked.sites, checked.skipped), (6, vec![]));
         is_accepted("last_calls.ll", &checked.text, &["-passes=verify"]);
         is_accepted("last_calls.ll", &checked.text, &["-O2", "-verify-each"]);

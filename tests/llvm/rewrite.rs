@@ -35,7 +35,7 @@ fn rows(text: &[u8]) -> Vec<Row> {
         let tag = graph.tag(tag).unwrap();
         (name(tag.base), name(tag.access), tag.offset, tag.size.map(u64::from))
     };
-    listed(text, &module)
+    listed(&module)
         .map(|(_, i)| Row {
             function: i.function,
             opcode: i.opcode,
@@ -45,21 +45,18 @@ fn rows(text: &[u8]) -> Vec<Row> {
         .collect()
 }
 
-fn listed<'m>(
-    text: &'m [u8],
-    module: &'m Module,
-) -> impl Iterator<Item = (usize, &'m tbaa_ir::Instruction)> {
+fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m tbaa_ir::Instruction)> {
     let all = module.instructions().iter().enumerate();
-    all.filter(|(_, i)| i.opcode.accesses_memory() || i.pointer_span(text).is_some())
+    all.filter(|(_, i)| i.opcode.accesses_memory() || module.pointer_span(i).is_some())
 }
 
 /// Asks LLVM what it reads in a module rewritten in four ways.
 fn check(what: &str, text: &[u8]) -> usize {
     let module = tbaa_ir::read(text).unwrap();
     let before = rows(text);
-    assert_eq!(Rewriter::new(text, &module).to_bytes().unwrap(), text, "{what}");
+    assert_eq!(Rewriter::new(&module).to_bytes().unwrap(), text, "{what}");
 
-    let mut rewriter = Rewriter::new(text, &module);
+    let mut rewriter = Rewriter::new(&module);
     for i in 0..module.instructions().len() {
         rewriter.set_metadata(i, "tbaa", None);
         rewriter.set_metadata(i, "tbaa.struct", None);
@@ -71,11 +68,11 @@ fn check(what: &str, text: &[u8]) -> usize {
 
     // Every second tag is dropped, and each other becomes that of the tagged
     // instruction before.
-    let mut rewriter = Rewriter::new(text, &module);
+    let mut rewriter = Rewriter::new(&module);
     let numbered = |i: &tbaa_ir::Instruction| module.number_of(module.graph().tag_node(i.tag?));
     let mut expected = rows(text);
     let mut last = None;
-    for (row, (index, i)) in listed(text, &module).enumerate() {
+    for (row, (index, i)) in listed(&module).enumerate() {
         let known = last.replace((row, numbered(i)));
         if i.tag.is_none() {
             last = known;
@@ -90,12 +87,12 @@ fn check(what: &str, text: &[u8]) -> usize {
     let printed = through_llvm(&format!("rewrite/{what}-some.ll"), &rewriter.to_bytes().unwrap());
     assert_eq!(rows(&printed), expected, "{what}");
 
-    let mut rewriter = Rewriter::new(text, &module);
+    let mut rewriter = Rewriter::new(&module);
     let domain = rewriter.define_distinct("!\"domain\"").unwrap();
     let scope = rewriter.define_distinct(format_args!("!{domain}")).unwrap();
     let list = rewriter.define(format_args!("!{{!{scope}}}")).unwrap();
     let mut added = 0;
-    for (index, _) in listed(text, &module) {
+    for (index, _) in listed(&module) {
         rewriter.set_metadata(index, "noalias", Some(list));
         rewriter.set_metadata(index, "alias.scope", Some(list));
         added += 1;

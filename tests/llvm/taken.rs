@@ -75,12 +75,6 @@ fn what_llvm_refuses_is_refused_or_found() {
                 assert_eq!(complaint(source).is_none(), accepted, "seed {seed}\n{source}");
             }
             refused += usize::from(!accepted);
-            if std::env::var("DBG").is_ok() && seed < 200 {
-                println!(
-                    "WHY {seed} {accepted} {:?}",
-                    complaint(source).unwrap_or_default().lines().take(3).collect::<Vec<_>>()
-                );
-            }
             if !accepted && !is_refused(source) {
                 wrong.push((seed, complaint(source), source.clone()));
             }
@@ -105,21 +99,6 @@ fn what_llvm_refuses_is_refused_or_found() {
         "{count} texts: LLVM refuses {refused}, and so does this library; it alone refuses to read \
          {only_here}; {dumped} dumps, all of which LLVM reads"
     );
-    if std::env::var("DBG").is_ok() {
-        for (seed, why, text) in &wrong {
-            println!(
-                "SEED {seed} {}",
-                why.as_deref()
-                    .unwrap_or("-")
-                    .lines()
-                    .take(3)
-                    .collect::<Vec<_>>()
-                    .join(" // ")
-                    .replace("\n", " ")
-            );
-            let _ = text;
-        }
-    }
     let few = &wrong[..wrong.len().min(3)];
     assert!(wrong.is_empty(), "{} texts that only LLVM refuses: {few:#?}", wrong.len());
     assert!(refused > count / 4 && refused < count && only_here < count / 20 && dumped > count / 4);

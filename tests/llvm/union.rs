@@ -30,7 +30,7 @@ fn without_overlap_union_is_what_llvm_answers() {
             let source = random::module(&graph);
             let module = tbaa_ir::read(source.as_bytes()).unwrap();
             let what = format!("theorem-{format:?}");
-            pairs += agree(llvm, &what, source.as_bytes(), &module, &module.attached_tags());
+            pairs += agree(llvm, &what, &module, &module.attached_tags());
             seed += 1;
         }
         println!("{format:?} format, seeds {first_seed}..{seed}: union = LLVM on {pairs} pairs");
@@ -51,7 +51,7 @@ fn clang_modules_without_overlap() {
             let tags: Vec<_> = all.iter().copied().filter(|&tag| is_plain(graph, tag)).collect();
             tags_all += all.len();
             tags_left += tags.len();
-            pairs += agree(llvm, &format!("plain-{stem}-{way}"), &source, &module, &tags);
+            pairs += agree(llvm, &format!("plain-{stem}-{way}"), &module, &tags);
         }
     }
     assert!(tags_left * 2 > tags_all, "{tags_left} of {tags_all}: the theorem hardly applies");
@@ -59,14 +59,8 @@ fn clang_modules_without_overlap() {
 }
 
 /// Compares rule `union` with LLVM on some of a module's tags.
-fn agree(
-    llvm: &Llvm,
-    what: &str,
-    source: &[u8],
-    module: &tbaa_ir::Module,
-    tags: &[TagId],
-) -> usize {
-    let letters = letters(llvm, what, source);
+fn agree(llvm: &Llvm, what: &str, module: &tbaa_ir::Module<'_>, tags: &[TagId]) -> usize {
+    let letters = letters(llvm, what, module.text());
     let all = module.attached_tags();
     let place = |tag| all.iter().position(|&other| other == tag).unwrap();
     let places: Vec<_> = tags.iter().map(|&tag| place(tag)).collect();

@@ -222,10 +222,10 @@ impl Tally {
         &mut self,
         seed: usize,
         source: &str,
-        module: &Module,
+        module: &Module<'_>,
         cases: &[(Option<&Instruction>, TagId)],
     ) {
-        let found = verify(module, source.as_bytes(), AliasRule::Llvm);
+        let found = verify(module, AliasRule::Llvm);
         let mut reported: Vec<Rule> = found
             .iter()
             .filter_map(|it| match it.code {
@@ -262,14 +262,14 @@ impl Tally {
 pub(super) fn is_refused(source: &str) -> bool {
     let text = source.as_bytes();
     tbaa_ir::read(text).map_or(true, |module| {
-        !verify(&module, text, AliasRule::Llvm).is_empty()
-            || !lint(&module, text, &tbaa_check::lint::Options::default()).is_empty()
+        !verify(&module, AliasRule::Llvm).is_empty()
+            || !lint(&module, &tbaa_check::lint::Options::default()).is_empty()
     })
 }
 
 /// Rule `llvm`'s tables, which do not walk each path to its end, reject what
 /// `check` rejects.
-fn tables_agree(seed: usize, source: &str, module: &Module) {
+fn tables_agree(seed: usize, source: &str, module: &Module<'_>) {
     let graph = module.graph();
     let mut verifier = Verifier::new(graph);
     let oracle = Oracle::new(graph, AliasRule::Llvm);
@@ -280,7 +280,7 @@ fn tables_agree(seed: usize, source: &str, module: &Module) {
     }
 }
 
-fn has_both_formats(module: &Module) -> bool {
+fn has_both_formats(module: &Module<'_>) -> bool {
     let graph = module.graph();
     let format = |tag| {
         Some(graph.ty(graph.type_of(graph.operand(graph.tag_node(tag), 1)?.node()?)?).format())

@@ -68,7 +68,7 @@ fn compiled_programs() {
     for source in corpus() {
         // Optimized code has fewer tags, and no others.
         for (way, options) in &WAYS[..2] {
-            let module = tbaa_ir::read(&llvm.clang(&source, options)).unwrap();
+            let module = tbaa_ir::read(llvm.clang(&source, options)).unwrap();
             let tags: Vec<_> = module.graph().tags().take(60).collect();
             match every_engine(module.graph(), &tags) {
                 Ok(more) => compared += more,

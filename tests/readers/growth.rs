@@ -8,7 +8,6 @@ use tbaa::{
 
 use crate::soak::{self, Plan, QUESTIONS};
 use crate::{Rng, heap};
-use tbaa_tests::engines::RULES;
 
 /// Adds a struct with a union in it, and tags of all kinds of roles.
 fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
@@ -47,7 +46,7 @@ fn assert_alike<G: std::borrow::Borrow<Graph>>(one: &Oracle, other: &Oracle<G>) 
 
 #[test]
 fn a_tag_is_known_once_it_is_published() {
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let mut oracle = Oracle::new(Graph::new(), rules);
         let mut publisher = Publisher::new(&oracle);
         let mut reader = publisher.reader();
@@ -72,7 +71,7 @@ fn a_tag_is_known_once_it_is_published() {
 /// questions at the newest.
 #[test]
 fn a_replica_answers_as_the_oracle_did() {
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let mut oracle = Oracle::new(Graph::new(), rules);
         let mut publisher = Publisher::new(&oracle);
         let mut readers = vec![publisher.reader()];
@@ -248,7 +247,7 @@ fn another_oracle_takes_the_place() {
 fn soak() {
     let questions = std::env::var("TBAA_SOAK").map_or(120_000, |it| it.parse().unwrap());
     let readers = 3;
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         for format in [Format::Old, Format::New] {
             let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
             let plan = Plan { rule: rules, format, structs, readers, seed: 1, held: heap::held };

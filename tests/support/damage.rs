@@ -117,9 +117,9 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
     all.concat()
 }
 
-/// The operands of a node's line, with what stands before and after them.
+/// The operands of a node's line, after what stands before them; `None` of any other line.
 pub fn operands(line: &str) -> Option<(&str, Vec<String>)> {
-    let (head, rest) = line.split_once('{')?;
+    let (head, rest) = line.split_once('{').filter(|(head, _)| head.contains("= "))?;
     let rest = rest.trim_end_matches('}');
     let list = rest.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect();
     Some((head, list))

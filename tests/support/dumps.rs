@@ -7,7 +7,7 @@ use tbaa_ir::Module;
 
 /// Panics unless a dump of a module has the module's numbers, and reads back as the module's
 /// metadata under the same numbers. Returns the dump.
-pub fn check(module: &Module) -> String {
+pub fn check(module: &Module<'_>) -> String {
     let (graph, numbering) = (module.graph(), module.numbering());
     let dump = tbaa_ir::write_numbered(graph, &numbering, |_| None);
     let again = tbaa_ir::read(dump.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{dump}"));

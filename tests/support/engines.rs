@@ -10,8 +10,6 @@ use tbaa::{
     TypeKind,
 };
 
-pub const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
-
 /// Sizes that accesses are given besides their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
@@ -56,7 +54,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
     let naive = universe_of(graph, tags);
     let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
     let mut left = COMPARISONS;
-    for rule in RULES {
+    for rule in AliasRule::ALL {
         let oracle = Oracle::new(graph, rule);
         let rows: Vec<Vec<bool>> =
             tags.iter().map(|&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect()).collect();
@@ -337,7 +335,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
 /// The answers to all pairs of tags, by all rules.
 pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
     let mut answers = Vec::new();
-    for rule in RULES {
+    for rule in AliasRule::ALL {
         let oracle = Oracle::new(graph, rule);
         for &a in tags {
             answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));

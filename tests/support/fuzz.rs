@@ -19,7 +19,7 @@ use tbaa_ir::{Effects, Flow, Keep, Module, Pointers, Sizes};
 use tbaa_lower::{Lowering, Options};
 
 use crate::Rng;
-use crate::engines::{RULES, every_engine};
+use crate::engines::every_engine;
 use crate::lowered::check;
 use crate::universe::{self, Taste, Universe};
 
@@ -45,7 +45,7 @@ const TAGS: usize = 12;
 /// Asks about some tags by all rules.
 fn ask(graph: &Graph) {
     let tags: Vec<TagId> = graph.tags().take(TAGS).collect();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(graph, rules);
         for &a in &tags {
             for &b in &tags {
@@ -68,18 +68,18 @@ fn ask(graph: &Graph) {
 
 /// Returns all that is found in a module, every lint being on: each finding has a place in the
 /// text, and none without the text.
-pub fn findings(data: &[u8], module: &Module) -> Vec<Diagnostic> {
+pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
     });
-    let mut found = lint(module, data, &all).into_vec();
+    let mut found = lint(module, &all).into_vec();
     for rules in [AliasRule::Llvm, AliasRule::Union] {
-        found.extend(verify(module, data, rules));
+        found.extend(verify(module, rules));
     }
     for finding in &found {
         let primary = finding.primary.as_ref().expect("a place");
         for span in finding.secondary.iter().chain([primary]).map(|it| &it.span) {
-            assert!(span.start < span.end && span.end <= data.len(), "{finding:?}");
+            assert!(span.start < span.end && span.end <= module.text().len(), "{finding:?}");
         }
     }
     let graph = module.graph();
@@ -92,8 +92,8 @@ pub fn findings(data: &[u8], module: &Module) -> Vec<Diagnostic> {
 /// the same.
 pub fn text(data: &[u8]) {
     let Ok(module) = tbaa_ir::read_with(data, Keep::All) else { return };
-    findings(data, &module);
-    assert_eq!(tbaa_ir::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
+    findings(&module);
+    assert_eq!(tbaa_ir::Rewriter::new(&module).to_bytes().as_deref(), Ok(data));
     let graph = module.graph();
     ask(graph);
     let written = tbaa_ir::write(graph);
@@ -132,21 +132,21 @@ pub fn module(data: &[u8]) {
     }
     let _ = Judge::new(&module, data, &sizes, &effects).functions(|_| true);
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
-        if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
+        if let Ok(checked) = tbaa_instrument::instrument(&module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
         }
     }
-    if let Ok(found) = tbaa_tag::tag(data, &module, &tbaa_tag::Options::new().elements()) {
+    if let Ok(found) = tbaa_tag::tag(&module, &tbaa_tag::Options::new().elements()) {
         let mut verifier = tbaa::wellformed::Verifier::new(&found.graph);
         assert!(found.tags.iter().all(|it| verifier.check(it.tag).is_ok()));
-        let _ = found.to_bytes(data, &module);
+        let _ = found.to_bytes(&module);
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
     let source = Oracle::new(module.graph(), AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     if lowering.lower(&source, &tags).is_ok() {
         assert!(lowering.check(&source).is_empty());
-        let mut rewriter = tbaa_ir::Rewriter::new(data, &module);
+        let mut rewriter = tbaa_ir::Rewriter::new(&module);
         for index in 0..module.instructions().len() {
             rewriter.set_metadata(index, "tbaa", None);
         }
@@ -282,7 +282,7 @@ enum Call {
 /// oracle says what one made at the end says.
 pub fn builder(data: &[u8]) {
     let mut input = Unstructured::new(data);
-    let Ok(rules) = input.choose(&RULES) else { return };
+    let Ok(rules) = input.choose(&AliasRule::ALL) else { return };
     let mut grown = Oracle::new(Graph::new(), *rules);
     let (mut types, mut tags): (Vec<TypeId>, Vec<TagId>) = (Vec::new(), Vec::new());
     let mut asked = Vec::new();
@@ -386,7 +386,7 @@ pub fn oracle(data: &[u8]) {
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
     let (graph, tags) = universe(data).graph();
-    let rules = RULES[usize::from(how) % RULES.len()];
+    let rules = AliasRule::ALL[usize::from(how) % AliasRule::ALL.len()];
     let format = if how >= 128 { Format::New } else { Format::Old };
     let mut options = Options::new().format(format);
     options.scopes = how / 8 % 2 == 1;

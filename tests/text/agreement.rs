@@ -57,7 +57,7 @@ fn a_reader_without_shortcuts_agrees() {
                 volatile: i.volatile,
                 atomic: i.atomic,
                 ty: module.access_type(i).to_owned(),
-                tag: i.tag_span(&text).map(|span| text[span].to_owned()),
+                tag: module.tag_span(i).map(|span| text[span].to_owned()),
                 copy: i.copy.is_some(),
             })
             .collect();

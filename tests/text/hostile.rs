@@ -10,7 +10,7 @@ use tbaa_tests::{Rng, damage};
 const MODULE: &str = include_str!("hostile.ll");
 
 /// Does with a text all that the library can do.
-fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
+fn use_all(text: &[u8]) -> Result<Module<'_>, TextErrorKind> {
     for keep in [Keep::All, Keep::Used] {
         let module = match tbaa_ir::read_with(text, keep) {
             Ok(module) => module,
@@ -23,7 +23,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         };
         let graph = module.graph();
         let mut verifier = Verifier::new(graph);
-        for rules in tbaa_tests::engines::RULES {
+        for rules in AliasRule::ALL {
             let oracle = Oracle::new(graph, rules);
             for a in graph.tags() {
                 if rules == AliasRule::Llvm && verifier.check(a).is_err() {
@@ -39,7 +39,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         for instruction in module.instructions() {
             let _ = module.access_type(instruction);
         }
-        let mut rewriter = tbaa_ir::Rewriter::new(text, &module);
+        let mut rewriter = tbaa_ir::Rewriter::new(&module);
         assert_eq!(rewriter.to_bytes().unwrap(), text);
         for instruction in 0..module.instructions().len() {
             let node = (instruction % 2 == 0).then_some(3);
@@ -52,7 +52,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
             "a spec that does not load"
         );
         if keep == Keep::Used {
-            let again = tbaa_ir::read(tbaa_ir::write(graph).as_bytes());
+            let again = tbaa_ir::read(tbaa_ir::write(graph).into_bytes());
             assert_eq!(again.map(|module| module.graph().tag_count()), Ok(graph.tag_count()));
             return Ok(module);
         }
@@ -122,7 +122,7 @@ fn a_damaged_list_of_metadata_is_no_danger() {
 fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     let all = tbaa_ir::read_with(MODULE.as_bytes(), Keep::All).unwrap();
     assert_eq!(all.warnings(), []);
-    let used = tbaa_ir::read(MODULE.replace("!tbaa !9", "!tbaa !32").as_bytes()).unwrap();
+    let used = tbaa_ir::read(MODULE.replace("!tbaa !9", "!tbaa !32").into_bytes()).unwrap();
     assert_eq!(used.warnings().len(), 1, "but a tag may reach it");
     let listing = tbaa_ir::read(b"!0 = distinct !{!0, !1}\n!1 = !{}\n").unwrap();
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");

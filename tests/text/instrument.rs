@@ -19,7 +19,7 @@ const TAGS: &str = r#"
 fn checked(body: &str, form: Form) -> String {
     let text = format!("{body}{TAGS}");
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let found = match instrument(text.as_bytes(), &module, form) {
+    let found = match instrument(&module, form) {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
@@ -31,7 +31,7 @@ fn checked(body: &str, form: Form) -> String {
     let other = |it: &&Instruction| matches!(it.opcode, Opcode::Call | Opcode::Other);
     let before = module.instructions().iter().filter(|it| !other(it));
     assert_eq!(again.instructions().iter().filter(own).count(), before.count());
-    let twice = instrument(&found.text, &again, form).unwrap_err().to_string();
+    let twice = instrument(&again, form).unwrap_err().to_string();
     assert!(twice.contains("has been instrumented before"), "{twice}");
     let text = String::from_utf8(found.text).unwrap();
     let mut out = text[..text.find("\n!0 = ").unwrap() + 1].to_owned();

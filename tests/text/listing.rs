@@ -13,9 +13,11 @@ use super::{grid, read};
 pub(crate) const FILE: &str = "text/modules.txt";
 
 /// The line of an instruction.
-fn instruction(text: &str, module: &Module, it: &Instruction) -> String {
-    let said = |span: Option<Range<usize>>| span.map(|span| text[span].to_owned());
-    let tag = it.tag_span(text.as_bytes());
+fn instruction(module: &Module<'_>, it: &Instruction) -> String {
+    let said = |span: Option<Range<usize>>| {
+        span.map(|span| String::from_utf8_lossy(&module.text()[span]).into_owned())
+    };
+    let tag = module.tag_span(it);
     assert_eq!(tag.is_some(), it.tag.is_some());
     let ty = String::from_utf8_lossy(module.access_type(it)).into_owned();
     let mut line = format!("{}.{} {:?}", it.function, it.index, it.opcode);
@@ -23,8 +25,8 @@ fn instruction(text: &str, module: &Module, it: &Instruction) -> String {
         (" volatile", it.volatile.then(String::new)),
         (" atomic", it.atomic.then(String::new)),
         (" ", Some(ty).filter(|ty| !ty.is_empty())),
-        (" to ", said(it.pointer_span(text.as_bytes()))),
-        (" from ", said(it.source_span(text.as_bytes()))),
+        (" to ", said(module.pointer_span(it))),
+        (" from ", said(module.source_span(it))),
         (" tag ", said(tag)),
         (" copy", it.copy.map(|_| String::new())),
     ] {
@@ -34,7 +36,7 @@ fn instruction(text: &str, module: &Module, it: &Instruction) -> String {
 }
 
 /// Base, offset and access type of a tag, and which rule of LLVM's verifier it breaks.
-fn tag(module: &Module, verifier: &mut Verifier<'_>, tag: TagId) -> String {
+fn tag(module: &Module<'_>, verifier: &mut Verifier<'_>, tag: TagId) -> String {
     let graph = module.graph();
     let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"?")).into_owned();
     let parts = graph.tag(tag).map_or("no tag".to_owned(), |tag| {
@@ -69,7 +71,7 @@ fn listing(text: &str) -> String {
         writeln!(out, "function {}", said(function)).unwrap();
     }
     for it in module.instructions() {
-        writeln!(out, "{}", instruction(text, &module, it)).unwrap();
+        writeln!(out, "{}", instruction(&module, it)).unwrap();
     }
     let mut verifier = Verifier::new(module.graph());
     let tags = module.attached_tags();

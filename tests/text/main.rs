@@ -16,12 +16,12 @@ use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_ir::Module;
 use tbaa_tests::Rng;
 
-fn read(text: &str) -> Module {
-    tbaa_ir::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+fn read(text: &str) -> Module<'static> {
+    tbaa_ir::read(text.as_bytes().to_vec()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The grid of a module's attached tags, as `aa grid` prints it.
-fn grid(module: &Module) -> Vec<String> {
+fn grid(module: &Module<'_>) -> Vec<String> {
     let tags = module.attached_tags();
     let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
     let letter = |a: TagId, b: TagId| if oracle.may_alias(a, b) { 'M' } else { 'N' };
@@ -29,8 +29,12 @@ fn grid(module: &Module) -> Vec<String> {
 }
 
 /// A module with one store through each tag of `metadata` that `!tags` lists.
-fn module_of(tags: &[u32], metadata: &str) -> Module {
+fn module_of(tags: &[u32], metadata: &str) -> Module<'static> {
+    read(&text_of(tags, metadata))
+}
+
+fn text_of(tags: &[u32], metadata: &str) -> String {
     let stores: String =
         tags.iter().map(|tag| format!("  store i8 0, ptr %p, !tbaa !{tag}\n")).collect();
-    read(&format!("define void @f(ptr %p) {{\n{stores}  ret void\n}}\n{metadata}"))
+    format!("define void @f(ptr %p) {{\n{stores}  ret void\n}}\n{metadata}")
 }

@@ -29,7 +29,7 @@ fn a_type_marked_as_a_tag_is_rejected() {
 /// rejects in it what it rejects in the text, by the rules named.
 #[test]
 fn nodes_are_written_as_written_down() {
-    let verdicts = |module: &Module| -> Vec<_> {
+    let verdicts = |module: &Module<'_>| -> Vec<_> {
         let mut verifier = Verifier::new(module.graph());
         let tags = module.graph().tags();
         tags.map(|tag| verifier.check(tag).map_err(|violation| violation.rule)).collect()

@@ -22,7 +22,7 @@ fn rewritten(body: &str, change: impl Fn(&mut Rewriter<'_>, usize)) -> String {
     let marked = module_text("\0").replace('\n', eol);
     let text = marked.replace('\0', body);
     let module = read(&text);
-    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    let mut rewriter = Rewriter::new(&module);
     for instruction in 0..module.instructions().len() {
         change(&mut rewriter, instruction);
     }
@@ -98,7 +98,7 @@ fn named_lists_are_replaced_wherever_they_stand() {
         let text = format!("{nodes}{text}");
         let module = read(&text);
         for (list, expected) in [(Some(vec![0, 1]), some), (None, none)] {
-            let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+            let mut rewriter = Rewriter::new(&module);
             rewriter.set_named_metadata("a.b", Some(vec![1]));
             rewriter.set_named_metadata("a.b", list);
             let new = String::from_utf8(rewriter.to_bytes().unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn definitions_are_numbered_after_all_others() {
         ("!2 = !DIFile()", 3, "!2 = !DIFile()\n!3 = !{}\n!4 = !{!3}\n"),
     ] {
         let module = read(text);
-        let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+        let mut rewriter = Rewriter::new(&module);
         assert_eq!(rewriter.next_number(), Some(number));
         assert_eq!(rewriter.define("!{}"), Ok(number));
         assert_eq!(rewriter.define(format_args!("!{{!{number}}}")), Ok(number + 1));
@@ -124,7 +124,7 @@ fn definitions_are_numbered_after_all_others() {
     }
     let text = format!("!{} = !{{}}", u32::MAX - 1);
     let module = read(&text);
-    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    let mut rewriter = Rewriter::new(&module);
     assert_eq!(rewriter.define("!{}"), Ok(u32::MAX));
     assert_eq!(rewriter.next_number(), None);
     assert_eq!(rewriter.define("!{}").unwrap_err().kind, TextErrorKind::NumberOutOfRange);
@@ -135,27 +135,21 @@ fn what_cannot_be_changed_is_said() {
     // Without a comma an attachment is none to LLVM.
     let text = module_text("  %v = load <2 x i32> strange !tbaa !0\n");
     let module = read(&text);
-    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    let mut rewriter = Rewriter::new(&module);
     rewriter.set_metadata(0, "tbaa", None);
     assert_eq!(rewriter.to_bytes().unwrap_err().kind, TextErrorKind::NoEnd);
     let text = module_text("  %v = load <2 x i32> strange\n  store i32 0, ptr %p, !tbaa !0\n");
     let module = read(&text);
-    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    let mut rewriter = Rewriter::new(&module);
     rewriter.set_metadata(0, "tbaa", None);
     assert_eq!(rewriter.to_bytes().unwrap(), text.as_bytes());
     rewriter.set_metadata(0, "tbaa", Some(0));
     let error = rewriter.to_bytes().unwrap_err();
     assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
-    // A text that the module was not read from.
-    for text in [&b""[..], b"define", &text.as_bytes()[..60], &[b'('; 500]] {
-        let mut rewriter = Rewriter::new(text, &module);
-        rewriter.set_metadata(1, "tbaa", None);
-        let _ = rewriter.to_bytes();
-    }
 }
 
 /// What an instruction is, but for its place and its tag.
-fn kinds(module: &Module) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
+fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {
         (i.function, i.index, i.opcode, i.volatile, i.atomic, module.access_type(i).to_owned())
@@ -164,7 +158,7 @@ fn kinds(module: &Module) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>
 }
 
 /// The names of the types that the instructions' tags access.
-fn tags(module: &Module) -> Vec<Option<String>> {
+fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     let graph = module.graph();
     let name = |tag| {
         let access = graph.tag(tag).unwrap().access;
@@ -203,7 +197,7 @@ fn what_is_read_again_is_what_was_set() {
             text = text.replace('\n', "\r\n");
         }
         let module = read(&text);
-        let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+        let mut rewriter = Rewriter::new(&module);
         assert_eq!(rewriter.to_bytes().unwrap(), text.as_bytes());
         let mut expected = tags(&module);
         for (i, expected) in expected.iter_mut().enumerate() {
@@ -213,9 +207,9 @@ fn what_is_read_again_is_what_was_set() {
                 0 => {}
                 1 => {
                     // A call other than a copy is not listed without a tag.
-                    let listed = module.instructions()[i];
+                    let listed = &module.instructions()[i];
                     if listed.opcode != tbaa_ir::Opcode::Call
-                        || listed.pointer_span(text.as_bytes()).is_some()
+                        || module.pointer_span(listed).is_some()
                     {
                         rewriter.set_metadata(i, "tbaa", None);
                         *expected = None;

@@ -160,7 +160,7 @@ fn a_modules_types_go_by_name_or_number() {
 "#;
     let module = tbaa_ir::read(text).unwrap();
     let mut context = Context::new();
-    let names = module.read_types(text, &mut context).unwrap();
+    let names = module.read_types(&mut context).unwrap();
     let [s, escaped] = [&b"S"[..], b"a\\22"].map(|name| names.named(name).unwrap());
     let pointer = context.typed_pointer(escaped, 0).unwrap();
     assert_eq!(context.parts(s), [names.numbered(0).unwrap(), pointer]);

@@ -132,7 +132,7 @@ fn sizes_alignments_and_offsets_are_llvms() {
         assert_eq!(theirs.len(), ours.len());
         // By their names alone, as commands ask.
         let module = format!("target datalayout = \"{text}\"\n{definitions}");
-        let sizes = Sizes::new(module.as_bytes(), &tbaa_ir::read(module.as_bytes()).unwrap());
+        let sizes = Sizes::new(&tbaa_ir::read(module.as_bytes()).unwrap());
         for (ty, theirs) in types.iter().zip(&theirs) {
             let size = sizes.minimum(ty.as_bytes());
             let ours = size.map(|it| (it.scalable, it.store.to_string(), it.alloc.to_string()));

@@ -16,11 +16,11 @@ fn main() {
         Some(number) => number.expect("usage: soak [QUESTIONS [READERS]]"),
     };
     let (questions, readers) = (number(30_000_000), number(3));
-    for rules in [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict] {
+    for rule in AliasRule::ALL {
         for format in [Format::Old, Format::New] {
             let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
-            let plan = Plan { rule: rules, format, structs, readers, seed: 1, held: heap::held };
-            println!("rule {rules}, {format:?} format, {} threads", readers + 1);
+            let plan = Plan { rule, format, structs, readers, seed: 1, held: heap::held };
+            println!("rule {rule}, {format:?} format, {} threads", readers + 1);
             println!("{}", soak::run(&plan));
         }
     }

@@ -27,8 +27,8 @@ pub extern "C" fn tbaa_instrument(
             Error::argument(format!("module, line {line}, column {column}: {}", error.kind))
         };
         let read = tbaa_ir::read(source).map_err(wrong)?;
-        let checked = tbaa_instrument::instrument(source, &read, tbaa_instrument::Form::Calls)
-            .map_err(wrong)?;
+        let checked =
+            tbaa_instrument::instrument(&read, tbaa_instrument::Form::Calls).map_err(wrong)?;
         if let Some(skipped) = skipped {
             let line = |it: &tbaa_instrument::Skipped| {
                 format!("{}: @{}: {}\n", place(it.offset).0, it.function, it.reason)

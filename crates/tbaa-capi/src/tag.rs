@@ -60,7 +60,7 @@ pub extern "C" fn tbaa_tag_module(
         let read =
             tbaa_ir::read(text).map_err(|error| Error::argument(format!("module: {error}")))?;
         let options = tagging.map_or(Ok(tbaa_tag::Options::new()), options)?;
-        let tags = tbaa_tag::tag(text, &read, &options)
+        let tags = tbaa_tag::tag(&read, &options)
             .map_err(|error| Error::argument(format!("module: {error}")))?;
         let mut nodes = Vec::with_capacity(tags.tags.len());
         for &tbaa_tag::TaggedAccess { instruction: at, tag } in &tags.tags {

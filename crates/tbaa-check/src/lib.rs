@@ -15,5 +15,5 @@ mod subject;
 pub mod verify;
 
 pub use diagnostic::{
-    Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCode,
+    Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCodeError,
 };

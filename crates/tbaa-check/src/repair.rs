@@ -17,22 +17,18 @@ const NODES: usize = 64;
 
 /// A module whose types list their fields in order.
 struct Repaired {
-    module: Module,
-    /// As long as the text that it is made of. What is not a field's operand is where it was.
-    text: Vec<u8>,
+    /// Its text is as long as the one that it is made of, and what is not a field's operand is
+    /// where it was.
+    module: Module<'static>,
     fields: Vec<Range<usize>>,
 }
 
 /// Returns what is found in a module, and what is found once it is repaired.
-pub(crate) fn run(
-    module: &Module,
-    text: &[u8],
-    run: impl Fn(&Subject<'_>) -> Findings,
-) -> Findings {
-    let subject = Subject::of_module(module, text);
+pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject<'_>) -> Findings) -> Findings {
+    let subject = Subject::of_module(module);
     let mut found = run(&subject);
     if let Some(repaired) = Repaired::of(&subject) {
-        repaired.add(run(&Subject::of_module(&repaired.module, &repaired.text)), &mut found);
+        repaired.add(run(&Subject::of_module(&repaired.module)), &mut found);
     }
     found.in_order()
 }
@@ -42,7 +38,7 @@ impl Repaired {
     /// there are none. LLVM's verifier rejects every tag that goes through such a type, and then
     /// rule `llvm` has no answer to compare.
     fn of(subject: &Subject<'_>) -> Option<Repaired> {
-        subject.module?;
+        let text = subject.module?.text();
         let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());
         for ty in graph.types() {
             let (node, format) = (ty.node(), graph.ty(ty).format());
@@ -62,9 +58,8 @@ impl Repaired {
         if fields.is_empty() {
             return None;
         }
-        let text = edits.apply(subject.text);
-        let module = tbaa_ir::read_with(&text, Keep::Used).ok()?;
-        (text.len() == subject.text.len()).then_some(Repaired { module, text, fields })
+        let module = tbaa_ir::read_with(edits.apply(text), Keep::Used).ok()?;
+        (module.text().len() == text.len()).then_some(Repaired { module, fields })
     }
 
     /// Adds what was found in the repaired module and is not yet among the findings. A place in
@@ -96,15 +91,13 @@ fn sorted(
     len: usize,
     format: Format,
 ) -> Option<(Range<usize>, String)> {
-    let (graph, node) = (subject.graph, ty.node());
+    let (graph, node, text) = (subject.graph, ty.node(), subject.module?.text());
     let shape = Shape { format, len };
-    let positions: Vec<usize> = shape.fields().collect();
-    let width = len.checked_sub(*positions.first()?)? / positions.len();
     let mut fields = Vec::new();
-    for &at in &positions {
+    for at in shape.fields() {
         let offset = graph.operand(node, shape.offset(at)).and_then(Operand::int)?;
         let spans: Option<Vec<Range<usize>>> =
-            (at..at + width).map(|at| subject.operand_span(node, at)).collect();
+            shape.operands(at).map(|at| subject.operand_span(node, at)).collect();
         fields.push((offset.value, spans?));
     }
     let start = fields.first()?.1.first()?.start;
@@ -112,8 +105,8 @@ fn sorted(
     fields.sort_by_key(|(offset, _)| *offset);
     let operands = fields.iter().flat_map(|(_, spans)| spans);
     let operands: Vec<_> =
-        operands.map(|span| String::from_utf8_lossy(&subject.text[span.clone()])).collect();
-    let text = operands.join(",");
-    let padding = (end - start).checked_sub(text.len())?;
-    Some((start..end, text + &" ".repeat(padding)))
+        operands.map(|span| String::from_utf8_lossy(&text[span.clone()])).collect();
+    let sorted = operands.join(",");
+    let padding = (end - start).checked_sub(sorted.len())?;
+    Some((start..end, sorted + &" ".repeat(padding)))
 }

@@ -6,16 +6,15 @@ use std::ops::Range;
 use crate::diagnostic::Label;
 use tbaa::parts::Shape;
 use tbaa::{Graph, NodeId, Operand, TagId};
-use tbaa_ir::{Instruction, Module, Names, Sizes, node_span, operand_span, write_operands};
+use tbaa_ir::{Instruction, Module, Names, Sizes, write_operands};
 use tbaa_lex::source::shortened;
 use tbaa_types::demangle::demangled_function;
 use tbaa_types::{Type, TypeKind};
 
-/// A graph, and the module and text that it was read from, if it was.
+/// A graph, and the module that it was read from, if it was.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
-    pub(crate) module: Option<&'a Module>,
-    pub(crate) text: &'a [u8],
+    pub(crate) module: Option<&'a Module<'a>>,
     functions: Vec<&'a [u8]>,
     names: Names<'a>,
     sizes: OnceCell<Sizes>,
@@ -26,24 +25,23 @@ impl<'a> Subject<'a> {
         Subject {
             graph,
             module: None,
-            text: b"",
             functions: Vec::new(),
             names: Names::of_graph(graph),
             sizes: OnceCell::new(),
         }
     }
 
-    pub(crate) fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
+    pub(crate) fn of_module(module: &'a Module<'a>) -> Self {
         let functions = module.functions().collect();
-        let names = Names::of_module(module, text);
+        let names = Names::of_module(module);
         let (graph, sizes) = (module.graph(), OnceCell::new());
-        Subject { graph, module: Some(module), text, functions, names, sizes }
+        Subject { graph, module: Some(module), functions, names, sizes }
     }
 
     /// The sizes of the module's types; `None` where there is no module.
     pub(crate) fn sizes(&self) -> Option<&Sizes> {
         let module = self.module?;
-        Some(self.sizes.get_or_init(|| Sizes::new(self.text, module)))
+        Some(self.sizes.get_or_init(|| Sizes::new(module)))
     }
 
     /// The LLVM type that an instruction loads or stores.
@@ -136,12 +134,14 @@ impl<'a> Subject<'a> {
 
     /// Where a node stands.
     pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
-        node_span(self.text, self.module?.offset_of(node)?)
+        let module = self.module?;
+        module.node_span(module.offset_of(node)?)
     }
 
     /// Where an operand of a node stands, found in time linear in the node.
     pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
-        operand_span(self.text, self.module?.offset_of(node)?, operand)
+        let module = self.module?;
+        module.operand_span(module.offset_of(node)?, operand)
     }
 
     pub(crate) fn node_label(&self, node: NodeId, text: impl Into<String>) -> Option<Label> {
@@ -161,7 +161,7 @@ impl<'a> Subject<'a> {
 
     /// An instruction's tag, or the rest of its line where it has none.
     pub(crate) fn tag_label(&self, instruction: &Instruction, text: impl Into<String>) -> Label {
-        let span = instruction.tag_span(self.text);
+        let span = self.module.and_then(|module| module.tag_span(instruction));
         let span = span.unwrap_or_else(|| self.line_span(instruction));
         Label { span, text: text.into() }
     }
@@ -176,8 +176,9 @@ impl<'a> Subject<'a> {
     }
 
     fn line_span(&self, instruction: &Instruction) -> Range<usize> {
-        let offset = (instruction.offset as usize).min(self.text.len());
-        let rest = &self.text[offset..];
+        let offset = instruction.offset as usize;
+        let text = self.module.map_or(&b""[..], Module::text);
+        let rest = text.get(offset..).unwrap_or_default();
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
         offset..offset + line.trim_ascii_end().len()
     }

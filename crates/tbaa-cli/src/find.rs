@@ -33,7 +33,7 @@ impl Input {
         }
         let numbering = self.numbering();
         let found = names.iter().map(|name| match self.content {
-            Content::Spec(_) => self.of_spec(name, &numbering),
+            Content::Spec(..) => self.of_spec(name, &numbering),
             Content::Module(_) => self.of_module(name, &numbering),
         });
         found.collect()
@@ -59,7 +59,7 @@ impl Input {
 
     /// A name of the spec, a path, or a number that `tbaa dump` prints.
     fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
-        let Content::Spec(built) = &mut self.content else { unreachable!("it is a spec") };
+        let Content::Spec(built, _) = &mut self.content else { unreachable!("it is a spec") };
         let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
         let numbered = number.and_then(|number| built.graph().tag_of(numbering.node(number)?));
         let tag = match numbered.filter(|_| !built.tags().contains_key(name)) {
@@ -100,16 +100,16 @@ impl Input {
     fn read_number(&mut self, digits: &str) -> Result<(), Failure> {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
-        let unknown = |module: &Module| {
+        let unknown = |module: &Module<'_>| {
             Failure::unusable(format!(
                 "!{digits} is no plain metadata node that {} defines: {}",
                 self.file,
-                known_tags(module, &self.text)
+                known_tags(module)
             ))
         };
         let number = digits.parse().map_err(|_| unknown(module))?;
         if module.node(number).or_else(|| numbering.node(number)).is_none() {
-            let all = read_module(&self.file, &self.text, Keep::All)?;
+            let all = read_module(&self.file, module.text().to_vec(), Keep::All)?;
             if all.node(number).is_none() {
                 return Err(unknown(module));
             }
@@ -149,19 +149,19 @@ impl Input {
     }
 
     /// Finds the inline tag that `matrix` prints as `label`.
-    fn inline(&self, module: &Module, label: &str) -> Result<TagId, Failure> {
+    fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId, Failure> {
         let mut tags = module.graph().tags();
         tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
             || {
-                let (file, known) = (&self.file, known_tags(module, &self.text));
+                let (file, known) = (&self.file, known_tags(module));
                 Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
             },
         )
     }
 
     /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
-    fn by_place(&self, module: &Module, name: &str) -> Result<Vec<Found>, Failure> {
-        let names = Names::of_module(module, &self.text);
+    fn by_place(&self, module: &Module<'_>, name: &str) -> Result<Vec<Found>, Failure> {
+        let names = Names::of_module(module);
         let graph = module.graph();
         let offset = offset(name);
         let fits = |tag: TagId| {
@@ -186,10 +186,9 @@ impl Input {
                 let near = all().find(|it| it.strip_prefix('@') == Some(name));
                 let hint = match near.or_else(|| nearest(name, all())) {
                     Some(near) => format!("did you mean {near}?"),
-                    None => format!(
-                        "{}. `tbaa --help` says how accesses are named",
-                        known_tags(module, &self.text)
-                    ),
+                    None => {
+                        format!("{}. `tbaa --help` says how accesses are named", known_tags(module))
+                    }
                 };
                 Err(Failure::unusable(format!("{name:?} names no access of {file}: {hint}")))
             }
@@ -207,7 +206,7 @@ impl Input {
 
     /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh
     /// access.
-    fn in_function(&self, module: &Module, access: &str) -> Result<Vec<usize>, Failure> {
+    fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>, Failure> {
         let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
             return fail(format!(
@@ -231,14 +230,14 @@ impl Input {
             };
         }
         let is = |span: Option<std::ops::Range<usize>>| {
-            span.is_some_and(|span| self.text[span] == *access.as_bytes())
+            span.is_some_and(|span| module.text()[span] == *access.as_bytes())
         };
         let instruction = |index: usize| &module.instructions()[index];
-        let result = |&index: &usize| is(instruction(index).result_span(&self.text));
+        let result = |&index: &usize| is(module.result_span(instruction(index)));
         if let Some(index) = instructions.clone().find(result) {
             return Ok(vec![index]);
         }
-        let pointer = |&index: &usize| is(instruction(index).pointer_span(&self.text));
+        let pointer = |&index: &usize| is(module.pointer_span(instruction(index)));
         let through: Vec<usize> = instructions.clone().filter(pointer).collect();
         match &through[..] {
             [] => fail(format!(
@@ -254,7 +253,7 @@ impl Input {
 
     /// Finds a function by its name as LLVM writes it after `@`, without the quotes, or as the
     /// source has it, where the parameters may be left out if no other has the name.
-    pub(crate) fn function(&self, module: &Module, name: &str) -> Result<u32, Failure> {
+    pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32, Failure> {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
         };
@@ -294,17 +293,17 @@ impl Input {
     }
 
     /// All accesses on a line of the text, or of the source by `!dbg`.
-    fn on_line(&self, module: &Module, file: &str, line: &str) -> Result<Vec<usize>, Failure> {
+    fn on_line(&self, module: &Module<'_>, file: &str, line: &str) -> Result<Vec<usize>, Failure> {
         let number: usize = line.parse().unwrap_or(usize::MAX);
         let all = 0..module.instructions().len();
         let instruction = |index: usize| &module.instructions()[index];
         let is_text = is_same_file(&self.file, file) || file == "-" && self.file == "<stdin>";
         let mut near = Vec::new();
         let found: Vec<usize> = if is_text {
-            let span = line_span(&self.text, number).unwrap_or_default();
+            let span = line_span(module.text(), number).unwrap_or_default();
             all.filter(|&index| span.contains(&(instruction(index).offset as usize))).collect()
         } else {
-            let debug = DebugInfo::new(&self.text);
+            let debug = DebugInfo::new(module);
             let location = |&index: &usize| {
                 let at = debug.location(instruction(index));
                 at.filter(|at| is_same_file(&at.file, file)).map(|at| at.line as usize)
@@ -341,21 +340,23 @@ pub(crate) fn names_access(name: &str) -> bool {
 }
 
 /// Returns what an access is called: `@fill:2`, the second of the function.
-pub(crate) fn access_name(module: &Module, index: usize) -> String {
+pub(crate) fn access_name(module: &Module<'_>, index: usize) -> String {
     let function = module.instructions()[index].function;
     let name = module.functions().nth(function as usize).unwrap_or(b"?");
     format!("@{}:{}", function_name(name), index - in_function(module, function).start + 1)
 }
 
 /// Returns the functions that have instructions, each with its name and these.
-pub(crate) fn by_function(module: &Module) -> impl Iterator<Item = (&[u8], &[Instruction])> {
+pub(crate) fn by_function<'a>(
+    module: &'a Module<'_>,
+) -> impl Iterator<Item = (&'a [u8], &'a [Instruction])> {
     let names: Vec<&[u8]> = module.functions().collect();
     let functions = module.instructions().chunk_by(|a, b| a.function == b.function);
     functions.map(move |all| (names[all[0].function as usize], all))
 }
 
 /// The accesses of a function, as indices into the module's instructions.
-pub(crate) fn in_function(module: &Module, function: u32) -> std::ops::Range<usize> {
+pub(crate) fn in_function(module: &Module<'_>, function: u32) -> std::ops::Range<usize> {
     module.accesses_of(function)
 }
 
@@ -406,12 +407,12 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 /// Says which tags could have been meant.
-fn known_tags(module: &Module, text: &[u8]) -> String {
+fn known_tags(module: &Module<'_>) -> String {
     let tags = listed_tags(module);
     if tags.is_empty() {
         return "it has no tags".to_owned();
     }
-    let names = Names::of_module(module, text);
+    let names = Names::of_module(module);
     let name = |&tag: &TagId| {
         let meaning = printable(names.place(tag).as_bytes());
         format!("{} {meaning}", reference(module, module.graph().tag_node(tag)))

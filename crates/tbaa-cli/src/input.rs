@@ -6,7 +6,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
-use tbaa_ir::{Keep, Module, Names, Numbering, TextError, starts_entity};
+use tbaa_ir::{Keep, Module, Names, Numbering, TextError, TextErrorKind, read_or_return};
 
 use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
@@ -26,7 +26,6 @@ pub(crate) struct RulesArg {
 /// A module or a spec that has been read.
 pub(crate) struct Input {
     pub(crate) file: String,
-    pub(crate) text: Vec<u8>,
     pub(crate) content: Content,
     /// Tags that were asked for by a path, which no name of a spec is.
     pub(crate) asked: Vec<(TagId, String)>,
@@ -36,13 +35,14 @@ pub(crate) struct Input {
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Content {
-    Module(Module),
-    Spec(Built),
+    Module(Module<'static>),
+    /// With its text.
+    Spec(Built, Vec<u8>),
 }
 
 impl Input {
-    fn new(file: String, text: Vec<u8>, content: Content) -> Self {
-        Input { file, text, content, asked: Vec::new(), is_compiled: false }
+    fn new(file: String, content: Content) -> Self {
+        Input { file, content, asked: Vec::new(), is_compiled: false }
     }
 
     /// Returns whether clang made the text of C or C++.
@@ -64,11 +64,11 @@ impl Input {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
             let built = load_spec(&file, &text)?;
-            return Ok(Input::new(file, text, Content::Spec(built)));
+            return Ok(Input::new(file, Content::Spec(built, text)));
         }
-        let mut module = read_module(&file, &text, keep)?;
+        let mut module = read_module(&file, text, keep)?;
         warn(module.warnings(), |warning| {
-            let position = Position::of(&text, warning.offset);
+            let position = Position::of(module.text(), warning.offset);
             (Some(place(&file, position)), warning.kind.to_string())
         });
         let graph = module.graph();
@@ -84,13 +84,13 @@ impl Input {
             ));
         }
         let is_compiled = origin.is_compiled()?;
-        Ok(Input { is_compiled, ..Input::new(file, text, Content::Module(module)) })
+        Ok(Input { is_compiled, ..Input::new(file, Content::Module(module)) })
     }
 
     /// Reads a module from a text that another program wrote.
     pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input, Failure> {
-        let module = read_module(&file, &text, Keep::Used)?;
-        Ok(Input::new(file, text, Content::Module(module)))
+        let module = read_module(&file, text, Keep::Used)?;
+        Ok(Input::new(file, Content::Module(module)))
     }
 
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
@@ -106,12 +106,15 @@ impl Input {
 
     /// Returns the failure for what is wrong with the text.
     pub(crate) fn wrong(&self, error: &TextError) -> Failure {
-        Failure::in_text(&self.file, &self.text, error)
+        Failure::in_text(&self.file, self.text(), error)
     }
 
     /// Returns the text that was read.
     pub(crate) fn text(&self) -> &[u8] {
-        &self.text
+        match &self.content {
+            Content::Module(module) => module.text(),
+            Content::Spec(_, text) => text,
+        }
     }
 
     /// Returns the name of the input in messages.
@@ -120,7 +123,7 @@ impl Input {
     }
 
     /// Returns the module, for a command that is about instructions.
-    pub(crate) fn module(&self) -> Result<&Module, Failure> {
+    pub(crate) fn module(&self) -> Result<&Module<'_>, Failure> {
         let Content::Module(module) = &self.content else {
             let file = &self.file;
             let message = format!("{file} is a spec, which has no instructions; name a .ll file");
@@ -132,7 +135,7 @@ impl Input {
     pub(crate) fn graph(&self) -> &Graph {
         match &self.content {
             Content::Module(module) => module.graph(),
-            Content::Spec(built) => built.graph(),
+            Content::Spec(built, _) => built.graph(),
         }
     }
 
@@ -140,7 +143,7 @@ impl Input {
     pub(crate) fn numbering(&self) -> Numbering {
         match &self.content {
             Content::Module(module) => module.numbering(),
-            Content::Spec(built) => Numbering::new(built.graph()),
+            Content::Spec(built, _) => Numbering::new(built.graph()),
         }
     }
 
@@ -148,7 +151,7 @@ impl Input {
     pub(crate) fn rules(&self, asked: Option<AliasRule>) -> AliasRule {
         asked.unwrap_or_else(|| match &self.content {
             Content::Module(_) => AliasRule::Llvm,
-            Content::Spec(built) => built.spec().rules,
+            Content::Spec(built, _) => built.spec().rules,
         })
     }
 
@@ -157,7 +160,7 @@ impl Input {
     /// it lists; all names of a spec.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         let module = match &self.content {
-            Content::Spec(built) => {
+            Content::Spec(built, _) => {
                 return built.tags().iter().map(|(name, &tag)| (name.clone(), tag)).collect();
             }
             Content::Module(module) => module,
@@ -170,7 +173,7 @@ impl Input {
     pub(crate) fn label(&self, tag: TagId) -> String {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
-            Content::Spec(built) => {
+            Content::Spec(built, _) => {
                 let mut named = built.tags().iter().filter(|&(_, &known)| known == tag);
                 let mut asked = self.asked.iter().filter(|&&(known, _)| known == tag);
                 let name = named.next().map(|(name, _)| name);
@@ -184,8 +187,8 @@ impl Input {
     /// looked through once.
     pub(crate) fn names(&self) -> Names<'_> {
         match &self.content {
-            Content::Module(module) => Names::of_module(module, &self.text),
-            Content::Spec(built) => Names::of_graph(built.graph()),
+            Content::Module(module) => Names::of_module(module),
+            Content::Spec(built, _) => Names::of_graph(built.graph()),
         }
     }
 
@@ -195,7 +198,7 @@ impl Input {
         let label = printable(self.label(tag).as_bytes());
         match &self.content {
             Content::Module(_) => format!("{label} {}", printable(names.tag(tag).as_bytes())),
-            Content::Spec(_) => label,
+            Content::Spec(..) => label,
         }
     }
 
@@ -242,9 +245,9 @@ impl Input {
         match &self.content {
             Content::Module(module) => {
                 let offset = module.offset_of(node)?;
-                Some(place(&self.file, Position::of(&self.text, offset)))
+                Some(place(&self.file, Position::of(module.text(), offset)))
             }
-            Content::Spec(_) => Some(self.file.clone()),
+            Content::Spec(..) => Some(self.file.clone()),
         }
     }
 
@@ -279,7 +282,7 @@ impl Input {
     /// Returns what a spec calls a field; `None` where it is not known, or
     /// differs between types of one name.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
-        let Content::Spec(built) = &self.content else { return None };
+        let Content::Spec(built, _) = &self.content else { return None };
         let mut found = None;
         for decl in &built.spec().types {
             let (known, name) = match decl {
@@ -315,7 +318,7 @@ impl Input {
                 let immutable = if tag.immutable { ", i64 1" } else { "" };
                 format!("!{{{base}, {access}, i64 {}{size}{immutable}}}", tag.offset as i64)
             }
-            Content::Spec(built) => {
+            Content::Spec(built, _) => {
                 let key = |ty: TypeId| {
                     let known = built.types().iter().find(|&(_, &known)| known == ty);
                     // A declared type has no key, but a name.
@@ -337,7 +340,7 @@ impl Input {
 
 /// Returns the attached tags of a module in order of first appearance, or else all
 /// that it lists.
-pub(crate) fn listed_tags(module: &Module) -> Vec<TagId> {
+pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
     let attached = module.attached_tags();
     if attached.is_empty() { module.graph().tags().collect() } else { attached }
 }
@@ -346,7 +349,7 @@ pub(crate) fn listed_tags(module: &Module) -> Vec<TagId> {
 ///
 /// The reader bounds how deep inline nodes nest, and a cycle cannot be written
 /// without a number.
-pub(crate) fn reference(module: &Module, node: NodeId) -> String {
+pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
     match module.number_of(node) {
         Some(number) => format!("!{number}"),
         None => {
@@ -368,33 +371,23 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
     })
 }
 
-pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let module =
-        tbaa_ir::read_with(text, keep).map_err(|error| Failure::in_text(file, text, &error))?;
-    if module.functions().len() == 0 && module.graph().node_count() == 0 {
-        expect_assembly(file, text)?;
-    }
-    Ok(module)
-}
-
-/// Refuses a text in which nothing was found and that does not begin as LLVM
-/// assembly does. The reader passes over what it does not know.
-fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
-    let mut start = 0;
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let rest = line.trim_ascii_start();
-        match rest.first() {
-            None | Some(b';') => start += line.len(),
-            _ if starts_entity(rest) => return Ok(()),
-            _ => {
-                let message = "this is not LLVM assembly: expected `define`, `target`, `@`, `%`, `!` or \
-                               the like, and a spec's name must end in .ron";
-                let offset = start + line.len() - rest.len();
-                return Err(Failure::at(file, text, offset, message));
-            }
+pub(crate) fn read_module(
+    file: &str,
+    text: Vec<u8>,
+    keep: Keep,
+) -> Result<Module<'static>, Failure> {
+    read_or_return(text.into(), keep).map_err(|(error, text)| {
+        let is_blank = |line: &[u8]| matches!(line.trim_ascii_start().first(), None | Some(b';'));
+        let is_first = text[..error.offset].split(|&byte| byte == b'\n').all(is_blank);
+        if is_first && matches!(error.kind, TextErrorKind::Expected { .. }) {
+            let message = format!(
+                "this is not LLVM assembly: {}, and a spec's name must end in .ron",
+                error.kind
+            );
+            return Failure::at(file, &text, error.offset, message);
         }
-    }
-    Ok(())
+        Failure::in_text(file, &text, &error)
+    })
 }
 
 /// Reads what a path names as text, and returns its name in messages too.

@@ -7,7 +7,7 @@ use tbaa_ir::Module;
 
 /// Gives the nodes of a text in which nothing says what they are for the roles
 /// that their operands suggest, in file order. Returns how many became tags.
-pub(crate) fn guess_roles(module: &mut Module) -> usize {
+pub(crate) fn guess_roles(module: &mut Module<'_>) -> usize {
     let mut nodes: Vec<NodeId> = module.graph().nodes().collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
     let mut roles: Vec<_> =

@@ -136,6 +136,11 @@ fn what_the_guides_show_is_printed() {
             let body = block.strip_suffix("```").expect("a block ends");
             let (kind, body) = body.split_once('\n').unwrap_or((body, ""));
             is_followed &= kind != "console" || can_run(body);
+            // A documentation test compiles it; a reader who copies it gets hidden lines, too.
+            if kind == "rust" && name == "README.md" {
+                let is_program = body.contains("fn main()");
+                assert!(is_program && !body.lines().any(|it| it.starts_with('#')), "{body}");
+            }
             if kind == "console" && is_followed {
                 sessions += 1;
                 write!(now, "console\n{}```", follow(body, &folder, &name)).unwrap();

@@ -224,8 +224,8 @@ fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
 /// Compares each pair of tags that the plugin wrote down. Returns how many pairs there
 /// were, how often they were asked about, and how often only types decided.
 fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
-    let mut module = tbaa_ir::read(&asked).unwrap();
     let asked = String::from_utf8(asked).unwrap();
+    let mut module = tbaa_ir::read(asked.as_bytes()).unwrap();
     let number = |word: &str| word.trim().trim_start_matches('!').parse::<u32>().unwrap();
     let list = asked.lines().find_map(|line| line.strip_prefix("!tbaa.asked = !{"));
     let list: Vec<u32> = list.unwrap().trim_end_matches('}').split(", ").map(number).collect();

@@ -8,7 +8,7 @@ use tbaa::declare::DeclareError;
 use tbaa::{CopyEntry, GraphError, TagId};
 use tbaa_lower::emit::{Jit, JitError};
 
-use crate::{AttachError, ModuleTags, Tagger};
+use crate::{AttachError, Attached, ModuleTags, Tagger};
 
 /// The accesses of a module of helpers, which clang compiled and a JIT links
 /// in, by the JIT's own tags.
@@ -100,12 +100,12 @@ impl<'ctx> Helpers<'ctx> {
         // A helper has many accesses and few tags.
         let ours = jit.adopt(&theirs.graph)?;
         let of = |tag: TagId| ours.get(tag.index()).copied().flatten();
-        let accesses = theirs.accesses.into_iter().map(|(at, tag)| (at, of(tag))).collect();
+        let accesses = theirs.accesses.into_iter().map(|it| (it.instruction, of(it.id))).collect();
         let entry = |entry: CopyEntry| Some(CopyEntry { tag: of(entry.tag)?, ..entry });
-        let copies = theirs.copies.into_iter().map(|(at, copy)| {
-            let entries = theirs.graph.copy(copy).unwrap_or_default();
+        let copies = theirs.copies.into_iter().map(|Attached { instruction, id }| {
+            let entries = theirs.graph.copy(id).unwrap_or_default();
             let entries: Option<Vec<_>> = entries.into_iter().map(entry).collect();
-            (at, entries.filter(|entries| !entries.is_empty()))
+            (instruction, entries.filter(|entries| !entries.is_empty()))
         });
         Ok(Helpers { accesses, copies: copies.collect(), kinds })
     }

@@ -57,7 +57,7 @@ pub fn instrument<'ctx>(
     let printed = module.print_to_string();
     let source = printed.to_bytes();
     let read = tbaa_ir::read(source).map_err(InstrumentError::Text)?;
-    let mut checked = instrument_text(source, &read, Form::Calls).map_err(InstrumentError::Text)?;
+    let mut checked = instrument_text(&read, Form::Calls).map_err(InstrumentError::Text)?;
     checked.text.push(b'\n');
     let name = module.get_name().to_string_lossy().into_owned();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&checked.text, &name);

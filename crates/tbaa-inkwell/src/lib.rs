@@ -30,7 +30,7 @@ pub use helpers::{HelperError, Helpers, check_shared};
 pub use instrument::{InstrumentError, instrument};
 #[cfg(feature = "plugin")]
 pub use passes::run_passes;
-pub use read::ModuleTags;
+pub use read::{Attached, ModuleTags};
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tag::{TagCounts, TagModuleError, tag_module};
 pub use tagger::{AttachError, Tagger};

@@ -22,9 +22,18 @@ pub struct ModuleTags<'ctx> {
     /// The nodes.
     pub graph: Graph,
     /// The instructions with `!tbaa`, in the module's order.
-    pub accesses: Vec<(InstructionValue<'ctx>, TagId)>,
+    pub accesses: Vec<Attached<'ctx, TagId>>,
     /// The instructions with `!tbaa.struct`, in the module's order.
-    pub copies: Vec<(InstructionValue<'ctx>, CopyId)>,
+    pub copies: Vec<Attached<'ctx, CopyId>>,
+}
+
+/// An instruction with a node of a [`ModuleTags`].
+#[derive(Clone, Copy, Debug)]
+pub struct Attached<'ctx, Id> {
+    /// The instruction.
+    pub instruction: InstructionValue<'ctx>,
+    /// The node.
+    pub id: Id,
 }
 
 impl<'ctx> ModuleTags<'ctx> {
@@ -53,11 +62,11 @@ impl<'ctx> ModuleTags<'ctx> {
         let ids = nodes.insert(&mut graph)?;
         let mut accesses = Vec::with_capacity(tags.len());
         for (instruction, node) in tags {
-            accesses.push((instruction, graph.mark_tag(ids[node])));
+            accesses.push(Attached { instruction, id: graph.mark_tag(ids[node]) });
         }
         let mut copies = Vec::with_capacity(lists.len());
         for (instruction, node) in lists {
-            copies.push((instruction, graph.mark_copy(ids[node])));
+            copies.push(Attached { instruction, id: graph.mark_copy(ids[node]) });
         }
         Ok(ModuleTags { graph, accesses, copies })
     }

@@ -70,7 +70,7 @@ pub fn tag_module(module: &Module<'_>, options: &Options) -> Result<TagCounts, T
     let printed = module.print_to_string();
     let text = printed.to_bytes();
     let read = tbaa_ir::read(text).map_err(TagModuleError::Text)?;
-    let tags = tag(text, &read, options).map_err(TagModuleError::Tag)?;
+    let tags = tag(&read, options).map_err(TagModuleError::Tag)?;
     let mut emitter = Emitter::new(LlvmSink::new(module.get_context()));
     let mut nodes = Vec::with_capacity(tags.tags.len());
     for &TaggedAccess { instruction: at, tag } in &tags.tags {

@@ -17,11 +17,8 @@ use tbaa_ir::{
 };
 use tbaa_lex::lexer::Lexer;
 
-pub(super) fn instrument(
-    text: &[u8],
-    module: &Module,
-    form: Form,
-) -> Result<Instrumented, TextError> {
+pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
+    let text = module.text();
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });
     if let Some(at) = memchr::memmem::find(text, b"@__tbaa_witness_") {
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
@@ -35,13 +32,12 @@ pub(super) fn instrument(
     }
     let form = if is_large(text) { Form::Calls } else { form };
     let mut edits = Edits::default();
-    let groups = Groups::new(text, module);
+    let groups = Groups::new(module);
     for group in groups.numbers() {
         weaken(groups.of(group), &mut edits);
     }
     let (sizes, effects) = (&Sizes::new(text, module), &Effects::new(text, module));
     let mut pass = Pass {
-        text,
         form,
         module,
         globals: globals(text, sizes),
@@ -52,8 +48,8 @@ pub(super) fn instrument(
         written: HashMap::default(),
         skipped: Vec::new(),
         table: Table::default(),
-        debug: DebugInfo::new(text),
-        names: Names::of_module(module, text),
+        debug: DebugInfo::new(module),
+        names: Names::of_module(module),
         groups,
         universal: universal(module.graph()),
         next_number: module.next_number(),

@@ -46,7 +46,7 @@ pub enum Form {
     Assembly,
 }
 
-/// Puts checks into the module that `text` is and `module` was read from.
+/// Puts checks into a module.
 ///
 /// The result needs `libtbaa_witness` to link. Do it before optimizing: what
 /// LLVM loads ahead of time, the program may never have asked for.
@@ -64,7 +64,7 @@ pub enum Form {
 /// !2 = !{!"char", !3, i64 0}
 /// !3 = !{!"Simple C/C++ TBAA"}
 /// "#;
-/// let checked = instrument(source, &tbaa_ir::read(source)?, Form::Calls)?;
+/// let checked = instrument(&tbaa_ir::read(source)?, Form::Calls)?;
 /// let call = "  call preserve_mostcc void @__tbaa_witness.write4.shared(ptr %p, ";
 /// assert!(String::from_utf8(checked.text).unwrap().contains(call));
 /// # Ok::<(), tbaa_ir::TextError>(())
@@ -75,6 +75,6 @@ pub enum Form {
 /// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) where the
 /// module has typed pointers, which LLVM 14 and before print, or has checks
 /// already.
-pub fn instrument(text: &[u8], module: &Module, form: Form) -> Result<Instrumented, TextError> {
-    function::instrument(text, module, form).map_err(|error| error.located(text))
+pub fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
+    function::instrument(module, form).map_err(|error| error.located(module.text()))
 }

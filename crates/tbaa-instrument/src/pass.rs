@@ -18,7 +18,6 @@ use tbaa_types::{Type, TypeKind};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
-    pub(super) text: &'t [u8],
     pub(super) form: Form,
     pub(super) module: &'t Module,
     pub(super) sizes: &'t Sizes,
@@ -83,8 +82,8 @@ pub(super) struct Slot {
 impl<'t> Pass<'t> {
     /// The rules that a program may be run by.
     pub(super) fn oracles(&self) -> &[Oracle<&'t Graph>; 3] {
-        let rules = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
-        self.oracles.get_or_init(|| rules.map(|rule| Oracle::new(self.module.graph(), rule)))
+        let oracle = |rule| Oracle::new(self.module.graph(), rule);
+        self.oracles.get_or_init(|| AliasRule::ALL.map(oracle))
     }
 
     pub(super) fn skip(&mut self, name: &[u8], offset: usize, reason: SkipReason) {

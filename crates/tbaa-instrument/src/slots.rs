@@ -119,7 +119,7 @@ impl Current<'_, '_> {
     /// Computes where the stack ends.
     fn stack(&mut self, at: usize) -> String {
         let pass = &mut *self.pass;
-        let has = |name: &str| memchr::memmem::find(pass.text, name.as_bytes()).is_some();
+        let has = |name: &str| memchr::memmem::find(pass.module.text(), name.as_bytes()).is_some();
         // LLVM 18 and later name the address space, and read the name without it as well.
         let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
             true => "@llvm.stacksave.p0",

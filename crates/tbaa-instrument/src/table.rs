@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// Writes the module's globals and the runtime's declarations.
-    pub(super) fn write(&self, module: &Module, form: Form, tag: &str) -> String {
+    pub(super) fn write(&self, module: &Module<'_>, form: Form, tag: &str) -> String {
         let tags = write(module.graph());
         let mut strings = Vec::with_capacity(self.strings_len as usize);
         for string in self.strings.keys() {

@@ -17,7 +17,7 @@ fn checks(body: &str) -> (usize, usize) {
          !4 = !{{!\"char\", !5, i64 0}}\n!5 = !{{!\"root\"}}\n"
     );
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let checked = instrument(text.as_bytes(), &module, Form::Calls).unwrap();
+    let checked = instrument(&module, Form::Calls).unwrap();
     assert_eq!(checked.skipped, []);
     let text = String::from_utf8(checked.text).unwrap();
     let (_, body) = text.split_once("define void @f(").unwrap();

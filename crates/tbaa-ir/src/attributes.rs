@@ -6,22 +6,22 @@ use super::module::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word};
 
-/// An attribute, or what stands among them.
+/// An attribute, or what stands among attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
+#[non_exhaustive]
 pub enum Attribute<'t> {
-    /// `readnone`; of `memory(none)` also what is in the parentheses.
+    /// A word such as `readnone`, and what is in parentheses after it: `none` in `memory(none)`.
     Word(&'t [u8], Option<&'t [u8]>),
-    /// `#0`.
+    /// The number of a group: 0 in `#0`.
     Group(u32),
-    /// `"deopt"` of the bundle `"deopt"(i32 1)`.
+    /// The name of an operand bundle: `deopt` in `[ "deopt"(i32 1) ]`.
     Bundle(&'t [u8]),
 }
 
-/// Reads attributes up to what cannot be one: of a function from after its parameters,
-/// of a call from after its arguments, of a group from after its `{`.
-#[derive(Clone)]
-#[doc(hidden)]
+/// The attributes of a function, a call or a group, each with its place in the text.
+///
+/// The list ends before what cannot be an attribute.
+#[derive(Clone, Debug)]
 pub struct Attributes<'t> {
     lexer: Lexer<'t>,
     in_bundles: bool,
@@ -44,7 +44,8 @@ const ENDS: [&[u8]; 12] = [
 ];
 
 impl<'t> Attributes<'t> {
-    pub fn new(lexer: Lexer<'t>) -> Self {
+    /// `lexer` stands after a function's parameters, a call's arguments, or a group's `{`.
+    pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }
 
@@ -55,7 +56,6 @@ impl<'t> Attributes<'t> {
 }
 
 impl<'t> Iterator for Attributes<'t> {
-    /// With its place in the text.
     type Item = (Range<usize>, Attribute<'t>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -125,16 +125,18 @@ impl<'t> Iterator for Attributes<'t> {
 }
 
 /// The attribute groups of a text, `attributes #4 = { ... }`.
-#[doc(hidden)]
+#[derive(Debug)]
 pub struct Groups<'t> {
     bodies: HashMap<u32, Vec<Attributes<'t>>>,
 }
 
 impl<'t> Groups<'t> {
-    pub fn new(text: &'t [u8], module: &Module) -> Self {
+    /// Finds the groups of a module.
+    #[must_use]
+    pub fn new(module: &'t Module<'_>) -> Self {
         let mut bodies: HashMap<u32, Vec<_>> = HashMap::default();
         for &start in &module.groups {
-            let mut lexer = Lexer::new(text, text.len().min(start as usize));
+            let mut lexer = Lexer::new(module.text(), start as usize);
             let number = (|| {
                 lexer.skip_space().ok()?;
                 lexer.eat(b"#").then_some(())?;
@@ -151,12 +153,12 @@ impl<'t> Groups<'t> {
         Groups { bodies }
     }
 
-    /// The attributes of a group, which a text may define in parts.
+    /// Returns the attributes of a group, which a text may define in parts.
     pub fn of(&self, group: u32) -> impl Iterator<Item = (Range<usize>, Attribute<'t>)> {
         self.bodies.get(&group).into_iter().flatten().cloned().flatten()
     }
 
-    /// The numbers of all groups.
+    /// Returns the numbers of all groups, in any order.
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
         self.bodies.keys().copied()
     }

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::module::Instruction;
+use super::module::{Instruction, Module};
 use super::numbers::Numbers;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
@@ -49,7 +49,7 @@ pub struct Location {
 /// !2 = distinct !DISubprogram(name: "f", file: !0, line: 6)
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let debug = DebugInfo::new(text);
+/// let debug = DebugInfo::new(&module);
 /// let at = debug.location(&module.instructions()[0]).unwrap();
 /// assert_eq!((at.file.as_str(), at.line), ("f.c", 7));
 /// # Ok::<(), tbaa_ir::TextError>(())
@@ -68,8 +68,8 @@ pub struct DebugInfo<'t> {
 }
 
 /// What a pointer that a function gets is in the source.
-#[doc(hidden)]
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Parameter {
     /// A parameter that is a pointer or reference.
     Pointer(String),
@@ -156,7 +156,8 @@ impl<'t> DebugNode<'t> {
 impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     #[must_use]
-    pub fn new(text: &'t [u8]) -> Self {
+    pub fn new(module: &'t Module<'_>) -> Self {
+        let text = module.text();
         let mut found = DebugInfo {
             text,
             places: Numbers::new(text.len()),
@@ -464,10 +465,8 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line, b"!dbg !")?)
     }
 
-    /// As [`location_at`](Self::location_at); of an instruction that an optimiser left
-    /// without a line, that of the nearest one in its block that has a line, those behind
-    /// it first.
-    #[doc(hidden)]
+    /// As [`location_at`](Self::location_at). An instruction that an optimiser left without a
+    /// line has that of the nearest one in its block that has one, those behind it first.
     #[must_use]
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// Lines that are looked at on either side.
@@ -495,7 +494,6 @@ impl<'t> DebugInfo<'t> {
     /// that begins so many bytes from the start of the text and leads back.
     ///
     /// LLVM: `Loop::getLocRange`.
-    #[doc(hidden)]
     #[must_use]
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
@@ -514,7 +512,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the names of all source files, in no order that means anything.
-    #[doc(hidden)]
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let start = b"!DIFile(";
@@ -536,7 +533,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the language of the first compile unit, as `DW_LANG_C11`.
-    #[doc(hidden)]
     #[must_use]
     pub fn language(&self) -> Option<&'t str> {
         let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
@@ -552,7 +548,6 @@ impl<'t> DebugInfo<'t> {
     /// names it: what to declare `restrict` so that the value is `noalias`.
     ///
     /// LLVM: `DbgVariableRecord`.
-    #[doc(hidden)]
     #[must_use]
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         let text = self.text.get(function)?;
@@ -588,7 +583,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns whether a class of this name is a base class of another.
-    #[doc(hidden)]
     #[must_use]
     pub fn is_base_class(&self, name: &[u8]) -> bool {
         let bases = self.bases.get_or_init(|| {

@@ -9,19 +9,23 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescape;
 
-/// Kinds of memory that effects are told of one by one.
+/// A kind of memory that effects speak of.
 ///
 /// LLVM: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
-pub enum Location {
+#[non_exhaustive]
+pub enum MemoryLocation {
     /// What arguments point to.
     Argument,
     /// What no code of the module can access.
     Inaccessible,
+    /// The variable `errno`.
     Errno,
+    /// All other memory.
     Other,
+    /// Memory that the target gives a meaning to.
     Target0,
+    /// More of it.
     Target1,
 }
 
@@ -29,14 +33,16 @@ pub enum Location {
 ///
 /// LLVM: `MemoryEffects`, with the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub struct MemoryEffects(u32);
 
 impl MemoryEffects {
+    /// No memory is read or written.
     pub const NONE: Self = Self::all(0);
+    /// All memory may be read.
     pub const READ: Self = Self::all(1);
+    /// All memory may be written.
     pub const WRITE: Self = Self::all(2);
-    /// Nothing is known.
+    /// All memory may be read and written: nothing is known.
     pub const ANY: Self = Self::all(3);
 
     /// 1 to read, 2 to write, 3 for both.
@@ -45,31 +51,35 @@ impl MemoryEffects {
     }
 
     /// Only what is done to memory of one kind.
-    const fn only(location: Location) -> Self {
+    const fn only(location: MemoryLocation) -> Self {
         MemoryEffects(3 << (2 * location as u32))
     }
 
-    /// The number that LLVM has for it.
+    /// Returns the number that LLVM has for it.
     #[must_use]
     pub fn to_bits(self) -> u32 {
         self.0
     }
 
+    /// Returns what both sides allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         MemoryEffects(self.0 & other.0)
     }
 
+    /// Returns what one side or the other allows.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         MemoryEffects(self.0 | other.0)
     }
 
+    /// Returns the effects on all memory but one kind.
     #[must_use]
-    pub fn without(self, location: Location) -> Self {
+    pub fn without(self, location: MemoryLocation) -> Self {
         MemoryEffects(self.0 & !Self::only(location).0)
     }
 
+    /// Returns whether any memory may be written.
     #[must_use]
     pub fn writes(self) -> bool {
         self.and(Self::WRITE) != Self::NONE
@@ -94,11 +104,11 @@ impl MemoryEffects {
                     effects = access;
                     continue;
                 }
-                Some(b"argmem") => Location::Argument,
-                Some(b"inaccessiblemem") => Location::Inaccessible,
-                Some(b"errnomem") => Location::Errno,
-                Some(b"target_mem0") => Location::Target0,
-                Some(b"target_mem1") => Location::Target1,
+                Some(b"argmem") => MemoryLocation::Argument,
+                Some(b"inaccessiblemem") => MemoryLocation::Inaccessible,
+                Some(b"errnomem") => MemoryLocation::Errno,
+                Some(b"target_mem0") => MemoryLocation::Target0,
+                Some(b"target_mem1") => MemoryLocation::Target1,
                 Some(_) => return None,
             };
             effects = effects.without(location).or(access.and(Self::only(location)));
@@ -110,7 +120,8 @@ impl MemoryEffects {
     ///
     /// LLVM: `upgradeMemoryAttr`.
     fn of_old(word: &[u8]) -> Option<Self> {
-        let [argument, inaccessible] = [Location::Argument, Location::Inaccessible].map(Self::only);
+        let [argument, inaccessible] =
+            [MemoryLocation::Argument, MemoryLocation::Inaccessible].map(Self::only);
         Some(match word {
             b"readnone" => Self::NONE,
             b"readonly" => Self::READ,
@@ -133,8 +144,17 @@ const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefe
 const SILENT: [&[u8]; 4] = [b"ptrauth", b"kcfi", b"convergencectrl", b"deactivation-symbol"];
 const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 
-/// What the functions of a module do to memory, as LLVM has it from their attributes.
-#[doc(hidden)]
+/// What the functions and calls of a module do to memory, as LLVM reads it from attributes.
+///
+/// ```
+/// let text = b"declare i32 @g() memory(read)\ndefine i32 @f() {\n  %x = call i32 @g()\n  ret i32 %x\n}\n";
+/// let module = tbaa_ir::read(text)?;
+/// let effects = tbaa_ir::Effects::new(text, &module);
+/// let call = module.body(text, 0).statements[0].call().unwrap();
+/// assert_eq!(effects.of_call(&call), tbaa_ir::MemoryEffects::READ);
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[derive(Debug)]
 pub struct Effects<'t> {
     /// `None` where a group says nothing of memory.
     groups: HashMap<u32, Option<MemoryEffects>>,
@@ -143,8 +163,10 @@ pub struct Effects<'t> {
 }
 
 impl<'t> Effects<'t> {
-    pub fn new(text: &'t [u8], module: &Module) -> Self {
-        let groups = Groups::new(text, module);
+    /// Reads the attributes of a module's functions.
+    #[must_use]
+    pub fn new(module: &'t Module<'_>) -> Self {
+        let groups = Groups::new(module);
         let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| None)));
         let mut effects = Effects {
             groups: bodies.collect(),
@@ -165,8 +187,8 @@ impl<'t> Effects<'t> {
         }
         let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
-        for head in heads.map(|it| it.min(text.len())) {
-            if let Some((name, parameters, tail)) = header(Lexer::new(text, head)) {
+        for head in heads {
+            if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
                 let memory = effects.stated(tail);
                 effects.functions.insert(unquoted(name), (memory, parameters));
             }
@@ -179,7 +201,7 @@ impl<'t> Effects<'t> {
         stated(attributes, of_group).unwrap_or(MemoryEffects::ANY)
     }
 
-    /// What a function does; `name` is as the text writes it after the `@`.
+    /// Returns what a function does; `name` is as the text writes it after the `@`.
     ///
     /// LLVM: `Function::getMemoryEffects`.
     #[must_use]
@@ -189,7 +211,7 @@ impl<'t> Effects<'t> {
         known.unwrap_or(MemoryEffects::ANY)
     }
 
-    /// Whether an attribute of the call's argument, or of its callee's parameter, has one of
+    /// Returns whether an attribute of the call's argument, or of its callee's parameter, has one of
     /// these texts.
     #[must_use]
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
@@ -214,7 +236,7 @@ impl<'t> Effects<'t> {
         }
     }
 
-    /// What a call does.
+    /// Returns what a call does.
     ///
     /// LLVM: `CallBase::getMemoryEffects`.
     #[must_use]
@@ -237,18 +259,18 @@ impl<'t> Effects<'t> {
             }
         }
         if is_volatile(call) {
-            of_function = of_function.or(MemoryEffects::only(Location::Inaccessible));
+            of_function = of_function.or(MemoryEffects::only(MemoryLocation::Inaccessible));
         }
         stated.and(of_function)
     }
 
-    /// What a call does to memory that may be loaded after.
+    /// Returns what a call does to memory that may be loaded after it.
     #[must_use]
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;
         }
-        [Location::Inaccessible, Location::Target0, Location::Target1]
+        [MemoryLocation::Inaccessible, MemoryLocation::Target0, MemoryLocation::Target1]
             .into_iter()
             .fold(self.of_call(call), MemoryEffects::without)
     }

@@ -97,8 +97,12 @@ impl Flow {
         self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
     }
 
-    /// Returns the immediate dominator of a block; `None` of the first and of those that are
-    /// not reached.
+    /// Returns the immediate dominator of a block. The first and those that are not reached have
+    /// none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such block.
     #[must_use]
     pub fn dominator(&self, block: usize) -> Option<usize> {
         self.dominators[block]

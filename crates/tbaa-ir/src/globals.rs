@@ -1,5 +1,6 @@
 //! The global variables of a module.
 
+use super::module::Module;
 use super::sizes::Sizes;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
@@ -16,12 +17,15 @@ pub struct Global<'t> {
     pub size: u64,
 }
 
-/// Reads the lines `@x = ... global i32 ...` of a text: by name, as it stands after the `@`.
-#[doc(hidden)]
-#[must_use]
-pub fn globals<'t>(text: &'t [u8], sizes: &Sizes) -> HashMap<&'t [u8], Global<'t>> {
-    let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
-    starts.filter_map(|start| global(Lexer::new(text, start), sizes)).collect()
+impl Module<'_> {
+    /// Reads the lines `@x = ... global i32 ...`: by name, as it stands after the `@`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn globals(&self, sizes: &Sizes) -> HashMap<&[u8], Global<'_>> {
+        let text = &*self.text;
+        let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
+        starts.filter_map(|start| global(Lexer::new(text, start), sizes)).collect()
+    }
 }
 
 fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'t>)> {

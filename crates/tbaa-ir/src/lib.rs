@@ -62,8 +62,7 @@ pub use attributes::{Attribute, Attributes, Groups};
 pub use body::{Alloca, Argument, Block, Call, Def, Function, Header, Inst, Value};
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
-#[doc(hidden)]
-pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
+pub use effects::{Effects, MemoryEffects, MemoryLocation};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 #[doc(hidden)]
 pub use flow::{Flow, Loop, Visit};
@@ -82,10 +81,9 @@ pub use scan::starts_entity;
 #[doc(hidden)]
 pub use sizes::Steps;
 pub use sizes::{MemorySize, Sizes};
-pub use span::{node_span, operand_span};
-pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
-#[doc(hidden)]
-pub use tbaa::text::{Numbering, write_mlir_numbered, write_numbered};
+pub use tbaa::text::{
+    MlirError, Numbering, write, write_mlir, write_mlir_numbered, write_numbered, write_operands,
+};
 pub use tbaa_lex::source::position;
 #[doc(hidden)]
 pub use tbaa_types::demangle::demangled_function;

@@ -3,6 +3,7 @@
 use super::numbers::Numbers;
 use super::opcode::Opcode;
 use super::types::{Definitions, ParseError, ReadTypes};
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -10,13 +11,12 @@ use tbaa::parts::table::IndexSet;
 use tbaa::raw::RawGraph;
 use tbaa::text::Numbering;
 use tbaa::{CopyId, Graph, NodeId, TagId};
-use tbaa_lex::source::position;
 use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a tag.
 ///
 /// The pointer and the tag's place are read from the text again when asked:
-/// [`pointer_span`](Self::pointer_span), [`tag_span`](Self::tag_span).
+/// [`Module::pointer_span`], [`Module::tag_span`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
@@ -100,7 +100,7 @@ impl fmt::Display for WarningKind {
     }
 }
 
-/// The TBAA of a module, read from its text.
+/// A module's text, and its TBAA read from there.
 ///
 /// ```
 /// let text = br#"
@@ -119,7 +119,8 @@ impl fmt::Display for WarningKind {
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Module {
+pub struct Module<'t> {
+    pub(super) text: Cow<'t, [u8]>,
     pub(super) graph: Graph,
     pub(super) data_layout: Option<(Box<[u8]>, usize)>,
     pub(super) triple: Option<(Box<[u8]>, usize)>,
@@ -177,7 +178,13 @@ impl Origins {
     }
 }
 
-impl Module {
+impl Module<'_> {
+    /// Returns the text that the module was read from.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Returns the nodes.
     #[must_use]
     pub fn graph(&self) -> &Graph {
@@ -233,27 +240,24 @@ impl Module {
         self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
 
-    /// Reads the module's struct types into a context. `text` is what the module was read from.
+    /// Reads the module's struct types into a context.
     ///
     /// # Errors
     ///
-    /// As [`ReadTypes::read_definitions`]; offsets are those in `text`.
+    /// As [`ReadTypes::read_definitions`]; offsets are those in the module's text.
     ///
     /// ```
     /// let text = b"%struct.Point = type { i32, i32 }\n%0 = type opaque\n@g = global i32 0\n";
     /// let module = tbaa_ir::read(text)?;
     /// let mut context = tbaa_types::Context::new();
-    /// let names = module.read_types(text, &mut context).unwrap();
+    /// let names = module.read_types(&mut context).unwrap();
     /// assert_eq!(context.parts(names.named(b"struct.Point").unwrap()).len(), 2);
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
-    pub fn read_types(
-        &self,
-        text: &[u8],
-        context: &mut Context,
-    ) -> Result<Definitions, ParseError> {
+    pub fn read_types(&self, context: &mut Context) -> Result<Definitions, ParseError> {
         let definitions = self.type_definitions.iter();
-        context.read_definitions_at(text, definitions.map(|it| (&*it.name, it.offset as usize)))
+        let definitions = definitions.map(|it| (&*it.name, it.offset as usize));
+        context.read_definitions_at(&self.text, definitions)
     }
 
     /// Returns the definitions of named types, in file order. Comments in a
@@ -343,7 +347,6 @@ impl Module {
 
     /// Returns the numbers under which the module's metadata is printed: the text's own. Inline
     /// nodes, and tags that are made of types, get the numbers after the text's largest.
-    #[doc(hidden)]
     #[must_use]
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);
@@ -388,13 +391,5 @@ impl Module {
 
     pub(super) fn warn(&mut self, offset: usize, kind: WarningKind) {
         self.warnings.push(Warning { kind, offset });
-    }
-}
-
-impl Warning {
-    /// Returns the line and column of the warning in `text`, from 1.
-    #[must_use]
-    pub fn position(&self, text: &[u8]) -> (usize, usize) {
-        position(text, self.offset)
     }
 }

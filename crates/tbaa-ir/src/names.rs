@@ -36,7 +36,7 @@ const LISTED: usize = 4;
 /// !3 = !{!"Simple C/C++ TBAA"}
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let names = Names::of_module(&module, text);
+/// let names = Names::of_module(&module);
 /// let tag = module.instructions()[0].tag.unwrap();
 /// assert_eq!(names.place(tag), "vec+8");
 /// assert_eq!(names.tag(tag), "vec+8 (long)");
@@ -93,11 +93,11 @@ impl<'a> Names<'a> {
         Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
     }
 
-    /// Names by the graph and the debug information of the text that the module
-    /// was read from, in time linear in its length.
+    /// Names by the graph and the debug information of a module, in time linear
+    /// in the length of its text.
     #[must_use]
-    pub fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
-        let debug = Some(DebugInfo::new(text)).filter(|debug| !debug.has_no_records());
+    pub fn of_module(module: &'a Module<'_>) -> Self {
+        let debug = Some(DebugInfo::new(module)).filter(|debug| !debug.has_no_records());
         let (fields, unnamed) = (Mutex::default(), Mutex::default());
         Names { graph: module.graph(), debug, fields, unnamed }
     }

@@ -2,6 +2,8 @@
 //! instructions that access memory, and where each metadata node stands; then
 //! the nodes that are used are looked up ([`resolve`]).
 
+use std::borrow::Cow;
+
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
 use super::resolve::{self, Keep};
@@ -11,6 +13,7 @@ use super::scan::Scan;
 ///
 /// The text may be LLVM's own output of any version since 3.0, or a metadata
 /// listing alone. Ill-formed nodes are kept; `tbaa_check::verify` reports them.
+/// The module has the text from then on: it borrows a slice, and owns a `Vec`.
 ///
 /// # Errors
 ///
@@ -18,7 +21,7 @@ use super::scan::Scan;
 /// one that it does not define, or has a number out of range.
 ///
 /// LLVM: `parseAssembly`.
-pub fn read(text: &[u8]) -> Result<Module, TextError> {
+pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError> {
     read_with(text, Keep::Used)
 }
 
@@ -27,7 +30,24 @@ pub fn read(text: &[u8]) -> Result<Module, TextError> {
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_with(text: &[u8], keep: Keep) -> Result<Module, TextError> {
+pub fn read_with<'t>(text: impl Into<Cow<'t, [u8]>>, keep: Keep) -> Result<Module<'t>, TextError> {
+    read_or_return(text.into(), keep).map_err(|(error, _)| error)
+}
+
+/// As [`read_with`], and returns the text beside an error.
+#[doc(hidden)]
+pub fn read_or_return(
+    text: Cow<'_, [u8]>,
+    keep: Keep,
+) -> Result<Module<'_>, (TextError, Cow<'_, [u8]>)> {
+    match scanned(&text, keep) {
+        Ok(module) => Ok(Module { text, ..module }),
+        Err(error) => Err((error, text)),
+    }
+}
+
+/// Reads a module, which has yet to get its text.
+fn scanned(text: &[u8], keep: Keep) -> Result<Module<'static>, TextError> {
     if u32::try_from(text.len()).is_err() {
         return Err(TextError::new(text, 0, TextErrorKind::TooLarge));
     }

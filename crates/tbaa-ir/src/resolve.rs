@@ -24,7 +24,7 @@ pub enum Keep {
     All,
 }
 
-pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
+pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>, TextError> {
     let mut module = std::mem::take(&mut scan.module);
     module.numbers = Numbers::new(scan.text.len());
     if module.functions.is_empty() {
@@ -116,7 +116,7 @@ impl Resolver<'_, '_> {
 
 /// The nodes of a text.
 struct Nodes<'s, 't> {
-    module: Module,
+    module: Module<'static>,
     scan: &'s Scan<'t>,
     /// The place of a numbered node among those whose operands are being looked
     /// up. Only of use while the module has no node of the number.

@@ -34,7 +34,7 @@ use tbaa::{Graph, NodeId};
 /// !3 = !{i32 1}
 /// ";
 /// let module = read(text)?;
-/// let mut rewriter = Rewriter::new(text, &module);
+/// let mut rewriter = Rewriter::new(&module);
 /// rewriter.set_metadata(0, "tbaa", None);
 /// let domain = rewriter.define_distinct("!\"my domain\"")?;
 /// let scope = rewriter.define_distinct(format_args!("!{domain}"))?;
@@ -48,8 +48,7 @@ use tbaa::{Graph, NodeId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rewriter<'t> {
-    text: &'t [u8],
-    module: &'t Module,
+    module: &'t Module<'t>,
     /// What becomes of instructions, by their index in the module.
     changes: BTreeMap<usize, Vec<Change<'t>>>,
     /// What becomes of named lists.
@@ -66,11 +65,10 @@ struct Change<'t> {
 }
 
 impl<'t> Rewriter<'t> {
-    /// Makes a rewriter of the text that `module` was read from.
+    /// Makes a rewriter of a module's text.
     #[must_use]
-    pub fn new(text: &'t [u8], module: &'t Module) -> Self {
+    pub fn new(module: &'t Module<'_>) -> Self {
         Rewriter {
-            text,
             module,
             changes: BTreeMap::new(),
             named: BTreeMap::new(),
@@ -112,7 +110,7 @@ impl<'t> Rewriter<'t> {
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
-        self.text.get(found.node)
+        self.text().get(found.node)
     }
 
     /// Makes `!name` the list of these nodes, whatever it is in the text; with
@@ -141,10 +139,10 @@ impl<'t> Rewriter<'t> {
     /// [`TextErrorKind::NumberOutOfRange`] if the numbers are used up.
     pub fn define(&mut self, body: impl fmt::Display) -> Result<u32, TextError> {
         let number = self.next.ok_or_else(|| {
-            TextError::new(self.text, self.text.len(), TextErrorKind::NumberOutOfRange)
+            TextError::new(self.text(), self.text().len(), TextErrorKind::NumberOutOfRange)
         })?;
         self.next = number.checked_add(1);
-        let line_end = line_end(self.text);
+        let line_end = line_end(self.text());
         self.definitions += &format!("!{number} = {body}{line_end}");
         Ok(number)
     }
@@ -200,19 +198,19 @@ impl<'t> Rewriter<'t> {
             // An instruction without attachments has none to lose.
             let fine = instruction.tag.is_none() && instruction.copy.is_none();
             if !fine || changes.iter().any(|change| change.node.is_some()) {
-                let start = (instruction.offset as usize).min(self.text.len());
-                return Err(TextError::new(self.text, start, TextErrorKind::NoEnd));
+                let start = (instruction.offset as usize).min(self.text().len());
+                return Err(TextError::new(self.text(), start, TextErrorKind::NoEnd));
             }
         }
         let mut end = self.set_named(&mut edits);
         end += &self.definitions;
         if !end.is_empty() {
-            if !matches!(self.text.last(), None | Some(b'\n')) {
-                edits.insert(self.text.len(), line_end(self.text));
+            if !matches!(self.text().last(), None | Some(b'\n')) {
+                edits.insert(self.text().len(), line_end(self.text()));
             }
-            edits.insert(self.text.len(), end);
+            edits.insert(self.text().len(), end);
         }
-        Ok(edits.apply(self.text))
+        Ok(edits.apply(self.text()))
     }
 
     /// Changes the lists that the text has, and returns the others. LLVM joins
@@ -224,7 +222,7 @@ impl<'t> Rewriter<'t> {
         };
         let mut there = BTreeSet::new();
         let offsets = self.module.named.iter().filter(|_| !self.named.is_empty());
-        for (found, span) in offsets.filter_map(|&at| named_span(self.text, at as usize)) {
+        for (found, span) in offsets.filter_map(|&at| named_span(self.text(), at as usize)) {
             let Ok(found) = std::str::from_utf8(&found) else { continue };
             let Some((&name, nodes)) = self.named.get_key_value(found) else { continue };
             let nodes = nodes.as_ref().filter(|_| there.insert(name));
@@ -232,7 +230,11 @@ impl<'t> Rewriter<'t> {
         }
         let new = self.named.iter().filter(|(name, _)| !there.contains(*name));
         let new = new.filter_map(|(name, nodes)| Some(list(name, nodes.as_ref()?)));
-        new.map(|list| list + line_end(self.text)).collect()
+        new.map(|list| list + line_end(self.text())).collect()
+    }
+
+    fn text(&self) -> &'t [u8] {
+        self.module.text()
     }
 
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
@@ -245,7 +247,7 @@ impl<'t> Rewriter<'t> {
             // With its `}`: something must stand after the last operand.
             None => self.module.function_span(instruction.function).end + 1,
         };
-        attachments(self.text.get(..end)?, instruction.offset as usize)
+        attachments(self.text().get(..end)?, instruction.offset as usize)
     }
 
     /// Changes what is attached to one instruction.
@@ -260,7 +262,7 @@ impl<'t> Rewriter<'t> {
             }
             // A comment after the comma stays.
             let between = attached.comma + 1..attached.start;
-            if self.text[between.clone()].trim_ascii().is_empty() {
+            if self.text()[between.clone()].trim_ascii().is_empty() {
                 edits.replace(attached.comma..attached.node.end, "");
             } else {
                 edits.replace(attached.comma..between.start, "");
@@ -277,8 +279,8 @@ impl<'t> Rewriter<'t> {
         }
         // The reader looks for an instruction at the start of a line, or after
         // a tag; and words must not run into one another.
-        if at_end && goes_on(&self.text[found.end..]) {
-            edits.insert(found.end, line_end(self.text));
+        if at_end && goes_on(&self.text()[found.end..]) {
+            edits.insert(found.end, line_end(self.text()));
         }
     }
 }

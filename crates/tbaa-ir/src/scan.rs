@@ -19,7 +19,8 @@ pub(super) const RECENT: usize = 16;
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
-    pub(super) module: Module,
+    /// Without its text.
+    pub(super) module: Module<'static>,
     /// Indices of types in the module, each where its hash says.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,
@@ -74,18 +75,19 @@ impl<'t> Scan<'t> {
 
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
         let mut lexer = Lexer::new(self.text, 0);
-        // A variable may go on over any number of lines, and metadata ends with its node.
-        let mut has_ended = false;
+        // A variable may go on over any number of lines. Metadata ends with its node, and a function
+        // with its body.
+        let mut has_ended = true;
         loop {
             lexer.skip_space()?;
             if has_ended && lexer.peek().is_some() && !starts_entity(lexer.rest()) {
-                return Err(lexer.expected("`!`, `@`, `define` or the like after a metadata node"));
+                return Err(lexer.expected("`define`, `target`, `@`, `%`, `!` or the like"));
             }
             match lexer.peek() {
                 None => return Ok(()),
                 Some(b'!') => has_ended = self.metadata(&mut lexer, has_ended)?,
                 Some(b'd') if lexer.eat_word(b"define") => {
-                    has_ended = false;
+                    has_ended = true;
                     self.function(&mut lexer)?;
                 }
                 Some(first) => {
@@ -199,9 +201,7 @@ const ENTITIES: [&str; 8] = [
 ];
 
 /// Returns whether an entity of a module may stand at the beginning of a text.
-#[doc(hidden)]
-#[must_use]
-pub fn starts_entity(text: &[u8]) -> bool {
+fn starts_entity(text: &[u8]) -> bool {
     let mut lexer = Lexer::new(text, 0);
     match lexer.peek() {
         Some(b'@' | b'%' | b'!' | b'$' | b'^') => true,

@@ -17,7 +17,7 @@ use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 /// let text = br#"target datalayout = "e-p:32:32-p1:64:64"
 /// %struct.S = type { ptr, i16 }
 /// "#;
-/// let sizes = Sizes::new(text, &tbaa_ir::read(text)?);
+/// let sizes = Sizes::new(&tbaa_ir::read(text)?);
 /// let bytes = |ty: &str| sizes.of(ty.as_bytes()).map(|size| (size.store, size.alloc));
 /// assert_eq!(bytes("ptr"), Some((4, 4)));
 /// assert_eq!(bytes("ptr addrspace(1)"), Some((8, 8)));
@@ -71,8 +71,7 @@ pub struct MemorySize {
 }
 
 impl Sizes {
-    /// Reads the data layout and the struct types of the module that `text` is
-    /// and `module` was read from.
+    /// Reads the data layout and the struct types of a module.
     ///
     /// LLVM's default layout is used where the module has none, or one that LLVM
     /// 22 rejects. Named structs have no size where their definitions cannot be

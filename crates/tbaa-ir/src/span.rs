@@ -8,13 +8,12 @@ use std::ops::Range;
 
 use super::definition::NodeDefinition;
 use super::instruction;
-use super::module::Instruction;
+use super::module::{Instruction, Module};
 use super::node::{Overflow, operand, reference};
 use tbaa_lex::lexer::Lexer;
 
-impl Instruction {
-    /// Finds the pointer through which the instruction accesses memory, in the
-    /// text that the module was read from: `%p`, `@g`, or a constant such as
+impl Module<'_> {
+    /// Finds the pointer through which an instruction accesses memory: `%p`, `@g`, or a constant such as
     /// `getelementptr (i8, ptr @g, i64 8)`. Of a copy or `llvm.memset`, it is
     /// the destination.
     ///
@@ -25,28 +24,28 @@ impl Instruction {
     /// ```
     /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
     /// let module = tbaa_ir::read(text)?;
-    /// let pointer = module.instructions()[0].pointer_span(text).unwrap();
+    /// let pointer = module.pointer_span(&module.instructions()[0]).unwrap();
     /// assert_eq!(&text[pointer], b"%p");
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
     #[must_use]
-    pub fn pointer_span(&self, text: &[u8]) -> Option<Range<usize>> {
-        self.nth_pointer(text, 0)
+    pub fn pointer_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
+        self.nth_pointer(instruction, 0)
     }
 
-    /// Finds the name of the instruction's result, such as `%x`; `None` of one
+    /// Finds the name of an instruction's result, such as `%x`; `None` of one
     /// without a result.
     ///
     /// ```
     /// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
     /// let module = tbaa_ir::read(text)?;
-    /// let result = module.instructions()[0].result_span(text).unwrap();
+    /// let result = module.result_span(&module.instructions()[0]).unwrap();
     /// assert_eq!(&text[result], b"%x");
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
     #[must_use]
-    pub fn result_span(&self, text: &[u8]) -> Option<Range<usize>> {
-        let mut lexer = at(text, self.offset as usize)?;
+    pub fn result_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
+        let mut lexer = at(&self.text, instruction.offset as usize)?;
         let start = lexer.at;
         lexer.eat(b"%").then_some(())?;
         lexer.skip_name().ok()?;
@@ -56,9 +55,9 @@ impl Instruction {
     /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
     /// [`pointer_span`](Self::pointer_span) finds its destination.
     #[must_use]
-    pub fn source_span(&self, text: &[u8]) -> Option<Range<usize>> {
-        let is_call = self.opcode == super::Opcode::Call;
-        is_call.then(|| self.nth_pointer(text, 1))?
+    pub fn source_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
+        let is_call = instruction.opcode == super::Opcode::Call;
+        is_call.then(|| self.nth_pointer(instruction, 1))?
     }
 
     /// Returns whether the instruction is an `invoke` or a `callbr`.
@@ -77,60 +76,59 @@ impl Instruction {
     fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
         let mut lexer = at(text, self.offset as usize)?;
         let start = instruction::start(&mut lexer).ok()??;
-        instruction::pointer(start.opcode, Lexer::new(text, start.after), which)
+        instruction::pointer(start.opcode, Lexer::new(&self.text, start.after), which)
     }
 
     /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
     #[must_use]
-    pub fn tag_span(&self, text: &[u8]) -> Option<Range<usize>> {
-        let mut lexer = at(text, self.tag_offset?.get() as usize)?;
+    pub fn tag_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
+        let mut lexer = at(&self.text, instruction.tag_offset?.get() as usize)?;
         let start = lexer.at;
         (lexer.peek()? == b'!').then_some(())?;
         reference(&mut lexer).ok()??;
         Some(start..lexer.at)
     }
-}
 
-/// Finds the whole of the node whose `!` stands at `offset`, be it defined
-/// there as `!4 = ...` or written inline; see [`Module::offset_of`].
-///
-/// ```
-/// let text = br#"!0 = !{!"int", !1}"#;
-/// assert_eq!(tbaa_ir::node_span(text, 0), Some(0..18));
-/// assert_eq!(tbaa_ir::operand_span(text, 0, 1), Some(15..17));
-/// ```
-///
-/// [`Module::offset_of`]: super::Module::offset_of
-#[must_use]
-pub fn node_span(text: &[u8], offset: usize) -> Option<Range<usize>> {
-    let mut lexer = body(text, offset)?;
-    if lexer.peek()? != b'{' {
-        lexer.word();
-        (lexer.peek()? == b'(').then_some(())?;
+    /// Finds the whole of the node whose `!` stands at `offset`, be it defined
+    /// there as `!4 = ...` or written inline; see [`offset_of`](Self::offset_of).
+    ///
+    /// ```
+    /// let module = tbaa_ir::read(br#"!0 = !{!"int", !1} !1 = !{!"root"}"#)?;
+    /// assert_eq!(module.node_span(0), Some(0..18));
+    /// assert_eq!(module.operand_span(0, 1), Some(15..17));
+    /// # Ok::<(), tbaa_ir::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn node_span(&self, offset: usize) -> Option<Range<usize>> {
+        let mut lexer = body(&self.text, offset)?;
+        if lexer.peek()? != b'{' {
+            lexer.word();
+            (lexer.peek()? == b'(').then_some(())?;
+        }
+        lexer.bracketed("a metadata node").ok()?;
+        Some(offset..lexer.at)
     }
-    lexer.bracketed("a metadata node").ok()?;
-    Some(offset..lexer.at)
-}
 
-/// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
-/// without the comments around it. Takes time linear in the node's text.
-#[must_use]
-pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range<usize>> {
-    let mut lexer = body(text, offset)?;
-    lexer.eat(b"{").then_some(())?;
-    for _ in 0..position {
+    /// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
+    /// without the comments around it. Takes time linear in the node's text.
+    #[must_use]
+    pub fn operand_span(&self, offset: usize, position: usize) -> Option<Range<usize>> {
+        let mut lexer = body(&self.text, offset)?;
+        lexer.eat(b"{").then_some(())?;
+        for _ in 0..position {
+            operand(&mut lexer, 0, Overflow::Keep).ok()?;
+            lexer.skip_space().ok()?;
+            lexer.eat(b",").then_some(())?;
+        }
+        lexer.skip_space().ok()?;
+        // LLVM 3 writes `metadata` before a string or node.
+        if lexer.eat_word(b"metadata") {
+            lexer.skip_space().ok()?;
+        }
+        let start = lexer.at;
         operand(&mut lexer, 0, Overflow::Keep).ok()?;
-        lexer.skip_space().ok()?;
-        lexer.eat(b",").then_some(())?;
+        Some(start..last_token(&self.text, start, lexer.at)?)
     }
-    lexer.skip_space().ok()?;
-    // LLVM 3 writes `metadata` before a string or node.
-    if lexer.eat_word(b"metadata") {
-        lexer.skip_space().ok()?;
-    }
-    let start = lexer.at;
-    operand(&mut lexer, 0, Overflow::Keep).ok()?;
-    Some(start..last_token(text, start, lexer.at)?)
 }
 
 /// Finds the end of the last token of an operand, within and after which comments may stand.

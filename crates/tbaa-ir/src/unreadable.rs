@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, WarningKind};
 use super::node::{Key, Overflow, Reference, ends_after_operand, is_untyped, operand};
-use super::span::{body, last_token, node_span};
+use super::span::{body, last_token};
 use tbaa::parts::import::Part;
 use tbaa::parts::table::HashSet;
 use tbaa_lex::constant::is_constant;
@@ -39,10 +39,11 @@ pub enum WhyUnreadable {
     Node(TextErrorKind),
 }
 
-impl Module {
-    /// Finds what LLVM cannot read in the nodes of the text that the module was read from.
+impl Module<'_> {
+    /// Finds what LLVM cannot read in the nodes of the text.
     #[doc(hidden)]
-    pub fn unreadable(&self, text: &[u8], mut found: impl FnMut(Unreadable)) {
+    pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
+        let text = &*self.text;
         let numbered = self.definitions_in_order().into_iter().map(|(offset, _)| offset);
         let inline = self.graph.nodes().filter(|&node| self.number_of(node).is_none());
         let mut offsets: Vec<usize> =
@@ -53,7 +54,7 @@ impl Module {
         let mut spans: Vec<Range<usize>> = Vec::new();
         for offset in offsets {
             let reach = spans.last().map_or(0, |span| span.end);
-            let span = node_span(text, offset).filter(|span| span.start >= reach);
+            let span = self.node_span(offset).filter(|span| span.start >= reach);
             let (Some(span), Some(mut lexer)) = (span, body(text, offset)) else { continue };
             spans.push(span.clone());
             if lexer.peek() != Some(b'{') {
@@ -92,7 +93,7 @@ impl Module {
             } else {
                 let start = lexer.at;
                 let part = operand(lexer, 0, Overflow::Keep)?;
-                let names = || names.get_or_init(|| self.global_names(lexer.text));
+                let names = || names.get_or_init(|| self.global_names());
                 if let Some(why) = self.why(&part, &lexer.text[start..], names) {
                     let span = start..last_token(lexer.text, start, lexer.at).unwrap_or(lexer.at);
                     found(Unreadable { span, why });
@@ -136,7 +137,8 @@ impl Module {
     }
 
     /// The names of the functions, global variables and aliases.
-    fn global_names(&self, text: &[u8]) -> HashSet<Vec<u8>> {
+    fn global_names(&self) -> HashSet<Vec<u8>> {
+        let text = &*self.text;
         let lines = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
         let variables = lines.filter(|&start| text[start..].starts_with(b"@"));
         let declared = self.declarations.iter().map(|&at| at as usize).chain(variables);

@@ -25,7 +25,7 @@ pub enum LexErrorKind {
 }
 
 /// A place in a text. Copying it is how the reader looks ahead.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Lexer<'t> {
     pub text: &'t [u8],
     pub at: usize,

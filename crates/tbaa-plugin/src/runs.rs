@@ -177,15 +177,28 @@ impl<'t> Runs<'t> {
         fs::read(&result).map_err(|error| Error::File(result, error))
     }
 
-    /// Runs the passes as `opt` alone does, with its analysis by types or without, and
-    /// keeps nothing: for its time.
+    /// Runs the passes as `opt` alone does, and keeps nothing: for its time.
     ///
     /// # Errors
     ///
     /// `opt` fails.
-    pub fn plain(&self, types: bool) -> Result<(), Error> {
+    pub fn with_types(&self) -> Result<(), Error> {
+        self.plain("-enable-tbaa=true")
+    }
+
+    /// Runs the passes as `opt` alone does without its analysis by types, and keeps nothing: for
+    /// its time.
+    ///
+    /// # Errors
+    ///
+    /// `opt` fails.
+    pub fn without_types(&self) -> Result<(), Error> {
+        self.plain("-enable-tbaa=false")
+    }
+
+    fn plain(&self, flag: &str) -> Result<(), Error> {
         let mut command = Command::new(&self.tools.opt);
-        command.arg(format!("-passes={}", self.passes)).arg(format!("-enable-tbaa={types}"));
+        command.arg(format!("-passes={}", self.passes)).arg(flag);
         command.arg("-disable-output").arg(&self.input);
         finish(&mut command)
     }

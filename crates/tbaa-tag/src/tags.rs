@@ -48,7 +48,7 @@ pub struct Tags {
     pub unknown: Vec<String>,
 }
 
-/// Finds tags for the accesses of the module that `text` is and `module` was read from.
+/// Finds tags for the accesses of a module.
 ///
 /// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes.
 ///
@@ -66,9 +66,9 @@ pub struct Tags {
 /// }
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let tags = tag(text, &module, &Options::new())?;
+/// let tags = tag(&module, &Options::new())?;
 /// assert_eq!(tags.tags.len(), 2);
-/// let new = String::from_utf8(tags.to_bytes(text, &module)?).unwrap();
+/// let new = String::from_utf8(tags.to_bytes(&module)?).unwrap();
 /// assert!(new.contains("store float 2.0, ptr %y, !tbaa !"));
 /// assert!(new.contains(r#"!{!"{i32, float@4}", "#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -78,8 +78,8 @@ pub struct Tags {
 ///
 /// [`TagError`]: the module has no data layout, LLVM has optimised it, or its language
 /// allows what tags forbid.
-pub fn tag(text: &[u8], module: &Module, options: &Options) -> Result<Tags, TagError> {
-    if let Some(language) = language(text) {
+pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
+    if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
     }
     let sizes = Sizes::read(text, module).map_err(TagError::Type)?;
@@ -146,8 +146,8 @@ impl Tags {
     /// # Errors
     ///
     /// [`TextError`], where the end of an instruction cannot be made out.
-    pub fn to_bytes(&self, text: &[u8], module: &Module) -> Result<Vec<u8>, TextError> {
-        let mut rewriter = Rewriter::new(text, module);
+    pub fn to_bytes(&self, module: &Module<'_>) -> Result<Vec<u8>, TextError> {
+        let mut rewriter = Rewriter::new(module);
         let numbers = rewriter.define_graph(&self.graph)?;
         for &TaggedAccess { instruction, tag } in &self.tags {
             rewriter.set_metadata(instruction, "tbaa", Some(numbers[&self.graph.tag_node(tag)]));

@@ -92,17 +92,17 @@ impl MergedTypes {
     /// [`TypeError::Full`].
     ///
     /// ```
-    /// use tbaa_ir::types::ReadTypes;
-    /// use tbaa_types::{Context, MergedTypes};
+    /// use tbaa_types::{Context, MergedTypes, Packing};
     ///
     /// let (mut a, mut b) = (Context::new(), Context::new());
-    /// a.read_definitions(b"%T = type opaque")?;
-    /// b.read_definitions(b"%T = type { i32 }")?;
+    /// a.named_struct(b"T")?; // opaque
+    /// let (t, i32) = (b.named_struct(b"T")?, b.int(32)?);
+    /// b.set_body(t, &[i32], Packing::Padded)?;
     /// let part = MergedTypes::part(&[&a, &b])?.into_context();
     /// assert_eq!(part.structs().len(), 2);
     /// let whole = MergedTypes::new(&[&part])?;
     /// assert_eq!(whole.context().structs().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tbaa_types::TypeError>(())
     /// ```
     pub fn part(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
         let none = Completions::default();

@@ -289,8 +289,7 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
 pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
     let graph = registry.oracle.graph();
     let [a, b] = [a, b].map(|it| access(graph, (it.tag, it.size)));
-    let all = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
     let against =
         |rules: &AliasRule| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;
-    all.into_iter().filter(against).collect()
+    AliasRule::ALL.into_iter().filter(against).collect()
 }

@@ -76,3 +76,16 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     let field = &types.fields(ty)[types.field_at(ty, offset)?];
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
+
+/// Whether the clear walk of an access comes to an object of another.
+pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
+    let (mut ty, mut rest) = (access.base, access.offset);
+    while ty != access.access || rest != 0 {
+        let Some(at) = types.field_at(ty, rest).filter(|_| !object.has_object(types, ty)) else {
+            return true;
+        };
+        let field = &types.fields(ty)[at];
+        (ty, rest) = (field.ty, rest - field.offset);
+    }
+    types.ancestors(ty).any(|up| object.has_object(types, up))
+}

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::bytes::{inside, uncut};
+use super::clear::{is_within, passes};
 use super::denoted::{Denoted, Leaving, Left, Object, denoted, on_clear_walk, others};
-use super::inferred::{Containing, Denoted as Inferred, Found, Paths, Search};
+use super::inferred::{self, Containing, Denoted as Inferred, Found, Paths, Search};
 use super::objects::{Objects, Witness};
 use super::stride::{Pattern, add_stride};
 use crate::extent::UNBOUNDED;
@@ -93,6 +94,9 @@ impl UnionDefinition<'_> {
 
     /// Decides on two accesses that denote something.
     pub(super) fn by_paths(&self, sides: (Side<'_>, Side<'_>), strict: bool) -> Decision {
+        if let Some(may) = self.at_once(sides, strict).filter(|_| !self.explained) {
+            return if may { Clause::Overlap } else { Clause::Apart }.into();
+        }
         let format = sides.0.0.format(self.types);
         let mut steps = 0;
         let mut overlap = |strict| {
@@ -116,6 +120,27 @@ impl UnionDefinition<'_> {
             };
         }
         Decision { steps, ..decision }
+    }
+
+    /// Decides without a search, which most pairs need not.
+    fn at_once(&self, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
+        let types = self.types;
+        let (outer, inner) = if types.may_hold(a.0.base, b.0.base) { (a, b) } else { (b, a) };
+        let old = outer.0.format(types) == Format::Old;
+        // One way alone leads to the bytes of a regular tag.
+        if outer.0.base != inner.0.base
+            && outer.1.is_none()
+            && is_within(types, &outer.0)
+            && (!old || inner.0.size.is_none())
+            && !passes(types, &outer.0, &inner.0)
+        {
+            return Some(false);
+        }
+        if old {
+            inferred::at_once(types, (inferred(outer), inferred(inner)), strict)
+        } else {
+            None
+        }
     }
 
     fn sized(
@@ -239,15 +264,12 @@ impl UnionDefinition<'_> {
 
     fn inferred(
         &self,
-        ((a, of_a), (b, of_b)): (Side<'_>, Side<'_>),
+        (a, b): (Side<'_>, Side<'_>),
         strict: bool,
         budget: &mut Budget,
     ) -> Result<Decision, Exhausted> {
         let mut arena = PathArena::new(self.explained);
-        let sides = [(a, of_a), (b, of_b)].map(|(access, known)| match known {
-            Some(Denotation::Inferred(places)) => (access, Some(places)),
-            _ => (access, None),
-        });
+        let sides = [inferred(a), inferred(b)];
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let [outer, inner] = if from_b { [sides[1], sides[0]] } else { sides };
@@ -283,6 +305,14 @@ impl UnionDefinition<'_> {
         let [p, q, r] = links
             .map(|link| arena.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
         Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }
+    }
+}
+
+/// A side of the old format.
+fn inferred((access, known): Side<'_>) -> inferred::Side<'_> {
+    match known {
+        Some(Denotation::Inferred(places)) => (access, Some(places)),
+        _ => (access, None),
     }
 }
 

@@ -248,6 +248,43 @@ fn finish(
     link
 }
 
+/// Whether two accesses may alias of which the second's base lies in the first's or is it, if that
+/// shows while each goes on in one way: side by side from one place, or as soon as the first
+/// passes a member that is an object of the second. Most pairs are decided by this.
+pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
+    if a.0.size.is_some() || b.0.size.is_some() {
+        return None;
+    }
+    let next = |side: Side<'_>, place: Point| {
+        let mut ways = fields(types, side, place);
+        let (number, _, next) = ways.next().filter(|_| !is_end(side, place))?;
+        Some((number, next, ways.next().is_none()))
+    };
+    let (mut p, mut beside) = (start(a), false);
+    while p.ty != b.0.base {
+        let (number, inside, alone) = next(a, p)?;
+        if types.get(p.ty).overlapping && !strict {
+            let mut members = types.fields(p.ty).iter().enumerate();
+            beside = true;
+            if members.any(|(at, it)| !(alone && at == number) && b.0.has_object(types, it.ty)) {
+                return Some(true);
+            }
+        }
+        p = Some(inside).filter(|_| alone)?;
+    }
+    let mut r = start(b);
+    loop {
+        let ((ours, inside, alone), (theirs, their_inside, both)) = (next(a, p)?, next(b, r)?);
+        match types.get(p.ty).overlapping {
+            true if !(alone && both && ours == theirs) => return Some(true),
+            _ if !(alone && both) => return None,
+            // Something beside the way may hold an object all the same.
+            _ if ours != theirs => return Some(false).filter(|_| !beside),
+            _ => (p, r) = (inside, their_inside),
+        }
+    }
+}
+
 /// Three paths: p from the outer base, q from there to an object of the other
 /// access, and r from that object.
 #[derive(Clone, Copy, Debug)]

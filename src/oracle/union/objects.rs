@@ -93,6 +93,10 @@ impl<'o> Objects<'o> {
                 {
                     return Ok(Some(witness));
                 }
+                // No type contains itself.
+                if ty == self.b.base {
+                    continue;
+                }
                 let so_far = span(&way.strides);
                 for (number, field) in types.fields(ty).iter().enumerate() {
                     budget.spend()?;
@@ -100,11 +104,13 @@ impl<'o> Objects<'o> {
                         continue;
                     }
                     let at = at.checked_add(field.offset).ok_or(Exhausted)?;
+                    // Offsets ascend.
+                    if u128::from(at) + theirs.0 >= near.1 {
+                        break;
+                    }
                     let array = elements(types, field, slot);
                     let farther = array.map_or(0, |array| span(&[array])) + so_far;
-                    let lowest = u128::from(at) + theirs.0;
-                    let highest = u128::from(at) + farther + types.get(field.ty).far + theirs.1;
-                    if lowest >= near.1 || highest <= near.0 {
+                    if u128::from(at) + farther + types.get(field.ty).far + theirs.1 <= near.0 {
                         continue;
                     }
                     let mut strides = way.strides.clone();

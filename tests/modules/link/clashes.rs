@@ -3,7 +3,6 @@
 use tbaa::{AliasResult, AliasRule, Graph, TagId};
 use tbaa_check::link::Linked;
 use tbaa_tests::cases;
-use tbaa_tests::engines::RULES;
 
 use AliasResult::{MayAlias, NoAlias};
 
@@ -49,7 +48,7 @@ impl Pair {
             out += &format!("{name} of {}\n", modules.join(", "));
         }
         let tags: Vec<_> = self.tags.iter().flatten().copied().collect();
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let oracle = self.linked.oracle(rules);
             let letter = |(a, b): (Option<TagId>, Option<TagId>)| {
                 let clash = a.zip(b).is_some_and(|(a, b)| oracle.clash(a, b));
@@ -119,7 +118,7 @@ fn very_many_clashes_answer_may() {
     for (count, through_any) in [(64, false), (65, true), (200, true)] {
         let pair = Pair::new(&chain(2, count), &chain(3, count));
         assert_eq!(pair.linked.clashes().len(), count + 1);
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             assert_eq!(pair.linked.oracle(rules).alias(pair.tags[0][0], pair.tags[1][0]), MayAlias);
             let oracle = pair.linked.oracle(rules);
             let (ours, other) = (pair.tags[0][0].unwrap(), pair.tags[1][1].unwrap());

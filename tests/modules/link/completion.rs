@@ -117,7 +117,7 @@ impl World {
         }
         let mut context = Context::new();
         let names = tbaa_ir::read(text.as_bytes()).unwrap();
-        let names = names.read_types(text.as_bytes(), &mut context).ok()?;
+        let names = names.read_types(&mut context).ok()?;
         let ty = |name: &String| names.named(name.as_bytes());
         Some(Module { text, structs, types: spellings.each_ref().map(ty), context })
     }
@@ -154,7 +154,7 @@ impl Theirs {
     /// Reads a linked module; `None` if a struct in it contains itself.
     fn read(text: &[u8]) -> Option<Theirs> {
         let mut context = Context::new();
-        let names = match tbaa_ir::read(text).unwrap().read_types(text, &mut context) {
+        let names = match tbaa_ir::read(text).unwrap().read_types(&mut context) {
             Ok(names) => names,
             Err(error) => {
                 assert!(error.kind.to_string().contains("contains itself"), "{error}");

@@ -8,7 +8,7 @@ use tbaa::{AliasRule, Format, Graph, NodeId, Oracle, TagId, TypeId, TypeKind};
 use tbaa_check::link::{Linked, NodeMap, Summary};
 
 use tbaa_ir::types::ReadTypes;
-use tbaa_tests::engines::{RULES, copy_node};
+use tbaa_tests::engines::copy_node;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, cases, setting};
 
@@ -131,7 +131,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
         let named: Vec<(&str, &Graph)> =
             modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
         let linked = Linked::new(&named).unwrap();
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let after = linked.oracle(rules);
             for (at, (_, graph)) in modules.iter().enumerate() {
                 let before = Oracle::new(graph, rules);
@@ -182,7 +182,7 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
             [a, b].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar)
                 && own.iter().any(|own| own.contains(&a.node()) && own.contains(&b.node()))
         };
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let oracle = linked.oracle(rules);
             let based = |ty| {
                 graph.tags().filter(move |&tag| {

@@ -38,14 +38,13 @@ fn compile(llvm: &Llvm, version: &str, prefix: &str) -> Vec<PathBuf> {
 
 struct Program {
     names: Vec<String>,
-    texts: Vec<Vec<u8>>,
-    modules: Vec<Module>,
+    modules: Vec<Module<'static>>,
     linked: Linked,
 }
 
 fn program(files: &[PathBuf]) -> Program {
-    let texts: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
-    let modules: Vec<Module> = texts.iter().map(|text| tbaa_ir::read(text).unwrap()).collect();
+    let modules = files.iter().map(|file| tbaa_ir::read(fs::read(file).unwrap()).unwrap());
+    let modules: Vec<Module<'_>> = modules.collect();
     let folder = |file: &Path| file.parent().unwrap().file_name().unwrap().to_owned();
     let names: Vec<String> = files
         .iter()
@@ -55,7 +54,7 @@ fn program(files: &[PathBuf]) -> Program {
     let named: Vec<(&str, &Graph)> =
         names.iter().zip(&modules).map(|(name, module)| (&name[..], module.graph())).collect();
     let linked = Linked::new(&named).unwrap();
-    Program { names, texts, modules, linked }
+    Program { names, modules, linked }
 }
 
 /// LLVM's tag for each of ours: the one with the same content.
@@ -82,7 +81,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     let mut files = compile(llvm, "lua-5.4.9", "lua");
     files.extend(compile(llvm, "lua-5.1.5", "old_lua"));
     assert!(files.len() >= 50, "{}", files.len());
-    let Program { names, texts, modules, linked } = program(&files);
+    let Program { names, modules, linked } = program(&files);
 
     let text = llvm.link(&files);
     let file = scratch("link/program.ll", &text);
@@ -153,7 +152,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     }
     assert!(widened > 1000, "{widened}");
 
-    types(&texts, &modules, &linked);
+    types(&modules, &linked);
     println!(
         "{} files, {} tags, {} answers widened by {} clashes: {}",
         files.len(),
@@ -165,13 +164,12 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
 }
 
 /// The struct types of all files: one each where the files have one body.
-fn types(texts: &[Vec<u8>], modules: &[Module], linked: &Linked) {
-    let contexts: Vec<Context> = texts
+fn types(modules: &[Module<'_>], linked: &Linked) {
+    let contexts: Vec<Context> = modules
         .iter()
-        .zip(modules)
-        .map(|(text, module)| {
+        .map(|module| {
             let mut context = Context::new();
-            module.read_types(text, &mut context).unwrap();
+            module.read_types(&mut context).unwrap();
             context
         })
         .collect();

@@ -21,8 +21,8 @@ fn findings(
         for (way, options) in ways {
             let text = llvm.clang(source, options);
             let module = tbaa_ir::read_with(&text, Keep::All).unwrap();
-            let mut found = verify(&module, &text, AliasRule::Llvm).into_vec();
-            found.extend(lint(&module, &text, &Options::default()));
+            let mut found = verify(&module, AliasRule::Llvm).into_vec();
+            found.extend(lint(&module, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
             all.extend(found.into_iter().map(|it| (what.clone(), it)));
         }
@@ -60,7 +60,7 @@ fn punning_through_pointers_is_found() {
     for (way, options) in &WAYS[..2] {
         let text = llvm.clang(&source, options);
         let module = tbaa_ir::read(&text).unwrap();
-        let found = lint(&module, &text, &Options::default());
+        let found = lint(&module, &Options::default());
         let functions: Vec<_> = found
             .iter()
             .map(|it| (it.code.to_string(), it.message.rsplit('@').next().unwrap()))

@@ -44,9 +44,8 @@ fn findings(source: &str, text: &mut String) {
         let level = lint.level().unwrap_or(Level::Warning);
         options.set(lint, Some(level))
     });
-    let [llvm, union] =
-        [AliasRule::Llvm, AliasRule::Union].map(|rules| verify(&module, bytes, rules));
-    let linted = lint(&module, bytes, &options);
+    let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rules| verify(&module, rules));
+    let linted = lint(&module, &options);
     let union = union.iter().filter(|&it| llvm.iter().all(|other| other != it));
     for finding in llvm.iter().chain(union).chain(linted.iter()) {
         show(source, finding, text);
@@ -103,7 +102,7 @@ fn a_type_written_in_a_tags_place() {
     let module = tbaa_ir::read(source.as_bytes()).unwrap();
     let message = |found: Findings| found.as_slice()[0].message.clone();
     let said = |name| format!("the access type of tag {name} is no metadata node");
-    let in_text = verify(&module, source.as_bytes(), AliasRule::Llvm);
+    let in_text = verify(&module, AliasRule::Llvm);
     assert_eq!(message(in_text), said("!{!9, i64 4, !\"int\"}"));
     assert_eq!(message(verify_graph(module.graph(), AliasRule::Llvm)), said("\"int\""));
 }

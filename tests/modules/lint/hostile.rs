@@ -14,7 +14,7 @@ use tbaa_tests::{Rng, damage, fuzz, setting};
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
     let module = tbaa_ir::read_with(source, Keep::All);
-    module.map_or_else(|_| Vec::new(), |module| fuzz::findings(source, &module))
+    module.map_or_else(|_| Vec::new(), |module| fuzz::findings(&module))
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn findings_are_limited_by_code_and_in_all() {
     let code = Code::Lint(Lint::UnionMiscompiled);
     let with = |by_code, in_all| {
         let limits = FindingLimits { by_code, in_all };
-        lint(&module, source.as_bytes(), &Options::default().limits(limits))
+        lint(&module, &Options::default().limits(limits))
     };
     let count = |found: &Findings| found.iter().filter(|it| it.code == code).count();
     let all = with(usize::MAX, usize::MAX);
@@ -127,12 +127,12 @@ fn findings_are_limited_by_code_and_in_all() {
     bad += "}\n";
     (2..500).for_each(|tag| bad += &format!("!{tag} = !{{!1, !1, i64 {tag}}}\n"));
     let module = tbaa_ir::read(bad.as_bytes()).unwrap();
-    let found = verify(&module, bad.as_bytes(), AliasRule::Llvm);
+    let found = verify(&module, AliasRule::Llvm);
     let code = Code::Rule(Rule::OffsetAtAccess);
     assert_eq!(found.len(), 100);
     assert!(found.left_out().eq([LeftOut { code, count: 398, at_least: false }]));
     let all = VerifyOptions::from(AliasRule::Llvm).limits(FindingLimits::NONE);
-    assert_eq!(verify(&module, bad.as_bytes(), all).len(), 498);
+    assert_eq!(verify(&module, all).len(), 498);
 }
 
 /// A union for each tag, and tags of numbers: the pair of the last union, which
@@ -213,7 +213,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     }
     let source = code + "  ret void\n}\n" + &nodes;
     let module = tbaa_ir::read(source.as_bytes()).unwrap();
-    let found = lint(&module, source.as_bytes(), &Options::default().limits(FindingLimits::NONE));
+    let found = lint(&module, &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::PointerUnderTwoTags);
     let count = found.iter().filter(|it| it.code == code).count();
     assert_eq!(count, (1 << 20) / COUNT);
@@ -233,20 +233,6 @@ fn any_number_of_plain_structs_is_compared() {
         b.access_tag(own, int, 4, 4).unwrap();
     }
     assert!(lint_graph(&graph, &Options::default()).left_out().next().is_none());
-}
-
-/// Places beyond the end of the text that is given are left out.
-#[test]
-fn another_text_than_the_one_that_was_read() {
-    let source = nested_unions(3);
-    let module = tbaa_ir::read(source.as_bytes()).unwrap();
-    for end in 0..source.len() {
-        let text = &source.as_bytes()[..end];
-        let found = lint(&module, text, &Options::default());
-        let verified = verify(&module, text, AliasRule::Llvm);
-        let places = found.iter().chain(&verified).filter_map(|it| it.primary.as_ref());
-        assert!(places.into_iter().all(|label| label.span.end <= end), "{end}");
-    }
 }
 
 #[test]

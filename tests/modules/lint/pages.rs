@@ -27,14 +27,14 @@ fn findings(code: Code, source: &str) -> Findings {
     let module = tbaa_ir::read_with(bytes, Keep::All)
         .unwrap_or_else(|error| panic!("{code}: {error}\n{source}"));
     match code {
-        Code::Rule(_) if code.number() == 41 => verify(&module, bytes, AliasRule::Union),
-        Code::Rule(_) => verify(&module, bytes, AliasRule::Llvm),
+        Code::Rule(_) if code.number() == 41 => verify(&module, AliasRule::Union),
+        Code::Rule(_) => verify(&module, AliasRule::Llvm),
         Code::Lint(lint_of_page) => {
             let options = match lint_of_page.level() {
                 Some(_) => Options::default(),
                 None => Options::default().set(lint_of_page, Some(Level::Warning)),
             };
-            lint(&module, bytes, &options)
+            lint(&module, &options)
         }
     }
 }

@@ -27,7 +27,7 @@ fn in_the_code() {
         let source = std::str::from_utf8(&text).unwrap();
         source.lines().position(|line| line.trim().starts_with(start)).unwrap() + 1
     };
-    let found = lint(&module, &text, &Options::default());
+    let found = lint(&module, &Options::default());
     let expected = [
         ("TBAA101", line("%ci = load")),
         ("TBAA110", line("%table = load")),
@@ -38,7 +38,7 @@ fn in_the_code() {
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
     assert_eq!(places(&text, found.as_slice()), expected);
 
-    let found = verify(&module, &text, AliasRule::Llvm);
+    let found = verify(&module, AliasRule::Llvm);
     let expected = [("TBAA008", line("!20 =")), ("TBAA011", line("!36 ="))];
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
     assert_eq!(places(&text, found.as_slice()), expected);

@@ -15,7 +15,7 @@ fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let level = |lint: &Lint| on.contains(lint).then_some(Level::Warning);
     let options =
         Lint::ALL.iter().fold(Options::default(), |options, lint| options.set(*lint, level(lint)));
-    let found = lint(&module, source.as_bytes(), &options);
+    let found = lint(&module, &options);
     found.iter().filter(|it| it.code == Code::Lint(lint_of)).count()
 }
 

@@ -107,7 +107,7 @@ fn in_text(functions: &str, types: &str) -> Findings {
     let functions: String = functions.split(' ').map(function).collect();
     let float = "!0 = !{!\"R\"}\n!2 = !{!\"float\", !0, i64 0}\n!5 = !{!4, !2, i64 0}\n";
     let source = functions + float + types;
-    lint(&tbaa_ir::read(source.as_bytes()).unwrap(), source.as_bytes(), &Options::default())
+    lint(&tbaa_ir::read(source.as_bytes()).unwrap(), &Options::default())
 }
 
 #[test]

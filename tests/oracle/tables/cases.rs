@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{AliasResult, AliasRule, Format, Graph, Operand, Oracle, SizedField, TypeId};
-use tbaa_tests::engines::{RULES, copy_node, every_engine, grown};
+use tbaa_tests::engines::{copy_node, every_engine, grown};
 use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::Universe;
 use tbaa_tests::{Rng, setting};
@@ -21,7 +21,7 @@ fn beyond_the_tables_the_definition_answers() {
         ty = u.aggregate(&format!("S{size}"), char, size + 4, &[(ty, 0, size), (int, size, 4)]);
     }
     let (graph, tags) = u.graph();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(&graph, rules);
         let mut rng = Rng(3);
         for _ in 0..400 {
@@ -72,7 +72,7 @@ fn whole_accesses_in_a_deep_chain() {
             inner = outer;
         }
         let (graph, tags) = u.graph();
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let (grown, ids) = grown(&graph, rules).unwrap();
             let new = |tag| grown.graph().tag_of(ids[graph.tag_node(tag).index()]);
             let oracle = Oracle::new(&graph, rules);
@@ -107,7 +107,7 @@ fn offsets_beyond_32_bits() {
         let (graph, tags) = u.graph();
         every_engine(&graph, &tags).unwrap();
         let tags = &tags[..offsets.len()];
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rules);
             for (i, &a) in tags.iter().enumerate() {
                 let row: Vec<_> = (0..tags.len()).map(|j| i == j).collect();
@@ -130,7 +130,7 @@ fn a_crowded_struct_lies_inside_others() {
     u.tag(outer, int, 404, 4);
     u.tag(outer, float, 0, 4);
     let (graph, tags) = u.graph();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let row = Oracle::new(&graph, rules).row(tags[0], &tags);
         assert_eq!(row, [true, true, false], "{rules}");
     }
@@ -139,7 +139,7 @@ fn a_crowded_struct_lies_inside_others() {
 /// What a change added before it panicked is not lost.
 #[test]
 fn a_change_that_panics_is_taken_note_of() {
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let mut oracle = Oracle::new(Graph::new(), rules);
         let mut tags = Vec::new();
         let change = std::panic::AssertUnwindSafe(|| {
@@ -172,7 +172,7 @@ fn many_pairs_with_malformed_and_foreign_tags() {
     let (mut graph, tags) = u.graph();
     let node = graph.insert(&[Operand::String(b"no tag")]).unwrap();
     let tags = [tags[0], foreign, tags[1], graph.mark_tag(node), tags[2], foreign];
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(&graph, rules);
         let (matrix, classes) = (oracle.matrix(&tags), oracle.classes(&tags));
         let rows = tags.map(|tag| oracle.row(tag, &tags));
@@ -198,7 +198,7 @@ fn both_formats_under_one_root() {
             let shape = *rng.pick(&[Shape::Any, Shape::Parented]);
             random::graph(&mut rng, &random::Universe { format, structs: 6, tags: 25, shape })
         });
-        let mut oracles = RULES.map(|rules| Oracle::new(Graph::new(), rules));
+        let mut oracles = AliasRule::ALL.map(|rules| Oracle::new(Graph::new(), rules));
         for part in &parts {
             for oracle in &mut oracles {
                 oracle.update(|graph| {
@@ -290,7 +290,7 @@ fn many_regular_tags_under_two_roots() {
         }
         let (graph, tags) = u.graph();
         let (first, second) = tags.split_at(count);
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rules);
             for at in 0..count {
                 let other = (at + 1) % count;
@@ -318,7 +318,7 @@ fn constant_and_foreign_tags() {
     b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();
     let foreign = other.tags().nth(2).unwrap();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(&graph, rules);
         assert!(oracle.is_constant(constant) && !oracle.is_constant(plain), "{rules}");
         assert!(!oracle.is_constant(None) && !oracle.is_constant(foreign), "{rules}");

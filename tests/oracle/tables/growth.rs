@@ -5,7 +5,6 @@ use std::borrow::Borrow;
 use super::many::many_classes;
 use pretty_assertions::assert_eq;
 use tbaa::{Access, AliasResult, AliasRule, Format, Graph, Oracle, SizedField, TagId};
-use tbaa_tests::engines::RULES;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -30,7 +29,7 @@ fn a_graph_put_in_place_of_another_is_read_anew() {
 /// that whatever is kept of the old one gives wrong answers.
 #[test]
 fn a_populated_graph_put_in_place_of_another_is_read_anew() {
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         for seed in 1..=setting("TBAA_GRAPHS", 3) as u64 {
             let graph = |format, seed| {
                 let mut rng = Rng(seed);
@@ -75,7 +74,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
         [(u, int, 0), (u, float, 4), (u, float, 0), (own, float, 4)]
             .map(|(base, access, offset)| b.struct_tag(base, access, offset).unwrap())
     };
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let mut oracle = Oracle::new(Graph::new(), rules);
         let (mut tags, mut rng) = (Vec::new(), Rng(7));
         let mut asked: Vec<(TagId, TagId, bool)> = Vec::new();

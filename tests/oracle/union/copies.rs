@@ -58,7 +58,7 @@ fn errno_is_any_of_its_tags() {
     let s_x = u.tag(s, int, 0, 0);
     let s_y = u.tag(s, float, 4, 0);
     let world = World::new(u);
-    for rules in tbaa_tests::engines::RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(&world.graph, rules);
         let ask = |tag: usize| oracle.alias_any(world.tags[tag], [world.tags[errno]]);
         assert_eq!([errno, f, s_x, s_y].map(ask), {

@@ -4,7 +4,7 @@ use tbaa::explain::Clause;
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
 
 use super::World;
-use tbaa_tests::engines::{RULES, every_engine};
+use tbaa_tests::engines::every_engine;
 use tbaa_tests::universe::Universe;
 
 /// A class without data is a member of its own, and no part of what is beside it.
@@ -48,7 +48,8 @@ fn most_generic_tags() {
             graph.insert_tag(tag).unwrap()
         });
         let char = graph.ty(parts(&graph, of_int).access).parent().unwrap();
-        for (rules, size) in RULES.into_iter().zip([Size::Unknown, Size::Bytes(4), Size::Bytes(4)])
+        for (rules, size) in
+            AliasRule::ALL.into_iter().zip([Size::Unknown, Size::Bytes(4), Size::Bytes(4)])
         {
             let oracle = Oracle::new(&graph, rules);
             let whole = |immutable| {
@@ -181,7 +182,7 @@ fn a_class_without_data() {
     let text = include_bytes!("../../fixtures/text/empty_class.ll");
     let module = tbaa_ir::read(text).unwrap();
     let tags = module.attached_tags();
-    for rules in RULES {
+    for rules in AliasRule::ALL {
         let oracle = Oracle::new(module.graph(), rules);
         let row = |a| -> String {
             tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect()
@@ -225,7 +226,7 @@ fn a_promise_ends_dependences_on_what_was_read() {
     let int = b.scalar_type("int", root).unwrap();
     let constant = Access::from(b.immutable_struct_tag(int, int, 0).unwrap());
     let plain = Access::from(b.struct_tag(int, int, 0).unwrap());
-    for rule in RULES {
+    for rule in AliasRule::ALL {
         let oracle = Oracle::new(&graph, rule);
         let words = |first: Access, second: Access| {
             oracle.may_conflict(first, second).map(|conflict| conflict.to_string())

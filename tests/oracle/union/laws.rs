@@ -5,7 +5,6 @@ use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
 use tbaa_tests::Rng;
-use tbaa_tests::engines::RULES;
 use tbaa_tests::universe::{self, Taste, Universe};
 use tbaa_tests::{naive, setting};
 
@@ -38,7 +37,7 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
             let format = node.format();
             let whole = Tag { base: ty, access: ty, offset: 0, size, immutable: false, format };
             let whole = graph.insert_tag(whole).unwrap();
-            for oracle in RULES.map(|rules| Oracle::new(&graph, rules)) {
+            for oracle in AliasRule::ALL.map(|rules| Oracle::new(&graph, rules)) {
                 for &tag in &tags {
                     // Up from the access type; old aggregates have no parent.
                     let mut up = graph.tag(tag).unwrap().access;
@@ -60,7 +59,7 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
 fn a_larger_access_aliases_no_less() {
     each_universe(Taste::Wild, 4, |seed, _, u, _| {
         let (graph, tags) = u.graph();
-        for oracle in RULES.map(|rule| Oracle::new(&graph, rule)) {
+        for oracle in AliasRule::ALL.map(|rule| Oracle::new(&graph, rule)) {
             for &a in &tags {
                 for &b in &tags {
                     let what = |size: u64| {
@@ -138,7 +137,7 @@ fn without_overlap_the_rules_are_one() {
     each_universe(Taste::Tame, 1, |seed, _, u, _| {
         let (graph, tags) = u.graph();
         let mut verifier = Verifier::new(&graph);
-        let [llvm, union, strict] = RULES.map(|rules| Oracle::new(&graph, rules));
+        let [llvm, union, strict] = AliasRule::ALL.map(|rules| Oracle::new(&graph, rules));
         for (i, &a) in tags.iter().enumerate() {
             verifier.check(a).unwrap();
             for &b in &tags[i..] {
@@ -169,7 +168,7 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     each_universe(Taste::Wild, 1, |_, sized, u, _| {
         let (graph, tags) = u.graph();
         let mut verifier = Verifier::new(&graph);
-        let [llvm, union, _] = RULES.map(|rules| Oracle::new(&graph, rules));
+        let [llvm, union, _] = AliasRule::ALL.map(|rules| Oracle::new(&graph, rules));
         let tags: Vec<_> = tags.into_iter().filter(|&tag| verifier.check(tag).is_ok()).collect();
         for (i, &a) in tags.iter().enumerate().filter(|_| sized) {
             for &b in &tags[i..] {

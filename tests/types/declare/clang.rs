@@ -213,7 +213,7 @@ fn tags_are_clangs() {
 type Attached = (Option<tbaa::TagId>, Option<tbaa::CopyId>);
 
 /// What is attached to the last access of each function.
-fn last_accesses(module: &tbaa_ir::Module) -> std::collections::HashMap<String, Attached> {
+fn last_accesses(module: &tbaa_ir::Module<'_>) -> std::collections::HashMap<String, Attached> {
     let names: Vec<_> = module.functions().map(String::from_utf8_lossy).collect();
     let mut last = std::collections::HashMap::new();
     for instruction in module.instructions() {

@@ -2,7 +2,6 @@
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
 use tbaa::{Access, AccessKind, AliasRule, BuildError, Graph, Oracle, Session, Size};
-use tbaa_tests::engines::RULES;
 
 const POLICIES: [Policy; 2] = [Policy::Clang, Policy::Rfc];
 /// Types in the order of declaration, each with paths that it makes possible.
@@ -27,7 +26,7 @@ fn steps() -> Vec<(Record, &'static [&'static str])> {
 #[test]
 fn a_session_answers_as_its_parts_do() {
     for policy in POLICIES {
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             let types = || Declarations::new(Target::x86_64());
             let mut session = Session::new(types(), policy, rules);
             let (mut lowering, mut graph) = (types().into_tagged(policy), Graph::new());
@@ -152,7 +151,7 @@ fn sizes_are_monotone() {
     let paths: Vec<&str> = include_str!("../../fixtures/types/monotone.txt").lines().collect();
     let sizes = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64, 1 << 40, u64::MAX];
     for policy in POLICIES {
-        for rules in RULES {
+        for rules in AliasRule::ALL {
             // Rule `llvm` looks at sizes nowhere, and so at no tag of policy `rfc`.
             if policy == Policy::Rfc && rules == AliasRule::Llvm {
                 continue;

@@ -34,18 +34,18 @@ pub enum Code {
 
 /// A text that is no code.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnknownCode {
+pub struct UnknownCodeError {
     /// The text.
     pub text: String,
 }
 
-impl fmt::Display for UnknownCode {
+impl fmt::Display for UnknownCodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} is not a code; a code is written as TBAA013 or TBAA101", self.text)
     }
 }
 
-impl std::error::Error for UnknownCode {}
+impl std::error::Error for UnknownCodeError {}
 
 impl Code {
     /// Returns every code, in order of number.
@@ -104,14 +104,14 @@ impl fmt::Display for Code {
 }
 
 impl FromStr for Code {
-    type Err = UnknownCode;
+    type Err = UnknownCodeError;
 
-    fn from_str(text: &str) -> Result<Code, UnknownCode> {
+    fn from_str(text: &str) -> Result<Code, UnknownCodeError> {
         let digits = text.strip_prefix("TBAA").filter(|digits| digits.len() == 3);
         let number = digits.and_then(|digits| digits.parse().ok());
         Code::all()
             .find(|code| Some(code.number()) == number)
-            .ok_or_else(|| UnknownCode { text: text.to_owned() })
+            .ok_or_else(|| UnknownCodeError { text: text.to_owned() })
     }
 }
 
@@ -122,9 +122,9 @@ impl From<Code> for String {
 }
 
 impl TryFrom<String> for Code {
-    type Error = UnknownCode;
+    type Error = UnknownCodeError;
 
-    fn try_from(text: String) -> Result<Code, UnknownCode> {
+    fn try_from(text: String) -> Result<Code, UnknownCodeError> {
         text.parse()
     }
 }

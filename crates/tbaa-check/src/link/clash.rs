@@ -14,13 +14,13 @@ pub struct Clash {
     /// The name's bytes.
     pub name: Vec<u8>,
     /// The types, in the order of the merged graph.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<LinkedType>,
 }
 
 /// One of the types of a [`Clash`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Body {
+pub struct LinkedType {
     /// The type in the merged graph.
     pub ty: TypeId,
     /// The module that has it; of several, the first by name.
@@ -36,7 +36,7 @@ fn may_be_one(a: &[u32], b: &[u32]) -> bool {
 }
 
 /// Whether one module has all bodies, as scalars.
-fn are_scalars_of_one(bodies: &[Body]) -> bool {
+fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     let has_all =
         |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
     bodies.first().is_some_and(|first| first.scalar_of.iter().any(has_all))
@@ -44,7 +44,7 @@ fn are_scalars_of_one(bodies: &[Body]) -> bool {
 
 /// Finds the names with several bodies.
 pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clash> {
-    let mut named: IndexMap<(TypeId, &[u8]), Vec<Body>> = IndexMap::default();
+    let mut named: IndexMap<(TypeId, &[u8]), Vec<LinkedType>> = IndexMap::default();
     for (&id, (_, facts)) in ids.iter().zip(&summary.nodes) {
         let Some(ty) = graph.type_of(id) else { continue };
         let node = graph.ty(ty);
@@ -54,7 +54,7 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
         if node.kind() != TypeKind::Root {
             let module = summary.modules[facts.module as usize].clone();
             let scalar_of = facts.scalar_of.clone();
-            named.entry((root, name)).or_default().push(Body { ty, module, scalar_of });
+            named.entry((root, name)).or_default().push(LinkedType { ty, module, scalar_of });
         }
     }
     let mut clashes: Vec<Clash> = named

@@ -54,7 +54,7 @@ mod clash;
 mod portable;
 mod summary;
 
-pub use clash::{Body, Clash, LinkedOracle};
+pub use clash::{Clash, LinkedOracle, LinkedType};
 pub use summary::{NodeMap, Summary};
 
 use tbaa::AliasRule;

@@ -66,7 +66,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
 /// What is known of memory within a block.
 struct State<'s> {
     subject: &'s Subject<'s>,
-    module: &'s Module,
+    module: &'s Module<'s>,
     oracle: &'s Oracle<&'s Graph>,
     /// The last access to each place since the block began or memory changed in
     /// ways that tags do not describe, by its index and its number in the block.
@@ -82,7 +82,11 @@ struct State<'s> {
 }
 
 impl<'s> State<'s> {
-    fn new(subject: &'s Subject<'s>, module: &'s Module, oracle: &'s Oracle<&'s Graph>) -> Self {
+    fn new(
+        subject: &'s Subject<'s>,
+        module: &'s Module<'s>,
+        oracle: &'s Oracle<&'s Graph>,
+    ) -> Self {
         State {
             subject,
             module,
@@ -166,7 +170,7 @@ impl<'s> State<'s> {
 fn found(
     subject: &Subject<'_>,
     report: &mut Report<'_>,
-    module: &Module,
+    module: &Module<'_>,
     earlier: usize,
     later: usize,
 ) {
@@ -195,7 +199,7 @@ fn found(
     let verb = if stored { "stored" } else { "read" };
     found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
     found.note(note);
-    let is_c = memchr::memmem::find(subject.text, b"language: DW_LANG_C").is_some();
+    let is_c = memchr::memmem::find(module.text(), b"language: DW_LANG_C").is_some();
     found.advise(match is_c {
         true => {
             "copy the bytes with memcpy, access both through one type, or through a union that has \
@@ -209,7 +213,7 @@ fn found(
 }
 
 /// Stores to what a tag calls immutable.
-fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let path = |tag: TagId| -> Option<(bool, (TypeId, TypeId, u64))> {
         let tag = graph.tag(tag).ok()?;

@@ -12,7 +12,7 @@ const COMPARED: usize = 32;
 
 pub(super) fn look(
     subject: &Subject<'_>,
-    module: &Module,
+    module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
     body: &Function<'_>,
     report: &mut Report<'_>,

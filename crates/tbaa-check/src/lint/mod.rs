@@ -29,8 +29,7 @@ use report::Report;
 use tbaa::Graph;
 use tbaa_ir::Module;
 
-/// Reports what is suspicious in a module that was read from `text`, in order
-/// of place.
+/// Reports what is suspicious in a module, in order of place.
 ///
 /// The lints see unused nodes only if the module was read with
 /// [`Keep::All`](tbaa_ir::Keep::All).
@@ -51,13 +50,13 @@ use tbaa_ir::Module;
 /// !2 = !{!"root"}
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let found = lint::lint(&module, text, &lint::Options::default());
+/// let found = lint::lint(&module, &lint::Options::default());
 /// assert!(found.iter().any(|it| it.code.to_string() == "TBAA101"));
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
 #[must_use]
-pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
-    repair::run(module, text, |subject| run(subject, options))
+pub fn lint(module: &Module<'_>, options: &Options) -> Findings {
+    repair::run(module, |subject| run(subject, options))
 }
 
 /// As [`lint`], for a graph that was not read from a text: runs only the lints of types

@@ -8,7 +8,7 @@ use tbaa::parts::encoding::{Form, SCALAR_FLAG};
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::wellformed::Verifier;
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
-use tbaa_ir::{Module, operand_span};
+use tbaa_ir::Module;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     types_as_tags(subject, report);
@@ -26,10 +26,10 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut verifier = Verifier::new(graph);
     let mut seen = HashSet::default();
     for instruction in module.instructions() {
-        let (Some(tag), Some(span)) = (instruction.tag, instruction.tag_span(subject.text)) else {
+        let (Some(tag), Some(span)) = (instruction.tag, module.tag_span(instruction)) else {
             continue;
         };
-        let attached = &subject.text[span.clone()];
+        let attached = &module.text()[span.clone()];
         // A tag of this type may stand in the text as well, and be the same to
         // the reader.
         let numbered = numbered(module, attached);
@@ -39,8 +39,9 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         let old_type = match graph.operand(node, old.name()) {
             Some(Operand::String(_)) => true,
             // What an inline type has become says nothing of it.
-            _ => operand_span(subject.text, span.start, old.name())
-                .is_some_and(|operand| is_string(&subject.text[operand])),
+            _ => module
+                .operand_span(span.start, old.name())
+                .is_some_and(|operand| is_string(&module.text()[operand])),
         };
         let size = new.size().and_then(|size| graph.operand(node, size));
         let new_type = size.is_some_and(|operand| operand.int().is_some());
@@ -50,8 +51,8 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         let accepted = verifier.check(tag).is_ok();
         // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
         let same_type = match numbered {
-            Some(node) => graph.operand_count(node) == 2,
-            None => operand_span(subject.text, span.start, SCALAR_FLAG).is_none(),
+            Some(node) => graph.operand(node, SCALAR_FLAG).is_none(),
+            None => module.operand_span(span.start, SCALAR_FLAG).is_none(),
         };
         let name = subject.name(node);
         let message = || format!("type node {name} is attached as a tag");
@@ -78,7 +79,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 /// The node that a reference such as `!5` is to, as the text defines it.
-fn numbered(module: &Module, reference: &[u8]) -> Option<NodeId> {
+fn numbered(module: &Module<'_>, reference: &[u8]) -> Option<NodeId> {
     let digits = std::str::from_utf8(reference.strip_prefix(b"!")?).ok()?;
     module.node(digits.trim().parse().ok()?)
 }

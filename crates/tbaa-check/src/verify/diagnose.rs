@@ -36,8 +36,8 @@ impl Options {
     }
 }
 
-/// Reports everything that is ill formed in a module that was read from `text`,
-/// in order of place, within the limits of `options`.
+/// Reports everything that is ill formed in a module, in order of place, within the limits of
+/// `options`.
 ///
 /// By every rule it reports operands of metadata nodes that LLVM cannot read. By rule `llvm` it
 /// reports what LLVM 22's verifier rejects, and what breaks the rules of `tbaa.struct`: for each
@@ -59,16 +59,16 @@ impl Options {
 /// !2 = !{!"root"}
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let found = verify::verify(&module, text, AliasRule::Llvm);
+/// let found = verify::verify(&module, AliasRule::Llvm);
 /// let first = found.iter().next().unwrap();
 /// assert_eq!(first.code.to_string(), "TBAA011");
 /// assert_eq!(&text[first.primary.as_ref().unwrap().span.clone()], b"i64 4");
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
 #[must_use]
-pub fn verify(module: &Module, text: &[u8], options: impl Into<Options>) -> Findings {
+pub fn verify(module: &Module<'_>, options: impl Into<Options>) -> Findings {
     let options = options.into();
-    repair::run(module, text, |subject| run(subject, options))
+    repair::run(module, |subject| run(subject, options))
 }
 
 /// As [`verify`], for a graph that was not read from a text.
@@ -98,11 +98,11 @@ fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
 /// takes nothing of the module.
 fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
     let Some(module) = subject.module else { return };
-    module.unreadable(subject.text, |Unreadable { span, why }| {
+    module.unreadable(|Unreadable { span, why }| {
         if !found.admits(Code::Rule(Rule::Unreadable)) {
             return;
         }
-        let operand = shortened(&subject.text[span.clone()]);
+        let operand = shortened(&module.text()[span.clone()]);
         let (message, help) = match why {
             WhyUnreadable::Untyped => (
                 format!("{operand} has no type, and LLVM reads no integer without one"),
@@ -178,7 +178,7 @@ impl<'a> Uses<'a> {
 fn instructions(subject: &Subject<'_>, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
-        if instruction.tag.is_none() || takes_tag(subject, instruction) {
+        if instruction.tag.is_none() || takes_tag(module, instruction) {
             continue;
         }
         if !found.admits(Code::Rule(Rule::Instruction)) {
@@ -194,7 +194,7 @@ fn instructions(subject: &Subject<'_>, found: &mut Findings) {
     }
 }
 
-fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
+fn takes_tag(module: &Module<'_>, instruction: &Instruction) -> bool {
     match instruction.opcode {
         Opcode::Other => false,
         Opcode::Call => !instruction.ends_block(subject.text),
@@ -206,18 +206,17 @@ fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
 /// alone, so the text is looked at again.
 fn errno(subject: &Subject<'_>, found: &mut Findings) {
     const NAME: &[u8] = b"!llvm.errno.tbaa";
-    if subject.module.is_none_or(|module| !module.errno_tags().is_empty()) {
-        return;
-    }
-    for at in memchr::memmem::find_iter(subject.text, NAME) {
+    let module = subject.module.filter(|module| module.errno_tags().is_empty());
+    let Some(text) = module.map(Module::text) else { return };
+    for at in memchr::memmem::find_iter(text, NAME) {
         let ends = |byte: &&u8| **byte == b'\n' || !byte.is_ascii_whitespace();
-        let before = subject.text[..at].iter().rev().find(ends);
+        let before = text[..at].iter().rev().find(ends);
         let mut end = at + NAME.len();
         let mut is_empty = before.is_none_or(|&byte| byte == b'\n');
         for token in [b'=', b'!', b'{', b'}'] {
-            let rest = subject.text[end..].trim_ascii_start();
+            let rest = text[end..].trim_ascii_start();
             is_empty &= rest.first() == Some(&token);
-            end = (subject.text.len() - rest.len() + 1).min(subject.text.len());
+            end = (text.len() - rest.len() + 1).min(text.len());
         }
         if is_empty && found.admits(Code::Rule(Rule::ErrnoEmpty)) {
             let mut diagnostic =

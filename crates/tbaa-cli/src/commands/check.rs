@@ -51,16 +51,14 @@ pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure>
     let outcome = findings::run(&args.input, args.format, out, |path, out| {
         let input = open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {
-            Content::Module(module) => {
-                lint(module, input.text(), &lints).and(verify(module, input.text(), rules))
-            }
-            Content::Spec(_) if args.format != FindingFormat::Text => {
+            Content::Module(module) => lint(module, &lints).and(verify(module, rules)),
+            Content::Spec(..) if args.format != FindingFormat::Text => {
                 return Err(Failure::unusable(format!(
                     "{} is a spec, whose answers are checked as text: leave --format out",
                     input.file()
                 )));
             }
-            Content::Spec(built) => {
+            Content::Spec(built, _) => {
                 let count = spec(&input, built, out)?;
                 total.specs += 1;
                 total.checked += count.checked;

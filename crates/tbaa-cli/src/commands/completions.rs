@@ -70,8 +70,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         let built = Spec::load(std::str::from_utf8(&text).ok()?).ok()?;
         return Some(built.tags().keys().map(|name| (name.clone(), String::new())).collect());
     }
-    let module = tbaa_ir::read(&text).ok()?;
-    let names = Names::of_module(&module, &text);
+    let module = tbaa_ir::read(text).ok()?;
+    let names = Names::of_module(&module);
     if current.starts_with('@') {
         return Some(in_functions(&module, &names, current));
     }
@@ -92,7 +92,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         offered.extend(numbers);
         return Some(offered);
     }
-    let debug = DebugInfo::new(&text);
+    let debug = DebugInfo::new(&module);
     let lines: BTreeSet<_> = module
         .instructions()
         .iter()
@@ -104,7 +104,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
 }
 
 /// The functions that have accesses, and of one that is named its accesses.
-fn in_functions(module: &Module, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
+fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
         let instructions = in_function(module, function);

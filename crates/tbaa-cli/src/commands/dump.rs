@@ -53,7 +53,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
                 let named = graph.tags().map(|tag| (names.tag(tag), tag));
                 write_named(graph, &numbering, named, out)?;
             }
-            Content::Spec(built) => {
+            Content::Spec(built, _) => {
                 let named = built.tags().iter().map(|(name, &tag)| (name, tag));
                 write_named(graph, &numbering, named, out)?;
             }

@@ -85,8 +85,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         let answers: Vec<Answer> = pairs.iter().map(answer).collect();
         return Ok(write_json(&answers, out)?);
     }
-    let others = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict].into_iter();
-    let others = others.filter(|&other| other != rules);
+    let others = AliasRule::ALL.into_iter().filter(|&other| other != rules);
     let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
     for (index, group) in alike(&input, &pairs).iter().enumerate() {
         if index > 0 {
@@ -144,7 +143,7 @@ fn one(
         let name = match (&input.content, found.tag) {
             (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),
             (Content::Module(_), _) => input.found_name(&names, &found),
-            (Content::Spec(_), _) => printable(asked.as_bytes()),
+            (Content::Spec(..), _) => printable(asked.as_bytes()),
         };
         match found.tag {
             Some(tag) => writeln!(out, "  {side}: {name} = {}", says(input, tag))?,

@@ -54,9 +54,10 @@ impl Findings {
     /// What clang made of C or C++ is shown at the lines of the program, where debug
     /// information has them all.
     fn placed(&self) -> Placed<'_> {
-        let (file, text) = (self.input.file(), self.input.text());
-        let debug = self.input.is_compiled().then(|| DebugInfo::new(text));
-        let own = (Cow::Borrowed(file), Cow::Borrowed(text));
+        let input = &self.input;
+        let module = input.module().ok().filter(|_| input.is_compiled());
+        let debug = module.map(DebugInfo::new);
+        let own = (Cow::Borrowed(input.file()), Cow::Borrowed(input.text()));
         let mut placed = Placed { texts: vec![own], findings: Vec::new() };
         for finding in &self.found {
             let found =

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     let input = Input::open(args.flags.of(&args.input).as_written())?;
     let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =
-        instrument(input.text(), module, Form::Assembly).map_err(|error| input.wrong(&error))?;
+        instrument(module, Form::Assembly).map_err(|error| input.wrong(&error))?;
     let source = Source::new(input.file(), input.text());
     let rows: Vec<_> = skipped
         .iter()

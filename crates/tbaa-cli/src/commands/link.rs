@@ -83,9 +83,11 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     }
     match args.format {
         LinkFormat::Llvm => {
-            writeln!(out, "{NEW_NUMBERS}")?;
             for line in definitions(types.context()) {
                 writeln!(out, "{line}")?;
+            }
+            if linked.graph().node_count() > 0 {
+                writeln!(out, "{NEW_NUMBERS}")?;
             }
             out.write_all(tbaa_ir::write(linked.graph()).as_bytes())?;
         }

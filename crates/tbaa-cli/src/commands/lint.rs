@@ -97,8 +97,8 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
             ));
         }
         let found = match &input.content {
-            Content::Module(module) => lint(module, input.text(), &options),
-            Content::Spec(built) => lint_graph(built.graph(), &options),
+            Content::Module(module) => lint(module, &options),
+            Content::Spec(built, _) => lint_graph(built.graph(), &options),
         };
         Ok(Some(Findings { input, found }))
     })
@@ -107,8 +107,8 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
 /// Reads what is to be linted: nodes that nothing uses are worth a finding too.
 pub(super) fn open(origin: Origin<'_>) -> Result<Input, Failure> {
     let input = Input::open_keeping(origin.as_written(), Keep::All)?;
-    if let Content::Module(_) = &input.content
-        && is_optimized(input.text())
+    if let Content::Module(module) = &input.content
+        && is_optimized(module.text())
     {
         note(format!(
             "{} has been optimised: lints find more in code before optimisation, such as that of \

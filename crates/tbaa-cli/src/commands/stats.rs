@@ -120,7 +120,7 @@ impl Figures {
             struct_copies: graph.copies().count(),
             code: match &input.content {
                 Content::Module(module) => Some(code(input, module)),
-                Content::Spec(_) => None,
+                Content::Spec(..) => None,
             },
         }
     }
@@ -239,7 +239,7 @@ fn longest(
     Some(length.into_iter().max().unwrap_or(0))
 }
 
-fn most_used(input: &Input, module: &Module) -> Vec<Used> {
+fn most_used(input: &Input, module: &Module<'_>) -> Vec<Used> {
     let mut counts = vec![0; module.graph().tag_count()];
     for tag in module.instructions().iter().filter_map(|instruction| instruction.tag) {
         counts[tag.index()] += 1;
@@ -257,7 +257,7 @@ fn most_used(input: &Input, module: &Module) -> Vec<Used> {
     used.collect()
 }
 
-fn code(input: &Input, module: &Module) -> Code {
+fn code(input: &Input, module: &Module<'_>) -> Code {
     let mut code = Code {
         functions: module.functions().len(),
         errno_tags: module.errno_tags().len(),

@@ -84,11 +84,11 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
 /// so have `!tbaa` and `!tbaa.struct`.
 pub(super) fn write(
     input: &Input,
-    module: &Module,
+    module: &Module<'_>,
     mut keep: impl FnMut(usize) -> bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let mut rewriter = Rewriter::new(input.text(), module);
+    let mut rewriter = Rewriter::new(module);
     for index in 0..module.instructions().len() {
         if !keep(index) {
             rewriter.set_metadata(index, "tbaa", None);

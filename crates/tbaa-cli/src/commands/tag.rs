@@ -64,10 +64,10 @@ impl Tagging {
     /// Reads the module as its front end made it, gives it tags, and says which.
     pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
-        let (text, module) = (input.text(), input.module()?);
+        let module = input.module()?;
         let fail =
             |error: &dyn std::fmt::Display| Failure::unusable(format!("{}: {error}", input.file()));
-        let tags = tag(text, module, &self.options()).map_err(|error| fail(&error))?;
+        let tags = tag(module, &self.options()).map_err(|error| fail(&error))?;
         let reasons = tags.reasons();
         for name in &tags.unknown {
             note(format!("{} has no type %{name}", input.file()));
@@ -79,7 +79,8 @@ impl Tagging {
             note(format!("{count:>7}  {why}"));
         }
         if self.list {
-            let (debug, source) = (DebugInfo::new(text), Source::new(input.file(), text));
+            let (debug, source) =
+                (DebugInfo::new(module), Source::new(input.file(), module.text()));
             let wanted = |why| !matches!(why, Untagged::Slot | Untagged::Tagged);
             for &UntaggedAccess { instruction: at, why } in
                 tags.untagged.iter().filter(|it| wanted(it.why))
@@ -96,7 +97,7 @@ impl Tagging {
         if self.elements {
             note(format!("and to this: {ELEMENTS_PROMISE}"));
         }
-        let new = tags.to_bytes(text, module).map_err(|error| input.wrong(&error))?;
+        let new = tags.to_bytes(module).map_err(|error| input.wrong(&error))?;
         Ok((input.file().to_owned(), new))
     }
 }

@@ -68,7 +68,7 @@ impl FileTypes {
         if let Content::Module(module) = &input.content {
             let at = |offset, message| Failure::at(&file, input.text(), offset, message);
             let names = module
-                .read_types(input.text(), &mut context)
+                .read_types(&mut context)
                 .map_err(|error| at(error.offset, error.kind.to_string()))?;
             numbers = names.numbers().map(|(number, ty)| (ty, number)).collect();
             if let Some((text, offset)) = module.data_layout() {

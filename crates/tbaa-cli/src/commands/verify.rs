@@ -45,8 +45,8 @@ pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure
     findings::run(&args.input, args.format, out, |path, _| {
         let input = Input::open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {
-            Content::Module(module) => verify(module, input.text(), options),
-            Content::Spec(built) => verify_graph(built.graph(), options),
+            Content::Module(module) => verify(module, options),
+            Content::Spec(built, _) => verify_graph(built.graph(), options),
         };
         Ok(Some(Findings { input, found }))
     })

@@ -105,11 +105,11 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
             Opcode::AtomicRmw | Opcode::CmpXchg => "an atomic update of",
             _ => verb,
         };
-        let sizes = || Sizes::new(&input.text, module).of(module.access_type(instruction));
+        let sizes = || Sizes::new(module).of(module.access_type(instruction));
         size = size.or_else(|| Some(sizes()?.store));
     }
     let place = match (&input.content, found.tag) {
-        (Content::Spec(_), Some(tag)) => input.label(tag),
+        (Content::Spec(..), Some(tag)) => input.label(tag),
         _ => names.place_of(tag),
     };
     let mut parts = Vec::new();

@@ -153,7 +153,7 @@ fn round_trip(graph: &Graph) {
     assert_eq!(read.graph, tagged);
     assert_eq!(read.accesses.len(), graph.tag_count());
     // And what LLVM prints.
-    let printed = tbaa_ir::read(code.text().as_bytes()).unwrap();
+    let printed = tbaa_ir::read(code.text().into_bytes()).unwrap();
     assert_eq!(printed.graph(), &read.graph);
 }
 
@@ -172,7 +172,7 @@ fn cycles_are_read() {
     store.set_metadata(b.as_value(), TBAA).unwrap();
     let read = ModuleTags::read(&code.module).unwrap();
     assert_eq!(read.graph.node_count(), 2);
-    let tag = read.accesses[0].1;
+    let tag = read.accesses[0].id;
     assert!(tbaa::wellformed::Verifier::new(&read.graph).check(tag).is_err());
     assert!(Oracle::new(&read.graph, AliasRule::Union).may_alias(tag, tag));
 }

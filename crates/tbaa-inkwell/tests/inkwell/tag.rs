@@ -9,7 +9,7 @@ fn attached(module: &inkwell::module::Module<'_>) -> Vec<String> {
     let tags = ModuleTags::read(module).unwrap();
     let node =
         |tag| tbaa_ir::write_operands(&tags.graph, tags.graph.tag_node(tag), |_| String::new());
-    tags.accesses.iter().map(|&(at, tag)| format!("{at} {}", node(tag))).collect()
+    tags.accesses.iter().map(|it| format!("{} {}", it.instruction, node(it.id))).collect()
 }
 
 #[test]
@@ -21,8 +21,8 @@ fn a_live_module_gets_the_tags_of_its_text() {
         let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-fno-strict-aliasing", "-g"];
         let text = llvm.clang(&file, &flags);
         let read = tbaa_ir::read(&text).unwrap();
-        let tags = match tbaa_tag::tag(&text, &read, &TagOptions::new().elements()) {
-            Ok(tags) => tags.to_bytes(&text, &read).unwrap(),
+        let tags = match tbaa_tag::tag(&read, &TagOptions::new().elements()) {
+            Ok(tags) => tags.to_bytes(&read).unwrap(),
             Err(_) => continue,
         };
         let parse = |mut text: Vec<u8>| {

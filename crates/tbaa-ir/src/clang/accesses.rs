@@ -89,7 +89,7 @@ impl ClangAccesses {
                 found.endless.push(record);
                 continue;
             }
-            let c = format!("extern {} tbaa_of_{object};", types.display_with(record, true));
+            let c = format!("extern {} tbaa_of_{object};", types.display_with_keywords(record));
             found.lines.push(Line { record, c, access: None });
             // A macro may have a member's name, as C libraries' do.
             for name in walk.names {

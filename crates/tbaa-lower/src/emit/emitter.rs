@@ -6,6 +6,7 @@ use super::check::{TagCheck, TagCheckError};
 use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand, Storage};
+use tbaa::parts::TagParts;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 
@@ -189,17 +190,14 @@ impl<S: Sink> Emitter<S> {
         tag: TagId,
         marked: S::Node,
     ) -> Result<S::Node, EmitError<S::Error>> {
-        if !graph.tag(tag).is_ok_and(|tag| tag.immutable) {
-            return Ok(marked);
-        }
+        let Some(read) = graph.tag(tag).ok().filter(|it| it.immutable) else { return Ok(marked) };
         let node = graph.tag_node(tag);
         let Emitter { sink, graphs, .. } = self;
         let emitted = graphs.entry(graph.stamp()).or_default();
         if let Some(known) = emitted.mutable.get(&tag) {
             return Ok(known.clone());
         }
-        // The mark is a tag's last operand.
-        let operands = graph.operand_count(node).saturating_sub(1);
+        let operands = TagParts::immutable_position(read.format);
         let made = make(sink, graph, &emitted.nodes, node, operands)?;
         emitted.mutable.insert(tag, made.clone());
         Ok(made)

@@ -17,7 +17,7 @@ const WITHOUT_TAGS: [&str; 6] =
 /// Gives a module tags, and returns its text.
 fn tagged(text: &[u8], options: &Options) -> Vec<u8> {
     let module = tbaa_ir::read(text).unwrap();
-    tag(text, &module, options).unwrap().to_bytes(text, &module).unwrap()
+    tag(&module, options).unwrap().to_bytes(&module).unwrap()
 }
 
 /// Optimises a module at a level, runs it, and returns what it prints.

@@ -41,7 +41,7 @@ fn listed(words: &str, body: &str) -> String {
         ),
     };
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let tags = match tag(text.as_bytes(), &module, &options(words)) {
+    let tags = match tag(&module, &options(words)) {
         Ok(tags) => tags,
         Err(error) => return error.to_string(),
     };

@@ -69,7 +69,7 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     };
     let module = tbaa_ir::read(&text).unwrap();
     let form = if way == WAYS[1].0 { Form::Calls } else { Form::Assembly };
-    let checked = instrument(&text, &module, form).unwrap();
+    let checked = instrument(&module, form).unwrap();
     // Some functions ask for none.
     let left = checked.skipped.iter().filter(|it| it.reason != SkipReason::Disabled);
     assert_eq!(left.count(), 0, "{name}: {:?}", checked.skipped);

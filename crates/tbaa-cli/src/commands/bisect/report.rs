@@ -65,7 +65,7 @@ impl Found {
         for (number, it) in (1..).zip(&guilty) {
             let Guilty { input, instruction, function, .. } = it;
             let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
-            let debug = DebugInfo::new(input.text());
+            let debug = DebugInfo::new(input.module()?);
             // The source is what the reader knows; the text has the instruction.
             match debug.location(instruction).filter(|source| source.line > 0) {
                 Some(source) => {

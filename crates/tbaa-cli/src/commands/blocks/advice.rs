@@ -263,7 +263,7 @@ impl<'a> Advisor<'a> {
                     "declare the member function {keyword}, after its parameters, if no other \
                      pointer leads to this object"
                 )),
-                Some(Parameter::Other) => None,
+                Some(_) => None,
                 None => {
                     Some(format!("declare parameter {} {keyword} {condition}", printable(found)))
                 }

@@ -338,7 +338,7 @@ pub(super) fn blocked_loads(
 }
 
 /// Says why nothing is listed.
-fn say_why(module: &Module, wanted: &Wanted) {
+fn say_why(module: &Module<'_>, wanted: &Wanted) {
     match &wanted.accesses {
         None if module.functions().len() == 0 => note("no function here has a body"),
         None => note(
@@ -389,7 +389,7 @@ impl Wanted {
     }
 
     /// The function that it is all in, if it is one.
-    fn function(&self, module: &Module) -> Option<u32> {
+    fn function(&self, module: &Module<'_>) -> Option<u32> {
         let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
         let accesses = || self.accesses.iter().flatten().map(of);
         let first = self.function.or_else(|| accesses().next()?)?;
@@ -397,7 +397,7 @@ impl Wanted {
     }
 
     /// Names the accesses that have a wanted tag, not the tag.
-    fn by_access(mut self, module: &Module) -> Wanted {
+    fn by_access(mut self, module: &Module<'_>) -> Wanted {
         let all = |found: Found| {
             let is = move |at: &usize| match found.instruction {
                 Some(instruction) => instruction == *at,
@@ -418,7 +418,7 @@ impl Wanted {
         self.accesses.is_some()
     }
 
-    fn has_function(&self, module: &Module, function: u32) -> bool {
+    fn has_function(&self, module: &Module<'_>, function: u32) -> bool {
         let of = |found: &Found| {
             found.instruction.is_none_or(|it| module.instructions()[it].function == function)
         };
@@ -426,7 +426,7 @@ impl Wanted {
             && self.accesses.as_ref().is_none_or(|found| found.iter().any(of))
     }
 
-    fn has_load(&self, module: &Module, load: usize) -> bool {
+    fn has_load(&self, module: &Module<'_>, load: usize) -> bool {
         let instruction = &module.instructions()[load];
         let is = |found: &Found| match found.instruction {
             Some(index) => index == load,

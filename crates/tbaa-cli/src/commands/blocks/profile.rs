@@ -84,10 +84,10 @@ impl Profile {
     /// LLVM derives how often a block is run from the counts and weights of `!prof`.
     fn by_block(opt: Option<&str>, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
         let mut profile = Profile::default();
-        if memchr::memmem::find(judge.text, b"!\"function_entry_count\"").is_none() {
+        if memchr::memmem::find(judge.module.text(), b"!\"function_entry_count\"").is_none() {
             return profile;
         }
-        let printed = match block_counts(opt, judge.text) {
+        let printed = match block_counts(opt, judge.module.text()) {
             Ok(printed) => printed,
             Err(why) => {
                 note(format!("the profile in the module is not used: {why}"));

@@ -158,11 +158,11 @@ impl<'a> Prover<'a> {
     pub(super) fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, Failure> {
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let all = functions.iter().copied().collect();
-        let before = Places::of(&opt.optimised(judge.text)?, &all)?;
+        let before = Places::of(&opt.optimised(judge.module.text())?, &all)?;
         Ok(Prover { opt, judge, functions, before })
     }
 
-    fn module(&self) -> &'a Module {
+    fn module(&self) -> &'a Module<'a> {
         self.judge.module
     }
 
@@ -172,8 +172,8 @@ impl<'a> Prover<'a> {
 
     /// The name of a load's result without `%`.
     fn value(&self, load: usize) -> Option<&'a str> {
-        let span = self.module().instructions()[load].result_span(self.judge.text)?;
-        std::str::from_utf8(&self.judge.text[span]).ok()?.strip_prefix('%')
+        let span = self.module().result_span(&self.module().instructions()[load])?;
+        std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
     /// Whether LLVM keeps a load as the module is.
@@ -222,7 +222,7 @@ impl<'a> Prover<'a> {
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
         let [records, _] =
-            ask(&self.opt.program, &arguments, self.judge.text).map_err(Failure::unusable)?;
+            ask(&self.opt.program, &arguments, self.module().text()).map_err(Failure::unusable)?;
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
@@ -232,7 +232,7 @@ impl<'a> Prover<'a> {
         trials: impl IntoIterator<Item = &'t Trial>,
     ) -> Result<Vec<u8>, Failure> {
         let fail = |error: tbaa_ir::TextError| Failure::unusable(error.to_string());
-        let mut rewriter = Rewriter::new(self.judge.text, self.module());
+        let mut rewriter = Rewriter::new(self.module());
         let mut fresh = HashMap::new();
         for Trial { load, retagged } in trials {
             let like = self.module().instructions()[*load].tag;

@@ -383,8 +383,7 @@ impl Job<'_> {
     /// Puts checks into a module, where that can be done.
     fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result<(), Failure> {
         let text = fs::read(file)?;
-        let checked =
-            tbaa_ir::read(&text).and_then(|module| instrument(&text, &module, Form::Assembly));
+        let checked = tbaa_ir::read(&text).and_then(|module| instrument(&module, Form::Assembly));
         let why = match checked {
             Ok(checked) => {
                 fs::write(file, checked.text)?;

@@ -38,7 +38,8 @@ pub(super) struct Build<'a> {
     pub(super) oracle: Oracle<&'a Graph>,
     pub(super) functions: Vec<Function<'a>>,
     names: Names<'a>,
-    debug: DebugInfo<'a>,
+    /// `None` for a spec.
+    debug: Option<DebugInfo<'a>>,
     source: Source<'a>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Build<'a> {
             oracle: Oracle::new(input.graph(), rules),
             functions: functions(input),
             names: input.names(),
-            debug: DebugInfo::new(input.text()),
+            debug: input.module().ok().map(DebugInfo::new),
             source: Source::new(input.file(), input.text()),
         }
     }
@@ -86,7 +87,8 @@ impl<'a> Build<'a> {
         let Some(instruction) = access.instruction else {
             return printable(access.key.1);
         };
-        match self.debug.location_near(instruction.offset as usize) {
+        let debug = self.debug.as_ref();
+        match debug.and_then(|it| it.location_near(instruction.offset as usize)) {
             Some(at) => format!("{}:{}", printable(at.file.as_bytes()), at.line),
             None => {
                 let (line, _) = self.source.position(instruction.offset as usize);
@@ -114,7 +116,7 @@ impl<'a> Build<'a> {
 fn functions(input: &Input) -> Vec<Function<'_>> {
     let module = match &input.content {
         Content::Module(module) => module,
-        Content::Spec(built) => {
+        Content::Spec(built, _) => {
             let tags = built.tags().iter().map(|(name, &tag)| BuildAccess {
                 key: (None, name.as_bytes()),
                 tag: Some(tag),
@@ -140,7 +142,7 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
         .collect()
 }
 
-fn access<'a>(module: &'a Module, instruction: &'a Instruction) -> BuildAccess<'a> {
+fn access<'a>(module: &'a Module<'a>, instruction: &'a Instruction) -> BuildAccess<'a> {
     BuildAccess {
         key: (Some(instruction.opcode), module.access_type(instruction)),
         tag: instruction.tag,

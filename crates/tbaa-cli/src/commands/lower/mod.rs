@@ -81,7 +81,7 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
         return lower_module(args, &input, module, out);
     }
     let rows = input.rows();
-    let Input { file, content: Content::Spec(built), .. } = input else {
+    let Input { file, content: Content::Spec(built, _), .. } = input else {
         unreachable!("it is a spec")
     };
     lower_spec(args, &file, built, &rows, out)
@@ -116,7 +116,7 @@ fn unusable(file: &str, why: impl std::fmt::Display) -> Failure {
 fn lower_module(
     args: &Lower,
     input: &Input,
-    module: &Module,
+    module: &Module<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     if let Some(option) = open_option(args) {
@@ -133,7 +133,7 @@ fn lower_module(
     }
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
-    let sizes = Sizes::new(input.text(), module);
+    let sizes = Sizes::new(module);
     lowering
         .lower(&oracle, sources(module, &sizes))
         .map_err(|error| unusable(input.file(), error))?;

@@ -14,7 +14,7 @@ use crate::report::Failure;
 
 /// The accesses of a module: each tag, and beside it each access that is wider
 /// than its tag says.
-pub(super) fn sources(module: &Module, sizes: &Sizes) -> Vec<Source> {
+pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
         sources.extend(instruction.tag.map(|tag| source(module, sizes, tag, instruction)));
@@ -29,7 +29,7 @@ pub(super) fn sources(module: &Module, sizes: &Sizes) -> Vec<Source> {
 
 /// A tag as a source, with the bytes of the access where these are more than
 /// the tag says, or are not known.
-fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
+fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
     }
@@ -127,7 +127,7 @@ fn references(numbers: &[u32]) -> String {
 
 /// The classes of a module's accesses, calls left out.
 pub(super) fn classes(
-    module: &Module,
+    module: &Module<'_>,
     sizes: &Sizes,
     oracle: &Oracle<&Graph>,
 ) -> Result<AccessClasses, LowerError> {
@@ -139,7 +139,7 @@ pub(super) fn classes(
 /// Writes the module with its tags replaced.
 pub(super) fn rewrite(
     input: &Input,
-    module: &Module,
+    module: &Module<'_>,
     sizes: &Sizes,
     lowering: &Lowering,
     classes: Option<&AccessClasses>,
@@ -147,7 +147,7 @@ pub(super) fn rewrite(
 ) -> Result<(), Failure> {
     let at = |error: TextError| input.wrong(&error);
     let graph = lowering.graph();
-    let mut rewriter = Rewriter::new(input.text(), module);
+    let mut rewriter = Rewriter::new(module);
     let nodes = rewriter.define_graph(graph).map_err(at)?;
     let mut definitions =
         Definitions { rewriter: &mut rewriter, nodes, lists: HashMap::new(), there: None };
@@ -164,14 +164,14 @@ pub(super) fn rewrite(
             if let (Some(class), Some(scopes)) = (class.and_then(|it| it.of(access)), &class_scopes)
             {
                 let own = [scopes[class as usize]];
-                definitions.add_scopes(input.text(), index, "alias.scope", &own).map_err(at)?;
+                definitions.add_scopes(module.text(), index, "alias.scope", &own).map_err(at)?;
             }
             if let Some(of) = lowering.scopes_of(access) {
                 let own = [scopes[of.scope as usize]];
                 let apart: Vec<u32> = of.noalias().map(|scope| scopes[scope as usize]).collect();
-                definitions.add_scopes(input.text(), index, "alias.scope", &own).map_err(at)?;
+                definitions.add_scopes(module.text(), index, "alias.scope", &own).map_err(at)?;
                 if !apart.is_empty() {
-                    definitions.add_scopes(input.text(), index, "noalias", &apart).map_err(at)?;
+                    definitions.add_scopes(module.text(), index, "noalias", &apart).map_err(at)?;
                 }
             }
         }
@@ -243,7 +243,7 @@ fn write_scopes(
 /// Defines a struct copy with lowered tags; `None` where one of its accesses
 /// has none, for what a copy does not list is padding.
 fn write_copy(
-    module: &Module,
+    module: &Module<'_>,
     copy: tbaa::CopyId,
     lowering: &Lowering,
     definitions: &mut Definitions<'_, '_>,

@@ -72,7 +72,7 @@ pub(super) struct Accesses {
 impl Accesses {
     pub(super) fn new(
         input: &Input,
-        module: &Module,
+        module: &Module<'_>,
         oracle: &Oracle<&tbaa::Graph>,
         (name, instructions): (&[u8], &[Instruction]),
     ) -> Accesses {

@@ -94,7 +94,9 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             tags.iter().map(|&tag| input.described(&meanings, tag)).collect()
         }
         // Several names of one tag are as many rows.
-        Content::Spec(_) => names.iter().map(|name| printable(name.as_bytes())).collect::<Vec<_>>(),
+        Content::Spec(..) => {
+            names.iter().map(|name| printable(name.as_bytes())).collect::<Vec<_>>()
+        }
     };
     input.warn_rejected(rules, tags.iter().copied());
     let default = if tags.len() <= TABLE_TAGS && io::stdout().is_terminal() {
@@ -157,7 +159,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
 /// The functions of a module, or the one that is named.
 fn functions<'m>(
     input: &Input,
-    module: &'m Module,
+    module: &'m Module<'m>,
     name: Option<&str>,
 ) -> Result<impl Iterator<Item = (&'m [u8], &'m [Instruction])> + Clone, Failure> {
     let number = |name: &str| input.function(module, name.strip_prefix('@').unwrap_or(name));
@@ -186,7 +188,7 @@ fn function(
 fn pairs(
     args: &Matrix,
     input: &Input,
-    module: &Module,
+    module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {

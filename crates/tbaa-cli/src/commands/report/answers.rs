@@ -9,9 +9,6 @@ use tbaa::{AliasRule, Graph, Matrix, Oracle, TagId, TypeId};
 use super::related::Related;
 use super::runs::triangle;
 
-pub(super) const RULES: [AliasRule; 3] =
-    [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
-
 /// Comparisons of paths that are kept.
 const COMPARISONS: usize = 6000;
 /// Pairs that are listed of those on which the rules differ.
@@ -62,7 +59,7 @@ impl Answers {
         place: &HashMap<TypeId, usize>,
         explained: usize,
     ) -> Answers {
-        let oracles = RULES.map(|rules| Oracle::new(graph, rules));
+        let oracles = AliasRule::ALL.map(|rules| Oracle::new(graph, rules));
         let matrices = [0, 1, 2].map(|rule: usize| oracles[rule].matrix(tags));
         let letter = |may| if may { b'M' } else { b'N' };
         let answers = matrices.iter().map(|matrix| {
@@ -94,7 +91,7 @@ impl Answers {
             })
             .collect();
         Answers {
-            rules: RULES.map(|rules| rules.to_string()),
+            rules: AliasRule::ALL.map(|rules| rules.to_string()),
             answers,
             explained: chosen.len(),
             explained_tags: if chosen.len() == tags.len() { Vec::new() } else { chosen },
@@ -205,7 +202,7 @@ fn bytes(range: &ByteRange) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, Related};
+    use super::{AliasRule, Related};
     use tbaa::Oracle;
     use tbaa::explain::Clause;
     use tbaa::spec::Spec;
@@ -222,7 +219,7 @@ mod tests {
             let built = Spec::load(text).unwrap();
             let graph = built.graph();
             let related = Related::of(graph, graph.tags());
-            for oracle in RULES.map(|rules| Oracle::new(graph, rules)) {
+            for oracle in AliasRule::ALL.map(|rules| Oracle::new(graph, rules)) {
                 for (a, b) in graph.tags().flat_map(|a| graph.tags().map(move |b| (a, b))) {
                     all += 1;
                     if !oracle.may_alias(a, b) && !related.may_meet(graph, a, b) {

@@ -259,7 +259,7 @@ impl Data {
 }
 
 /// How many loads and stores have a tag.
-fn coverage(module: &Module) -> Vec<(&'static str, String)> {
+fn coverage(module: &Module<'_>) -> Vec<(&'static str, String)> {
     let of = |opcode| {
         let all = || module.instructions().iter().filter(move |it| it.opcode == opcode);
         let tagged = all().filter(|it| it.tag.is_some()).count();
@@ -388,10 +388,8 @@ fn rows(
 fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {
-        Content::Module(module) => {
-            (verify(module, input.text(), AliasRule::Llvm), lint(module, input.text(), &options))
-        }
-        Content::Spec(built) => {
+        Content::Module(module) => (verify(module, AliasRule::Llvm), lint(module, &options)),
+        Content::Spec(built, _) => {
             (verify_graph(built.graph(), AliasRule::Llvm), lint_graph(built.graph(), &options))
         }
     };
@@ -445,9 +443,9 @@ const COUNTED: usize = 4000;
 
 fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
     let Content::Module(module) = &input.content else { return Vec::new() };
-    let debug = DebugInfo::new(input.text());
+    let debug = DebugInfo::new(module);
     let source = Source::new(input.file(), input.text());
-    let oracles = super::answers::RULES.map(|rules| tbaa::Oracle::new(module.graph(), rules));
+    let oracles = AliasRule::ALL.map(|rules| tbaa::Oracle::new(module.graph(), rules));
     let mut all = Vec::new();
     let mut order: HashMap<TagId, usize> = HashMap::new();
     for &(tag, _) in used {

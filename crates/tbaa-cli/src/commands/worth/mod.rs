@@ -84,7 +84,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
     let folder = args.keep.clone().unwrap_or_else(|| cache.join("worth"));
     let mut runs =
         Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
-    let calls = calls(&input, module);
+    let calls = calls(module);
     let found = search(&mut runs, &calls, args.runs, |done, left| {
         let groups = if left == 0 { String::new() } else { format!(", {left} groups left") };
         progress::doing(format!("run {done} of {}{groups}", args.runs));
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Pairs of a function and one that it calls by name.
-fn calls(input: &Input, module: &Module) -> Vec<(String, String)> {
+fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
     let (mut calls, sizes) = (Vec::new(), Sizes::new(input.text(), module));
@@ -125,9 +125,9 @@ const LONG: Duration = Duration::from_secs(5);
 fn times(runs: &Runs<'_>) -> Result<[Duration; 2], Failure> {
     let mut shortest = [Duration::MAX; 2];
     for _ in 0..3 {
-        for (types, shortest) in [true, false].into_iter().zip(&mut shortest) {
+        for (run, shortest) in [Runs::with_types, Runs::without_types].iter().zip(&mut shortest) {
             let start = Instant::now();
-            runs.plain(types).map_err(Failure::unusable)?;
+            run(runs).map_err(Failure::unusable)?;
             *shortest = (*shortest).min(start.elapsed());
         }
         if shortest[0] > LONG {

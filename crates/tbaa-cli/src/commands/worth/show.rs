@@ -145,7 +145,12 @@ impl Entry {
 }
 
 impl Findings {
-    pub(super) fn of(input: &Input, module: &Module, found: &Found, times: [Duration; 2]) -> Self {
+    pub(super) fn of(
+        input: &Input,
+        module: &Module<'_>,
+        found: &Found,
+        times: [Duration; 2],
+    ) -> Self {
         let names = places(input, module.graph());
         let place = |key: &String| names.get(key).unwrap_or(key).clone();
         let decided: Vec<_> = found.questions.iter().filter(|it| it.is_decided()).collect();
@@ -385,7 +390,7 @@ fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
 }
 
 /// How many pairs of the module's tags LLVM answers NoAlias.
-fn apart(input: &Input, module: &Module) -> u64 {
+fn apart(input: &Input, module: &Module<'_>) -> u64 {
     let oracle = tbaa::Oracle::new(input.graph(), tbaa::AliasRule::Llvm);
     let tags = module.attached_tags();
     let pairs =
