@@ -38,8 +38,8 @@ fn ask(program: &Program, text: &str) -> Vec<Told> {
 /// same; of others we may say more.
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let effects = Effects::new(text.as_bytes(), &module);
-    let sizes = Sizes::new(text.as_bytes(), &module);
+    let effects = Effects::new(&module);
+    let sizes = Sizes::new(&module);
     let check = |ours: MemoryEffects, theirs: u32, name: &str, what: &str| {
         let ours = ours.to_bits();
         let holds = if is_exact(name) { ours == theirs } else { ours & theirs == theirs };
@@ -59,7 +59,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
         check(effects.of_function(name), told.effects, &told.name, &told.name);
         counts[0] += 1;
         let Some(&function) = bodies.get(name) else { continue };
-        let body = module.function(text.as_bytes(), &sizes, function);
+        let body = module.function(&sizes, function);
         let calls = body.instructions.iter().filter(|it| it.opcode == Opcode::Call);
         let is_there = |callee: &[u8]| {
             !callee.starts_with(b"llvm.") || names.contains(str::from_utf8(callee).unwrap())

@@ -38,11 +38,11 @@ impl Facts {
     fn of(text: &[u8]) -> Facts {
         let module = tbaa_ir::read(text).unwrap();
         Facts {
-            functions: functions(text, &module),
-            blocks: blocks(text, &module),
-            lint: findings(text, &module),
-            tag: tags(text, &module),
-            instrument: checks(text, &module),
+            functions: functions(&module),
+            blocks: blocks(&module),
+            lint: findings(&module),
+            tag: tags(&module),
+            instrument: checks(&module),
         }
     }
 
@@ -65,11 +65,11 @@ impl Facts {
 }
 
 /// What the reader makes of each instruction: values are their ids.
-fn functions(text: &[u8], module: &Module) -> Vec<String> {
-    let sizes = Sizes::new(text, module);
+fn functions(module: &Module<'_>) -> Vec<String> {
+    let sizes = Sizes::new(module);
     let mut found = Vec::new();
     for number in 0..module.functions().len() as u32 {
-        let function = module.function(text, &sizes, number);
+        let function = module.function(&sizes, number);
         for (index, block) in function.blocks.iter().enumerate() {
             for &at in &block.instructions {
                 let inst = &function.instructions[at];
@@ -88,9 +88,9 @@ fn functions(text: &[u8], module: &Module) -> Vec<String> {
     found
 }
 
-fn blocks(text: &[u8], module: &Module) -> Vec<String> {
-    let (sizes, effects) = (Sizes::new(text, module), Effects::new(text, module));
-    let judge = Judge::new(module, text, &sizes, &effects);
+fn blocks(module: &Module<'_>) -> Vec<String> {
+    let (sizes, effects) = (Sizes::new(module), Effects::new(module));
+    let judge = Judge::new(module, &sizes, &effects);
     let mut found = Vec::new();
     for judged in judge.functions(|_| true) {
         // The position of a call or fence among those of its function.
@@ -123,10 +123,11 @@ fn blocks(text: &[u8], module: &Module) -> Vec<String> {
     found
 }
 
-fn findings(text: &[u8], module: &Module) -> Vec<String> {
+fn findings(module: &Module<'_>) -> Vec<String> {
     let offsets: Vec<usize> = module.instructions().iter().map(|it| it.offset as usize).collect();
     let access = |at: usize| offsets.partition_point(|&it| it <= at).checked_sub(1);
-    let found = lint(module, text, &lint::Options::default());
+    let text = module.text();
+    let found = lint(module, &lint::Options::default());
     let mut found: Vec<String> = found
         .iter()
         .map(|it| {
@@ -140,8 +141,8 @@ fn findings(text: &[u8], module: &Module) -> Vec<String> {
     found
 }
 
-fn tags(text: &[u8], module: &Module) -> Vec<String> {
-    let Ok(tags) = tbaa_tag::tag(text, module, &tbaa_tag::Options::new()) else {
+fn tags(module: &Module<'_>) -> Vec<String> {
+    let Ok(tags) = tbaa_tag::tag(module, &tbaa_tag::Options::new()) else {
         return vec!["refused".to_owned()];
     };
     let names = Names::of_graph(&tags.graph);
@@ -151,8 +152,8 @@ fn tags(text: &[u8], module: &Module) -> Vec<String> {
 }
 
 /// The checks that a module gets, in the order of the text.
-fn checks(text: &[u8], module: &Module) -> Vec<String> {
-    let Ok(checked) = instrument(text, module, Form::Calls) else {
+fn checks(module: &Module<'_>) -> Vec<String> {
+    let Ok(checked) = instrument(module, Form::Calls) else {
         return vec!["refused".to_owned()];
     };
     let text = String::from_utf8(checked.text).unwrap();
@@ -282,7 +283,7 @@ fn a_pointer_is_one_in_each_spelling() {
     for group in groups {
         let answers: Vec<Vec<String>> = group
             .iter()
-            .map(|text| blocks(text.as_bytes(), &tbaa_ir::read(text.as_bytes()).unwrap()))
+            .map(|text| blocks(&tbaa_ir::read(text.as_bytes()).unwrap()))
             .collect();
         assert!(answers[0].iter().any(|it| it.contains("access") || it.contains("call")));
         for (answer, text) in answers.iter().zip(&group) {

@@ -111,9 +111,9 @@ pub fn text(data: &[u8]) {
 /// `.ll` text with bodies: checks and tags are put into it, and its tags are lowered.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
-    let (effects, sizes) = (Effects::new(data, &module), Sizes::new(data, &module));
+    let (effects, sizes) = (Effects::new(&module), Sizes::new(&module));
     for number in 0..module.functions().len() as u32 {
-        let function = std::rc::Rc::new(module.function(data, &sizes, number));
+        let function = std::rc::Rc::new(module.function(&sizes, number));
         for (at, inst) in function.instructions.iter().enumerate() {
             assert!(inst.span.start < inst.span.end && inst.span.end <= data.len());
             assert!(function.blocks[function.block_of(at)].instructions.contains(&at));
@@ -130,7 +130,7 @@ pub fn module(data: &[u8]) {
             }
         }
     }
-    let _ = Judge::new(&module, data, &sizes, &effects).functions(|_| true);
+    let _ = Judge::new(&module, &sizes, &effects).functions(|_| true);
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
         if let Ok(checked) = tbaa_instrument::instrument(&module, form) {
             assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));

@@ -66,8 +66,8 @@ fn a_reader_without_shortcuts_agrees() {
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
         // A body read on demand has the same accesses, but for an attachment that no
         // instruction stands before.
-        let sizes = tbaa_ir::Sizes::new(&text, &module);
-        let function = module.function(&text, &sizes, 0);
+        let sizes = tbaa_ir::Sizes::new(&module);
+        let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);
         let is_within = |at: &usize| module.instructions()[*at].offset as usize >= span.start;
         let expected = module.accesses_of(0).filter(is_within);

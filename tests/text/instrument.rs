@@ -54,7 +54,7 @@ fn checks_are_as_written_down() {
 fn arguments_that_another_bracket_closes_are_refused() {
     let text = "define void @f(ptr %p) {\n  call void @g(ptr %p]\n  ret void\n}\n";
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let sizes = tbaa_ir::Sizes::new(text.as_bytes(), &module);
-    let function = module.function(text.as_bytes(), &sizes, 0);
+    let sizes = tbaa_ir::Sizes::new(&module);
+    let function = module.function(&sizes, 0);
     assert!(function.call(&function.instructions[0]).is_none());
 }

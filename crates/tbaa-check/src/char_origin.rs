@@ -52,8 +52,7 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
 
 /// Finds out where `char` tags come from: each function and each access is looked at once.
 pub struct CharOrigins<'a> {
-    module: &'a Module,
-    text: &'a [u8],
+    module: &'a Module<'a>,
     sizes: &'a Sizes,
     /// The function that was asked about last.
     function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
@@ -63,8 +62,8 @@ pub struct CharOrigins<'a> {
 impl<'a> CharOrigins<'a> {
     /// Of a module with the sizes of its types.
     #[must_use]
-    pub fn new(module: &'a Module, text: &'a [u8], sizes: &'a Sizes) -> Self {
-        CharOrigins { module, text, sizes, function: RefCell::default(), known: RefCell::default() }
+    pub fn new(module: &'a Module<'a>, sizes: &'a Sizes) -> Self {
+        CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
     }
 
     /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
@@ -84,7 +83,7 @@ impl<'a> CharOrigins<'a> {
         match &*last {
             Some((of, function)) if *of == number => Rc::clone(function),
             _ => {
-                let function = Rc::new(self.module.function(self.text, self.sizes, number));
+                let function = Rc::new(self.module.function(self.sizes, number));
                 *last = Some((number, Rc::clone(&function)));
                 function
             }

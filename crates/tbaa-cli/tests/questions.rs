@@ -154,8 +154,8 @@ impl Question {
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let module = tbaa_ir::read(&output.stdout).unwrap();
         let function = module.functions().position(|it| it == b"f").unwrap_or(0);
-        let sizes = tbaa_ir::Sizes::new(&output.stdout, &module);
-        let body = module.function(&output.stdout, &sizes, function as u32);
+        let sizes = tbaa_ir::Sizes::new(&module);
+        let body = module.function(&sizes, function as u32);
         let blocks = &body.blocks;
         // A block from which itself is reached is in a loop.
         let is_looped = |block: usize| {

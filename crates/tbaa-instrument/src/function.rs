@@ -13,7 +13,7 @@ use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     DebugInfo, Edits, Effects, Flow, Function, Groups, Inst, Module, Names, Opcode, Pointers,
-    Sizes, TextError, TextErrorKind, globals,
+    Sizes, TextError, TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
 
@@ -36,11 +36,11 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     for group in groups.numbers() {
         weaken(groups.of(group), &mut edits);
     }
-    let (sizes, effects) = (&Sizes::new(text, module), &Effects::new(text, module));
+    let (sizes, effects) = (&Sizes::new(module), &Effects::new(module));
     let mut pass = Pass {
         form,
         module,
-        globals: globals(text, sizes),
+        globals: module.globals(sizes),
         sizes,
         edits,
         checked: HashSet::default(),
@@ -61,7 +61,7 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     pass.own_tag = pass.own_tag();
     let mut bodies = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
-        let body = module.function(text, sizes, function);
+        let body = module.function(sizes, function);
         match pass.reason(&body) {
             Some(reason) => pass.skip(name, body.header.end, reason),
             None => {

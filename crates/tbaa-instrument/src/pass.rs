@@ -19,7 +19,7 @@ use tbaa_types::{Type, TypeKind};
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
     pub(super) form: Form,
-    pub(super) module: &'t Module,
+    pub(super) module: &'t Module<'t>,
     pub(super) sizes: &'t Sizes,
     pub(super) edits: Edits,
     /// Functions with a body that gets checks.

@@ -110,7 +110,7 @@ impl Current<'_, '_> {
             && let Some(align) = self.function.alloca(inst).and_then(|it| it.align)
         {
             slot.whole = true;
-            if matches!(&self.pass.text[align.clone()], b"1" | b"2") {
+            if matches!(&self.pass.module.text()[align.clone()], b"1" | b"2") {
                 self.pass.edits.replace(align, "4");
             }
         }

@@ -15,7 +15,6 @@ use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 const JOINS: usize = 1 << 22;
 
 /// The flow of control in a function with a block at least.
-#[doc(hidden)]
 pub struct Flow {
     graph: DiGraph<(), ()>,
     /// The immediate dominator; `None` of the first block and of those that are not reached.
@@ -31,18 +30,20 @@ pub struct Flow {
 
 /// A natural loop: the blocks from which its header is reached again. Back edges to one header
 /// are one loop.
-#[doc(hidden)]
 pub struct Loop {
+    /// The block that begins it.
     pub header: usize,
+    /// For each block of the function, whether it is one of the loop's.
     pub contains: Vec<bool>,
     size: usize,
 }
 
 /// A step of the walk over the dominator tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub enum Visit {
+    /// A block, before all that it dominates.
     Enter(usize),
+    /// A block, after all that it dominates.
     Leave(usize),
 }
 

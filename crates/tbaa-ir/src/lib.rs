@@ -56,31 +56,25 @@ mod stops;
 pub mod types;
 mod unreadable;
 
-#[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};
-#[doc(hidden)]
 pub use body::{Alloca, Argument, Block, Call, Def, Function, Header, Inst, Value};
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 pub use effects::{Effects, MemoryEffects, MemoryLocation};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
-#[doc(hidden)]
 pub use flow::{Flow, Loop, Visit};
 #[doc(hidden)]
-pub use globals::{Global, globals};
+pub use globals::Global;
 pub use module::{Instruction, Module, TypeDefinition, Warning, WarningKind};
 pub use names::{Names, name_in_source};
 pub use opcode::Opcode;
-#[doc(hidden)]
 pub use pointers::{Address, Object, Pointers, Step};
+#[doc(hidden)]
+pub use read::read_or_return;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
-#[doc(hidden)]
-pub use scan::starts_entity;
-#[doc(hidden)]
-pub use sizes::Steps;
-pub use sizes::{MemorySize, Sizes};
+pub use sizes::{MemorySize, Sizes, Steps};
 pub use tbaa::text::{
     MlirError, Numbering, write, write_mlir, write_mlir_numbered, write_numbered, write_operands,
 };

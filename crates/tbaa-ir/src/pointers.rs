@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::body::{Def, Function, Inst, Value};
-use super::effects::{Effects, Location, MemoryEffects};
+use super::effects::{Effects, MemoryEffects, MemoryLocation};
 use super::flow::{Flow, Visit};
 use super::opcode::Opcode;
 use tbaa::parts::table::{HashMap, HashSet};
@@ -33,8 +33,8 @@ const MOST_DERIVED: usize = 256;
 
 /// What a pointer is based on, and how far it is from there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[doc(hidden)]
 pub struct Address {
+    /// What the pointer is based on.
     pub base: Value,
     /// In bytes.
     pub offset: i64,
@@ -44,20 +44,20 @@ pub struct Address {
 
 /// What a pointer leads to that is based on nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub enum Object {
     /// An `alloca`.
     Local,
+    /// A global variable or a function.
     Global,
     /// May lead to a global variable, or where another leads.
     Parameter,
     /// No other pointer of the function leads there.
     Noalias,
+    /// Anything: it comes from memory, from a call, or is chosen.
     Unknown,
 }
 
 /// The pointers of a function.
-#[doc(hidden)]
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,
@@ -78,7 +78,6 @@ struct Captures {
 
 /// A step of the walk over the dominator tree in which values are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub enum Step {
     /// Into a block.
     Enter(usize),
@@ -486,7 +485,7 @@ impl<'t> Pointers<'t> {
         let inst = &self.function.instructions[at];
         let Some(call) = self.function.call(inst) else { return false };
         let root = self.address(pointer).base;
-        let elsewhere = self.effects.on_loads(&call).without(Location::Argument);
+        let elsewhere = self.effects.on_loads(&call).without(MemoryLocation::Argument);
         let object = self.object(root);
         let is_hidden = (matches!(object, Object::Local | Object::Noalias)
             || as_restrict && matches!(object, Object::Parameter))

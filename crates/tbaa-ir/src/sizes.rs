@@ -45,7 +45,6 @@ struct Known {
 
 /// How far a `getelementptr` leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub struct Steps {
     /// In bytes, by the indices that are constants.
     pub bytes: i64,
@@ -77,9 +76,9 @@ impl Sizes {
     /// 22 rejects. Named structs have no size where their definitions cannot be
     /// read.
     #[must_use]
-    pub fn new(text: &[u8], module: &Module) -> Self {
+    pub fn new(module: &Module<'_>) -> Self {
         let mut context = Context::default();
-        let definitions = module.read_types(text, &mut context).unwrap_or_default();
+        let definitions = module.read_types(&mut context).unwrap_or_default();
         Self::of_types(module, context, definitions)
     }
 
@@ -88,14 +87,13 @@ impl Sizes {
     /// # Errors
     ///
     /// As [`Module::read_types`].
-    #[doc(hidden)]
-    pub fn read(text: &[u8], module: &Module) -> Result<Self, ParseError> {
+    pub fn read(module: &Module<'_>) -> Result<Self, ParseError> {
         let mut context = Context::default();
-        let definitions = module.read_types(text, &mut context)?;
+        let definitions = module.read_types(&mut context)?;
         Ok(Self::of_types(module, context, definitions))
     }
 
-    fn of_types(module: &Module, context: Context, definitions: Definitions) -> Self {
+    fn of_types(module: &Module<'_>, context: Context, definitions: Definitions) -> Self {
         let layout = module.data_layout().and_then(|(it, _)| str::from_utf8(it).ok()?.parse().ok());
         let (has_layout, layout) = (layout.is_some(), layout.unwrap_or_default());
         let known = Known { context, ..Known::default() };
@@ -103,7 +101,6 @@ impl Sizes {
     }
 
     /// Returns the types, what the text's names stand for, and the data layout.
-    #[doc(hidden)]
     #[must_use]
     pub fn into_parts(self) -> (Context, Definitions, DataLayout) {
         (self.known.into_inner().context, self.definitions, self.layout)
@@ -130,7 +127,6 @@ impl Sizes {
     }
 
     /// Returns the type that a text of this module stands for; `None` if it cannot be read.
-    #[doc(hidden)]
     #[must_use]
     pub fn ty(&self, text: &[u8]) -> Option<Type> {
         let mut known = self.known.borrow_mut();
@@ -143,7 +139,6 @@ impl Sizes {
     }
 
     /// Returns the size of a type of this module, of scalable vectors the least.
-    #[doc(hidden)]
     #[must_use]
     pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
@@ -160,20 +155,17 @@ impl Sizes {
     }
 
     /// Asks for what a type of this module is.
-    #[doc(hidden)]
     pub fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> R {
         ask(self.known.borrow().context.kind(ty))
     }
 
     /// Returns a type of this module as its context writes it.
-    #[doc(hidden)]
     #[must_use]
     pub fn written(&self, ty: Type) -> String {
         self.known.borrow().context.display(ty).to_string()
     }
 
     /// Returns the type of a struct's member or an array's element, by its position.
-    #[doc(hidden)]
     #[must_use]
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
@@ -185,7 +177,6 @@ impl Sizes {
     }
 
     /// Returns whether a type of this module is a pointer, of whatever address space.
-    #[doc(hidden)]
     #[must_use]
     pub fn is_pointer(&self, ty: Type) -> bool {
         self.with_kind(ty, |kind| matches!(kind, TypeKind::Pointer { .. }))
@@ -196,7 +187,6 @@ impl Sizes {
     /// knows it, and where bytes do not fit into 64 bits.
     ///
     /// LLVM: `GEPOperator::collectOffset`.
-    #[doc(hidden)]
     #[must_use]
     pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
         let mut known = self.known.borrow_mut();

@@ -60,21 +60,20 @@ impl Module<'_> {
         is_call.then(|| self.nth_pointer(instruction, 1))?
     }
 
-    /// Returns whether the instruction is an `invoke` or a `callbr`.
-    #[doc(hidden)]
+    /// Returns whether an instruction is an `invoke` or a `callbr`.
     #[must_use]
-    pub fn ends_block(&self, text: &[u8]) -> bool {
-        let word = || {
-            let mut lexer = at(text, self.offset as usize)?;
+    pub fn ends_block(&self, instruction: &Instruction) -> bool {
+        let is_end = || {
+            let mut lexer = at(&self.text, instruction.offset as usize)?;
             let start = instruction::start(&mut lexer).ok()??;
-            let head = &text[..start.after];
+            let head = &self.text[..start.after];
             Some(head.ends_with(b"invoke") || head.ends_with(b"callbr"))
         };
-        self.opcode == super::Opcode::Call && word() == Some(true)
+        instruction.opcode == super::Opcode::Call && is_end() == Some(true)
     }
 
-    fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
-        let mut lexer = at(text, self.offset as usize)?;
+    fn nth_pointer(&self, instruction: &Instruction, which: usize) -> Option<Range<usize>> {
+        let mut lexer = at(&self.text, instruction.offset as usize)?;
         let start = instruction::start(&mut lexer).ok()??;
         instruction::pointer(start.opcode, Lexer::new(&self.text, start.after), which)
     }

@@ -2,7 +2,7 @@
 
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::types::Definitions;
-use tbaa_ir::{Def, Function, Global, Module, Opcode, Sizes, globals};
+use tbaa_ir::{Def, Function, Global, Module, Opcode, Sizes};
 use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
@@ -39,8 +39,7 @@ pub(crate) struct Place {
 
 /// Reads the functions of a module.
 pub(crate) struct Reader<'t> {
-    text: &'t [u8],
-    module: &'t Module,
+    module: &'t Module<'t>,
     sizes: &'t Sizes,
     globals: HashMap<&'t [u8], Global<'t>>,
 }
@@ -54,15 +53,15 @@ pub(crate) struct Accesses {
 }
 
 impl<'t> Reader<'t> {
-    pub(crate) fn new(text: &'t [u8], module: &'t Module, sizes: &'t Sizes) -> Self {
-        Reader { text, module, sizes, globals: globals(text, sizes) }
+    pub(crate) fn new(module: &'t Module<'t>, sizes: &'t Sizes) -> Self {
+        Reader { module, sizes, globals: module.globals(sizes) }
     }
 
     pub(crate) fn accesses(self) -> Accesses {
         let mut found =
             Accesses { accesses: Vec::new(), flows: HashMap::default(), has_structs: false };
         for number in 0..self.module.functions().len() as u32 {
-            let function = self.module.function(self.text, self.sizes, number);
+            let function = self.module.function(self.sizes, number);
             let elements =
                 function.instructions.iter().filter(|it| it.opcode == Opcode::GetElementPtr);
             let mut types = elements.filter_map(|it| it.ty);

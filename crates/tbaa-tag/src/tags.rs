@@ -82,11 +82,11 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
     }
-    let sizes = Sizes::read(text, module).map_err(TagError::Type)?;
+    let sizes = Sizes::read(module).map_err(TagError::Type)?;
     if !sizes.has_layout() {
         return Err(TagError::NoLayout);
     }
-    let found = Reader::new(text, module, &sizes).accesses();
+    let found = Reader::new(module, &sizes).accesses();
     let (context, definitions, layout) = sizes.into_parts();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);

@@ -43,18 +43,17 @@ pub struct Body<'t> {
     pub pointers: Pointers<'t>,
     /// By block.
     pub events: Vec<Vec<Event>>,
-    module: &'t Module,
+    module: &'t Module<'t>,
     effects: &'t Effects<'t>,
 }
 
 impl<'t> Body<'t> {
     pub(super) fn read(
-        module: &'t Module,
-        text: &'t [u8],
+        module: &'t Module<'t>,
         (sizes, effects): (&'t Sizes, &'t Effects<'t>),
         function: u32,
     ) -> Self {
-        let function = Rc::new(module.function(text, sizes, function));
+        let function = Rc::new(module.function(sizes, function));
         let event = |&at: &usize| {
             let inst = &function.instructions[at];
             match (inst.access, inst.opcode) {

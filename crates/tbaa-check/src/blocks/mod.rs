@@ -163,9 +163,7 @@ const ROUNDS: usize = 4;
 /// What is known of a module as a whole.
 pub struct Judge<'a> {
     /// The module.
-    pub module: &'a Module,
-    /// Its text.
-    pub text: &'a [u8],
+    pub module: &'a Module<'a>,
     /// The sizes of its types.
     pub sizes: &'a Sizes,
     effects: &'a Effects<'a>,
@@ -177,20 +175,19 @@ impl<'a> Judge<'a> {
     /// A judge of a module's functions.
     #[must_use]
     pub fn new(
-        module: &'a Module,
-        text: &'a [u8],
+        module: &'a Module<'a>,
         sizes: &'a Sizes,
         effects: &'a Effects<'a>,
     ) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, sizes, effects, llvm, union }
+        Judge { module, sizes, effects, llvm, union }
     }
 
     /// Judges the functions that are wanted, by their indices.
     pub fn functions(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Judged<'a>> {
         let judged = |index| {
-            let mut body = Body::read(self.module, self.text, (self.sizes, self.effects), index);
+            let mut body = Body::read(self.module, (self.sizes, self.effects), index);
             let loads = self.loads(&mut body);
             Judged { index, body, loads }
         };

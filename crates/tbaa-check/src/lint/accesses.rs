@@ -29,7 +29,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let of_calls = report.wants(Lint::ArgumentMemory);
     let Some(sizes) = subject.sizes().filter(|_| in_order || of_calls) else { return };
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    let effects = Effects::new(subject.text, module);
+    let effects = Effects::new(module);
     let functions = Functions::new(module, &oracle, &effects, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();
@@ -44,7 +44,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
         if !is_mixed && calls.is_empty() {
             continue;
         }
-        let function = Rc::new(module.function(subject.text, sizes, number));
+        let function = Rc::new(module.function(sizes, number));
         argument_memory(subject, &function, &calls, report);
         if !is_mixed {
             continue;

@@ -50,7 +50,7 @@ pub(super) struct Member {
 
 /// Reads the events of functions.
 pub(super) struct Functions<'a> {
-    module: &'a Module,
+    module: &'a Module<'a>,
     oracle: &'a Oracle<&'a Graph>,
     effects: &'a Effects<'a>,
     /// Whether members are looked for.
@@ -78,7 +78,7 @@ struct Known<'t> {
 
 impl<'a> Functions<'a> {
     pub(super) fn new(
-        module: &'a Module,
+        module: &'a Module<'a>,
         oracle: &'a Oracle<&'a Graph>,
         effects: &'a Effects<'a>,
         with_members: bool,

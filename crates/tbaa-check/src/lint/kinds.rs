@@ -84,7 +84,7 @@ struct Accesses<'a> {
 fn has_phi(subject: &Subject<'_>, module: &Module) -> bool {
     let Some(sizes) = subject.sizes() else { return false };
     (0..module.functions().len() as u32).any(|it| {
-        let function = module.function(subject.text, sizes, it);
+        let function = module.function(sizes, it);
         function.instructions.iter().any(|it| it.opcode == Opcode::Phi)
     })
 }

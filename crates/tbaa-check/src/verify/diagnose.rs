@@ -197,7 +197,7 @@ fn instructions(subject: &Subject<'_>, found: &mut Findings) {
 fn takes_tag(module: &Module<'_>, instruction: &Instruction) -> bool {
     match instruction.opcode {
         Opcode::Other => false,
-        Opcode::Call => !instruction.ends_block(subject.text),
+        Opcode::Call => !module.ends_block(instruction),
         _ => true,
     }
 }

@@ -29,12 +29,10 @@ pub use text::{Alloca, Argument, Call, Header};
 /// A value in a function: a parameter, an instruction's result, a global or a constant. Two
 /// constants of one type and spelling are one value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[doc(hidden)]
 pub struct Value(u32);
 
 /// What a [`Value`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[doc(hidden)]
 pub enum Def<'t> {
     /// Index into [`Function::parameters`].
     Parameter(usize),
@@ -56,7 +54,6 @@ pub enum Def<'t> {
 
 /// A basic block, with the blocks that a `br` without a condition joins to it.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct Block<'t> {
     /// What stands after `%` in branches to it and to the blocks that are joined to it; empty
     /// where the text gives neither a name nor a number.
@@ -69,14 +66,15 @@ pub struct Block<'t> {
 
 /// An instruction.
 #[derive(Clone, Debug)]
-#[doc(hidden)]
 pub struct Inst {
+    /// What it is.
     pub opcode: Opcode,
     /// Whether it ends a block.
     pub is_terminator: bool,
     /// The type that it accesses, allocates, converts to or counts in (a `getelementptr`); of
     /// others, the type of the result. `None` where the text's type cannot be read.
     pub ty: Option<Type>,
+    /// What it yields; `None` of one that yields nothing.
     pub result: Option<Value>,
     /// Bytes from the start of the text to its first byte, its result's `%` included, and to its
     /// end.
@@ -99,12 +97,14 @@ pub struct Inst {
 }
 
 /// A function that has a body.
-#[doc(hidden)]
 pub struct Function<'t> {
     text: &'t [u8],
     types: &'t Sizes,
+    /// What stands before the body.
     pub header: Header<'t>,
+    /// The values of its parameters.
     pub parameters: Vec<Value>,
+    /// The first is where it begins.
     pub blocks: Vec<Block<'t>>,
     /// In the text's order.
     pub instructions: Vec<Inst>,

@@ -44,15 +44,15 @@ const FLAGS: [&[u8]; 22] = [
     b"within",
 ];
 
-impl Module {
+impl Module<'_> {
     /// Reads the body of a function.
     ///
     /// # Panics
     ///
     /// If `function` is no index into [`functions`](Self::functions).
-    #[doc(hidden)]
     #[must_use]
-    pub fn function<'t>(&self, text: &'t [u8], types: &'t Sizes, function: u32) -> Function<'t> {
+    pub fn function<'t>(&'t self, types: &'t Sizes, function: u32) -> Function<'t> {
+        let text = self.text();
         let (head, span) = (self.header_span(function), self.function_span(function));
         let within = |at: usize| at.min(text.len());
         let start = within(head.start);

@@ -8,19 +8,20 @@ use super::super::instruction::CONSTANTS;
 use tbaa_lex::lexer::{Lexer, table};
 
 /// What stands before a body.
-#[doc(hidden)]
+#[derive(Debug)]
 pub struct Header<'t> {
     /// From `define` to after the `{` of the body.
     pub text: &'t [u8],
     /// Bytes from the start of the text to there.
     pub end: usize,
+    /// The parameters.
     pub parameters: Vec<Argument<'t>>,
     /// From after the parameters.
     pub attributes: Attributes<'t>,
 }
 
 /// A call as the text writes it.
-#[doc(hidden)]
+#[derive(Debug)]
 pub struct Call<'t> {
     /// `@f` without its `@`; empty for any other callee.
     pub callee: &'t [u8],
@@ -30,6 +31,7 @@ pub struct Call<'t> {
     pub constraints: Option<&'t [u8]>,
     /// The type of its result.
     pub result: Option<&'t [u8]>,
+    /// The arguments.
     pub arguments: Vec<Argument<'t>>,
     /// What follows the arguments.
     pub attributes: Attributes<'t>,
@@ -38,20 +40,22 @@ pub struct Call<'t> {
 }
 
 /// An operand with its type, an argument of a call, or a parameter of a function.
-#[derive(Clone, Copy)]
-#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
 pub struct Argument<'t> {
+    /// Its type, as the text writes it.
     pub ty: &'t [u8],
     /// What stands between the type and the value.
     pub attributes: &'t [u8],
+    /// Its value, as the text writes it; empty of a parameter without a name.
     pub value: &'t [u8],
 }
 
 /// What the text says of an `alloca` beside its operands.
-#[doc(hidden)]
+#[derive(Debug)]
 pub struct Alloca {
     /// Where the number of its alignment stands, in bytes from the start of the text.
     pub align: Option<Range<usize>>,
+    /// Whether it is `swifterror`.
     pub swift_error: bool,
     /// Whether its address space is 0 and it is none of a call's arguments.
     pub plain: bool,

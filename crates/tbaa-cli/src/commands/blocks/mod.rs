@@ -173,11 +173,11 @@ fn one(
         }
     }
     let module = input.module()?;
-    let sizes = Sizes::new(input.text(), module);
-    let effects = Effects::new(input.text(), module);
-    let judge = Judge::new(module, input.text(), &sizes, &effects);
+    let sizes = Sizes::new(module);
+    let effects = Effects::new(module);
+    let judge = Judge::new(module, &sizes, &effects);
     let mut functions = judge.functions(|it| wanted.has_function(module, it));
-    let debug = &DebugInfo::new(input.text());
+    let debug = &DebugInfo::new(module);
     let mut sample = None;
     if let Some(opt) = opt {
         let prover = Prover::new(opt, &judge)?;
@@ -315,11 +315,11 @@ pub(super) fn blocked_loads(
     most: usize,
 ) -> Result<(Vec<LoadInSource>, usize), Failure> {
     let Content::Module(module) = &input.content else { return Ok((Vec::new(), 0)) };
-    let sizes = Sizes::new(input.text(), module);
-    let effects = Effects::new(input.text(), module);
-    let judge = Judge::new(module, input.text(), &sizes, &effects);
+    let sizes = Sizes::new(module);
+    let effects = Effects::new(module);
+    let judge = Judge::new(module, &sizes, &effects);
     let names = input.names();
-    let debug = &DebugInfo::new(input.text());
+    let debug = &DebugInfo::new(module);
     let functions = judge.functions(|_| true);
     let profile = Profile::of((profile, None), &judge, &functions, debug)?;
     let shown = Shown::new(input, &names, debug, &judge, None, profile);

@@ -122,11 +122,11 @@ impl Places {
     fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
-        let sizes = Sizes::new(text, &module);
+        let sizes = Sizes::new(&module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = module.function(text, &sizes, function);
+                let body = module.function(&sizes, function);
                 let name_of = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
                 let loads = body.instructions.iter().enumerate();
                 let loads = loads.filter(|(_, it)| it.opcode == Opcode::Load);

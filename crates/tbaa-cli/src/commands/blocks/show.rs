@@ -155,7 +155,7 @@ impl<'a> Shown<'a> {
         sample: Option<&'a Sample>,
         profile: Profile,
     ) -> Self {
-        let origins = CharOrigins::new(judge.module, judge.text, judge.sizes);
+        let origins = CharOrigins::new(judge.module, judge.sizes);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
         Shown {
             input,

@@ -203,9 +203,9 @@ impl Results {
     fn read(text: &[u8]) -> Results {
         let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
         let mut all = HashMap::new();
-        let sizes = Sizes::new(text, &module);
+        let sizes = Sizes::new(&module);
         for (function, name) in (0..).zip(module.functions()) {
-            let blocks = module.function(text, &sizes, function).blocks;
+            let blocks = module.function(&sizes, function).blocks;
             let key = |label: &[u8]| (name.to_vec(), label.to_vec());
             for (rest, block) in blocks.iter().enumerate() {
                 for label in &block.labels {

@@ -104,9 +104,9 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
 fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
-    let (mut calls, sizes) = (Vec::new(), Sizes::new(input.text(), module));
+    let (mut calls, sizes) = (Vec::new(), Sizes::new(module));
     for (at, function) in module.functions().enumerate() {
-        let body = module.function(input.text(), &sizes, at as u32);
+        let body = module.function(&sizes, at as u32);
         let callees = body.instructions.iter().filter_map(|it| body.call(it));
         let callees = callees.map(|it| name(it.callee));
         let mut callees: Vec<_> = callees.filter(|it| !it.is_empty()).collect();
