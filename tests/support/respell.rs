@@ -154,7 +154,7 @@ fn cast(text: &str, rng: &mut Rng) -> String {
         let at = line.rfind(", ptr %").filter(|_| is_access && rng.below(2) == 0);
         if let Some(at) = at {
             let start = at + ", ptr ".len();
-            let end = line[start..].find(',').map_or(line.len(), |end| start + end);
+            let end = line[start..].find([',', ' ']).map_or(line.len(), |end| start + end);
             let pointer = &line[start..end];
             out += &match rng.below(2) {
                 0 => format!("  %cast.{count} = bitcast ptr {pointer} to ptr\n"),

@@ -118,7 +118,7 @@ impl<'t> Current<'_, 't> {
         let is_result = |argument: &Argument<'_>| {
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             has(b"elementtype(") && call.constraints.is_some()
-                || has(b"sret(") && !self.pass.checked.contains(call.callee)
+                || has(b"sret(") && !self.pass.checked.contains(&*call.name())
         };
         let results: Vec<_> =
             call.arguments.iter().zip(arguments).filter(|it| is_result(it.0)).collect();
@@ -179,7 +179,7 @@ impl<'t> Current<'_, 't> {
     /// and what such a function returns.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
-            || self.pass.checked.contains(call.callee)
+            || self.pass.checked.contains(&*call.name())
             || call.callee.starts_with(b"llvm.")
             || known::releases(call.callee)
             || known::allocates(call.callee).is_some()

@@ -315,7 +315,7 @@ fn is_volatile(call: &Call<'_>) -> bool {
 }
 
 /// A name without its quotes and escapes.
-fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
     match name.strip_prefix(b"\"") {
         Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),
         None => Cow::Borrowed(name),

@@ -63,8 +63,8 @@ pub struct Pointers<'t> {
     effects: &'t Effects<'t>,
     /// The value that each stands for.
     numbers: Vec<Value>,
-    /// Slots that only whole loads and stores use, and their types.
-    registers: HashMap<Value, Type>,
+    /// Slots that only whole loads and stores use, by themselves and by the casts of them.
+    registers: HashMap<Value, Value>,
     captures: OnceCell<HashMap<Value, Captures>>,
 }
 
@@ -168,8 +168,8 @@ impl<'t> Pointers<'t> {
             }
             for &at in &function.blocks[block].instructions {
                 let inst = &function.instructions[at];
-                let slot = function.pointer(inst).map(|it| self.number(it));
-                if let Some(slot) = slot.filter(|it| self.registers.contains_key(it)) {
+                let slot = function.pointer(inst).and_then(|it| self.registers.get(&it).copied());
+                if let Some(slot) = slot {
                     if let Some(stored) = function.stored(inst) {
                         changes.push((slot, current.insert(slot, self.number(stored))));
                     } else if let Some(result) = inst.result {
@@ -225,8 +225,8 @@ impl<'t> Pointers<'t> {
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
         for (at, inst) in self.function.instructions.iter().enumerate() {
             if inst.opcode == Opcode::Store
-                && let Some(slot) = self.function.pointer(inst)
-                && self.registers.contains_key(&slot)
+                && let Some(pointer) = self.function.pointer(inst)
+                && let Some(&slot) = self.registers.get(&pointer)
             {
                 stored.entry(slot).or_default().insert(self.function.block_of(at));
             }
@@ -257,11 +257,12 @@ impl<'t> Pointers<'t> {
             }
             _ => false,
         };
-        if steps {
-            let address = self.step(inst)?;
+        if let Some(address) = if steps { self.step(inst) } else { None } {
             return Some(Computed::Address(address));
         }
-        inst.opcode.is_pure().then(|| {
+        // A type that cannot be read may be any.
+        let is_known = inst.ty.is_some() && inst.opcode.is_pure();
+        is_known.then(|| {
             let operands = self.function.operands(inst).iter().map(|&it| self.number(it));
             let modifier = self.function.modifier(inst);
             Computed::Of(inst.opcode, inst.ty, modifier, operands.collect())
@@ -305,6 +306,9 @@ impl<'t> Pointers<'t> {
             Def::Integer(number) => Some(number),
             _ => None,
         };
+        if indices.iter().all(|it| number(it) == Some(0)) {
+            return Some(address.clone());
+        }
         let steps = self.function.types().steps(inst.ty?, indices.iter().map(number))?;
         let mut next = address.clone();
         next.offset = next.offset.checked_add(steps.bytes)?;
@@ -372,7 +376,10 @@ impl<'t> Pointers<'t> {
                 found.push(base);
                 continue;
             };
-            for &value in choices {
+            // Nothing is accessed through `null` and `undef`.
+            let leads_nowhere =
+                |it: &Value| matches!(self.function.def(*it), Def::Constant | Def::Undefined);
+            for &value in choices.iter().filter(|it| !leads_nowhere(it)) {
                 let base = self.address(value).base;
                 let is_phi =
                     base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
@@ -583,33 +590,54 @@ fn is_noalias(attributes: &[u8]) -> bool {
     words.any(|it| it == b"noalias" || it == b"byval")
 }
 
-/// Finds the slots that LLVM keeps in registers: only whole loads and stores use them.
+/// Finds the slots that LLVM keeps in registers: only whole loads and stores use them. Returns
+/// them by themselves and by the casts of them.
 ///
-/// LLVM: `isAllocaPromotable`.
-fn registers(function: &Function<'_>) -> HashMap<Value, Type> {
-    let allocas = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
-    let is_register = |inst: &&Inst| {
-        let (Some(slot), Some(ty)) = (inst.result, inst.ty) else { return false };
-        function.operands(inst).is_empty()
-            && function.users(slot).iter().all(|&at| {
-                let user = &function.instructions[at as usize];
-                match user.opcode {
+/// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
+fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
+    let mut found = HashMap::default();
+    for inst in function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca) {
+        let (Some(slot), Some(ty)) = (inst.result, inst.ty) else { continue };
+        let ty = function.types().opaque(ty);
+        let mut names = vec![slot];
+        let mut next = 0;
+        let mut is_register = function.operands(inst).is_empty();
+        while let Some(&name) = names.get(next).filter(|_| is_register) {
+            next += 1;
+            for user in function.users(name).iter().map(|&it| it as usize) {
+                let it = &function.instructions[user];
+                is_register &= match it.opcode {
                     Opcode::Load | Opcode::Store => {
-                        user.ty == Some(ty)
-                            && function.pointer(user) == Some(slot)
-                            && function.stored(user) != Some(slot)
-                            && !user.is_volatile
+                        it.ty.map(|it| function.types().opaque(it)) == Some(ty)
+                            && function.pointer(it) == Some(name)
+                            && function.stored(it) != Some(name)
+                            && !it.is_volatile
                     }
-                    // Typed pointers are cast for the markers of lifetimes.
-                    Opcode::BitCast => user.result.is_some_and(|cast| {
-                        let users = function.users(cast).iter();
-                        users.copied().all(|it| function.is_marker(it as usize))
-                    }),
-                    _ => function.is_marker(at as usize),
-                }
-            })
-    };
-    allocas.filter(is_register).filter_map(|it| Some((it.result?, it.ty?))).collect()
+                    _ if is_same_address(function, it) => {
+                        names.extend(it.result);
+                        names.len() <= MOST_DERIVED
+                    }
+                    _ => function.is_marker(user),
+                };
+            }
+        }
+        if is_register {
+            found.extend(names.into_iter().map(|name| (name, slot)));
+        }
+    }
+    found
+}
+
+/// Whether an instruction yields the address that is its first operand.
+fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
+    let is_zero = |it: &Value| function.def(*it) == Def::Integer(0);
+    match inst.opcode {
+        Opcode::BitCast => true,
+        Opcode::GetElementPtr => {
+            function.operands(inst).split_first().is_some_and(|it| it.1.iter().all(is_zero))
+        }
+        _ => false,
+    }
 }
 
 /// Where a function does more with the addresses of its local variables and pointers than to

@@ -176,6 +176,19 @@ impl Sizes {
         }
     }
 
+    /// Returns a type as LLVM has it since version 15: of a typed pointer the pointer of its
+    /// address space.
+    #[must_use]
+    pub fn opaque(&self, ty: Type) -> Type {
+        let mut known = self.known.borrow_mut();
+        match known.context.kind(ty) {
+            TypeKind::Pointer { address_space, pointee: Some(_) } => {
+                known.context.pointer(address_space).unwrap_or(ty)
+            }
+            _ => ty,
+        }
+    }
+
     /// Returns whether a type of this module is a pointer, of whatever address space.
     #[must_use]
     pub fn is_pointer(&self, ty: Type) -> bool {

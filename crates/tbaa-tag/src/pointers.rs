@@ -52,6 +52,10 @@ impl<'f, 't> Pointers<'f, 't> {
             let is_slot =
                 |it: &Value| function.inst(*it).is_some_and(|inst| inst.opcode == Opcode::Alloca);
             let head = match (inst.map(|it| it.opcode), function.def(pointer)) {
+                (Some(Opcode::GetElementPtr), _) if inst.is_some_and(|it| is_still(function, it)) => {
+                    pointer = from()?;
+                    continue;
+                }
                 (Some(Opcode::GetElementPtr), _) => {
                     steps.extend(inst.map(|it| self.indices(it)).transpose()?);
                     pointer = from()?;
@@ -88,6 +92,11 @@ impl<'f, 't> Pointers<'f, 't> {
     }
 }
 
+/// Whether a `getelementptr` steps over nothing, and into nothing.
+fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
+    matches!(function.operands(inst), &[_, index] if function.def(index) == Def::Integer(0))
+}
+
 /// Returns what `phi`, `select` and `freeze` make of pointers into objects. A pointer that only
 /// steps over whole objects is none of these.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
@@ -99,6 +108,7 @@ fn inside(function: &Function<'_>) -> HashSet<Value> {
         let Some(inst) = function.inst(*value) else { return false };
         let is_byte = |ty| function.types().with_kind(ty, |kind| kind == TypeKind::Int(8));
         inst.opcode == Opcode::GetElementPtr
+            && !is_still(function, inst)
             && (matches!(function.def(*value), Def::Expression(_))
                 || function.operands(inst).len() > 2
                 || inst.ty.is_some_and(is_byte))

@@ -116,7 +116,8 @@ impl<'t> Body<'t> {
         let inst = self
             .inst(event)
             .filter(|it| plain && matches!(it.opcode, Opcode::Load | Opcode::Store))?;
-        Some((self.pointers.address(self.function.pointer(inst)?), inst.ty))
+        let ty = inst.ty.map(|ty| self.function.types().opaque(ty));
+        Some((self.pointers.address(self.function.pointer(inst)?), ty))
     }
 
     /// Returns the accesses and calls of a loop; `None` if they are many.

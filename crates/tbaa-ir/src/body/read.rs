@@ -396,8 +396,14 @@ impl<'t> Reader<'t> {
                     lexer.skip_space().ok()?;
                 }
                 inst.ty = types.ty(lexer.ty().ok()?);
+                found.end = lexer.at;
                 lexer.skip_space().ok()?;
                 lexer.eat(b",").then_some(())?;
+            }
+            Opcode::LandingPad => {
+                inst.ty = types.ty(lexer.ty().ok()?);
+                found.end = lexer.at;
+                return Some(());
             }
             Opcode::Phi => return self.phi(inst, lexer, found),
             Opcode::ICmp | Opcode::FCmp => {
@@ -446,6 +452,7 @@ impl<'t> Reader<'t> {
                 if lexer.eat_word(b"to") {
                     lexer.skip_space().ok()?;
                     inst.ty = types.ty(lexer.ty().ok()?);
+                    found.end = lexer.at;
                 }
                 return Some(());
             }
@@ -455,6 +462,7 @@ impl<'t> Reader<'t> {
         }
         if inst.opcode == Opcode::VaArg && lexer.at_type() {
             inst.ty = types.ty(lexer.ty().ok()?);
+            found.end = lexer.at;
         }
         if matches!(inst.opcode, Opcode::ExtractValue | Opcode::InsertValue) {
             let from = lexer.at;

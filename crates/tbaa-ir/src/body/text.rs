@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
+use std::borrow::Cow;
+
 use super::super::attributes::Attributes;
+use super::super::effects::unquoted;
 use super::super::instruction::CONSTANTS;
 use tbaa_lex::lexer::{Lexer, table};
 
@@ -62,6 +65,14 @@ pub struct Alloca {
 }
 
 impl<'t> Call<'t> {
+    /// Returns the callee's name without its quotes and escapes, as [`Module::functions`] has it.
+    ///
+    /// [`Module::functions`]: crate::Module::functions
+    #[must_use]
+    pub fn name(&self) -> Cow<'t, [u8]> {
+        unquoted(self.callee)
+    }
+
     /// Reads a call; `None` where its callee cannot be made out.
     pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
         let mut callee = &b""[..];
