@@ -52,9 +52,12 @@ fn checks_are_as_written_down() {
 
 #[test]
 fn arguments_that_another_bracket_closes_are_refused() {
-    let text = "define void @f(ptr %p) {\n  call void @g(ptr %p]\n  ret void\n}\n";
+    let text = "define void @f() {\n  %s = alloca i32\n  call void @g(ptr %s]\n  ret void\n}\n";
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let sizes = tbaa_ir::Sizes::new(&module);
     let function = module.function(&sizes, 0);
-    assert!(function.call(&function.instructions[0]).is_none());
+    assert!(function.call(&function.instructions[1]).is_none());
+    // The call may do anything with the slot all the same.
+    assert_eq!(function.operands(&function.instructions[1]), []);
+    assert_eq!(function.users(function.instructions[0].result.unwrap()), [1]);
 }

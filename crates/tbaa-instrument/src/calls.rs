@@ -80,7 +80,7 @@ impl<'t> Current<'_, 't> {
                 }
             }
             callee if callee.starts_with(b"llvm.masked.") => {
-                self.masked(inst, tag, &call, arguments)
+                self.masked(inst, tag, &call, arguments);
             }
             callee if callee.starts_with(b"llvm.va_") => {
                 // The list itself; three words and two counts at most.

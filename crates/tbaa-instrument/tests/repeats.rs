@@ -84,6 +84,60 @@ fn a_read_in_a_block_that_dominates_counts() {
     assert_eq!(diamond(a, &format!("{b}\n{write}\n%e0 = {READ}"), c, d), 3);
 }
 
+/// Blocks joined by a `br` alone, blocks without a name, casts, and steps of no bytes.
+#[test]
+fn another_spelling_is_the_same_read() {
+    assert_eq!(between("br label %next\nnext:"), 1);
+    let unnamed = |between: &str| {
+        let read = |name: &str| format!("%{name} = {READ}");
+        checks(&format!(
+            "{}\nbr i1 %c, label %1, label %2\n{between}\nbr label %2\n{}\nret void",
+            read("a"),
+            read("b")
+        ))
+        .0
+    };
+    assert_eq!(unnamed(""), 1);
+    assert_eq!(unnamed("call void @g(ptr %q)"), 2);
+    for again in ["bitcast ptr %p to ptr", "getelementptr {i32}, ptr %p, i64 0, i32 0"] {
+        let text = format!("%a = {READ}\n%s = {again}\n%b = load i32, ptr %s, !tbaa !0\nret void");
+        assert_eq!(checks(&text).0, 1, "{again}");
+    }
+}
+
+/// A read that gets no check of its own is none that others repeat.
+#[test]
+fn a_read_of_another_sanitizer_does_not_count() {
+    assert_eq!(checks(&format!("%a = {READ}, !nosanitize !2\n%b = {READ}\nret void")).0, 1);
+}
+
+/// Ways that store different pointers to a slot, or the same one.
+#[test]
+fn ways_that_meet_bring_one_pointer_or_several() {
+    let met = |left: &str, right: &str| {
+        checks(&format!(
+            "%s = alloca ptr\n%a = {READ}\nbr i1 %c, label %l, label %r\n\
+             l:\nstore ptr {left}, ptr %s\nbr label %e\nr:\nstore ptr {right}, ptr %s\n\
+             br label %e\ne:\n%x = load ptr, ptr %s\n%b = load i32, ptr %x, !tbaa !0\n\
+             %y = load ptr, ptr %s\n%d = load i32, ptr %y, !tbaa !0\nret void"
+        ))
+        .0
+    };
+    assert_eq!(met("%p", "%q"), 2);
+    let looped = |index: &str| {
+        checks(&format!(
+            "%s = alloca ptr\nstore ptr %p, ptr %s\nbr label %h\nh:\n%x = load ptr, ptr %s\n\
+             %a = load i32, ptr %x, !tbaa !0\n%y = getelementptr i32, ptr %x, i64 {index}\n\
+             store ptr %y, ptr %s\n%z = load ptr, ptr %s\n%b = load i32, ptr %z, !tbaa !0\n\
+             br i1 %c, label %h, label %e\ne:\nret void"
+        ))
+        .0
+    };
+    assert_eq!(looped("0"), 1);
+    assert_eq!(looped("1"), 2);
+    assert_eq!(looped("%n"), 2);
+}
+
 #[test]
 fn a_write_later_in_a_loop_brings_the_check_back() {
     let looped = |start: &str, end: &str| {

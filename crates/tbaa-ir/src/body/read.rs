@@ -330,9 +330,12 @@ impl<'t> Reader<'t> {
     fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) -> usize {
         let (values, labels) = (Vec::new(), Vec::new());
         let mut found = Operands { values, labels, depth, end: lexer.at };
+        let start = lexer;
         let _ = self.list(inst, &mut lexer, &mut found);
         if inst.is_terminator {
-            self.targets(lexer, &mut found.labels);
+            // What is no operand may have been looked at: the list of an `indirectbr`.
+            let from = if inst.opcode == Opcode::Call { start.at } else { found.end };
+            self.targets(Lexer { at: from, ..start }, &mut found.labels);
         }
         let extend = |all: &mut Vec<_>, new| {
             let start = all.len() as u32;
