@@ -118,11 +118,13 @@ pub struct Import<'t, S: Source<'t>> {
     open: Vec<Open<'t, S::Key, S::Place>>,
 }
 
-impl<'t, S: Source<'t>> Import<'t, S> {
-    pub fn new() -> Self {
+impl<'t, S: Source<'t>> Default for Import<'t, S> {
+    fn default() -> Self {
         Import { frames: Vec::new(), parts: Vec::new(), open: Vec::new() }
     }
+}
 
+impl<'t, S: Source<'t>> Import<'t, S> {
     /// Returns the node of a name, with all that it reaches added to the store;
     /// `None` if it is no node of the store's kind.
     ///

@@ -158,7 +158,7 @@ impl RawGraph for Graph {
         }
         let states = vec![State::New; drafts.len()];
         let mut group = Group { graph: self, drafts, states };
-        let mut import = Import::new();
+        let mut import = Import::default();
         // No draft is anything but a node.
         (0..drafts.len())
             .map(|at| import.node(&mut group, at)?.ok_or(GraphError::NoMember))

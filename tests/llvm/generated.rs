@@ -41,7 +41,7 @@ fn regressions() {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "ll"));
     assert!(!files.is_empty());
     for file in files {
-        let graph = tbaa_ir::read(&fs::read(&file).unwrap()).unwrap().into_graph();
+        let graph = tbaa_ir::read(fs::read(&file).unwrap()).unwrap().into_graph();
         Tally::default().compare(llvm, "regression", &random::module(&graph));
     }
 }

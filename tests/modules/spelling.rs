@@ -282,10 +282,8 @@ fn a_pointer_is_one_in_each_spelling() {
         ],
     ];
     for group in groups {
-        let answers: Vec<Vec<String>> = group
-            .iter()
-            .map(|text| blocks(&tbaa_ir::read(text.as_bytes()).unwrap()))
-            .collect();
+        let answers: Vec<Vec<String>> =
+            group.iter().map(|text| blocks(&tbaa_ir::read(text.as_bytes()).unwrap())).collect();
         assert!(answers[0].iter().any(|it| it.contains("access") || it.contains("call")));
         for (answer, text) in answers.iter().zip(&group) {
             assert_eq!(answer, &answers[0], "{text}");

@@ -149,8 +149,9 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 /// ```
 /// let text = b"declare i32 @g() memory(read)\ndefine i32 @f() {\n  %x = call i32 @g()\n  ret i32 %x\n}\n";
 /// let module = tbaa_ir::read(text)?;
-/// let effects = tbaa_ir::Effects::new(text, &module);
-/// let call = module.body(text, 0).statements[0].call().unwrap();
+/// let (effects, sizes) = (tbaa_ir::Effects::new(&module), tbaa_ir::Sizes::new(&module));
+/// let function = module.function(&sizes, 0);
+/// let call = function.call(&function.instructions[0]).unwrap();
 /// assert_eq!(effects.of_call(&call), tbaa_ir::MemoryEffects::READ);
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```

@@ -58,6 +58,23 @@ pub enum Object {
 }
 
 /// The pointers of a function.
+///
+/// ```
+/// use std::rc::Rc;
+/// use tbaa_ir::{Effects, Flow, Object, Pointers, Sizes};
+///
+/// let text = b"define i32 @f(ptr %p) {\n  %q = getelementptr i32, ptr %p, i64 2\n  \
+///     %x = load i32, ptr %q\n  ret i32 %x\n}\n";
+/// let module = tbaa_ir::read(text)?;
+/// let (sizes, effects) = (Sizes::new(&module), Effects::new(&module));
+/// let function = Rc::new(module.function(&sizes, 0));
+/// let pointers = Pointers::new(&function, Some(&Flow::of(&function)), &effects);
+/// let pointer = function.pointer(&function.instructions[1]).unwrap();
+/// let address = pointers.address(pointer);
+/// assert_eq!((address.base, address.offset), (function.parameters[0], 8));
+/// assert_eq!(pointers.object(address.base), Object::Parameter);
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,

@@ -32,7 +32,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
     }
     let open = Numbers::new(scan.text.len());
     let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
-    let mut resolver = Resolver { nodes, import: Import::new() };
+    let mut resolver = Resolver { nodes, import: Import::default() };
     let mut attached = Vec::with_capacity(scan.attachments.len());
     for &Attachment { key, offset, copy } in &scan.attachments {
         let node = resolver.node(key, offset)?;

@@ -52,7 +52,9 @@ impl<'f, 't> Pointers<'f, 't> {
             let is_slot =
                 |it: &Value| function.inst(*it).is_some_and(|inst| inst.opcode == Opcode::Alloca);
             let head = match (inst.map(|it| it.opcode), function.def(pointer)) {
-                (Some(Opcode::GetElementPtr), _) if inst.is_some_and(|it| is_still(function, it)) => {
+                (Some(Opcode::GetElementPtr), _)
+                    if inst.is_some_and(|it| is_still(function, it)) =>
+                {
                     pointer = from()?;
                     continue;
                 }

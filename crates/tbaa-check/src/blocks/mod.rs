@@ -174,11 +174,7 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge of a module's functions.
     #[must_use]
-    pub fn new(
-        module: &'a Module<'a>,
-        sizes: &'a Sizes,
-        effects: &'a Effects<'a>,
-    ) -> Self {
+    pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
         Judge { module, sizes, effects, llvm, union }

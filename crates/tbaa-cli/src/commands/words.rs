@@ -70,8 +70,7 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
         let instruction = &module.instructions()[found.instruction?];
-        let origin = CharOrigins::new(module, &Sizes::new(module))
-            .of(instruction)?;
+        let origin = CharOrigins::new(module, &Sizes::new(module)).of(instruction)?;
         Some(match instruction.tag {
             Some(_) => format!("{side} is tagged as char: {}", of_char(&origin)),
             None => format!("{side} has no tag: {}", of_char(&origin)),

@@ -97,6 +97,21 @@ pub struct Inst {
 }
 
 /// A function that has a body.
+///
+/// ```
+/// use tbaa_ir::{Opcode, Sizes};
+///
+/// let text = b"define void @f(ptr %p) {\n  %q = getelementptr i32, ptr %p, i64 2\n  \
+///     store i32 0, ptr %q\n  ret void\n}\n";
+/// let module = tbaa_ir::read(text)?;
+/// let sizes = Sizes::new(&module);
+/// let function = module.function(&sizes, 0);
+/// let store = &function.instructions[1];
+/// assert_eq!((store.opcode, function.bytes(store)), (Opcode::Store, Some(4)));
+/// let pointer = function.pointer(store).unwrap();
+/// assert_eq!(function.inst(pointer).unwrap().opcode, Opcode::GetElementPtr);
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
 pub struct Function<'t> {
     text: &'t [u8],
     types: &'t Sizes,

@@ -337,12 +337,9 @@ impl<'t> Reader<'t> {
             let from = if inst.opcode == Opcode::Call { start.at } else { found.end };
             self.targets(Lexer { at: from, ..start }, &mut found.labels);
         }
-        let extend = |all: &mut Vec<_>, new| {
-            let start = all.len() as u32;
-            all.extend(new);
-            start..all.len() as u32
-        };
-        inst.operands = extend(&mut self.function.operands, found.values);
+        let start = self.function.operands.len() as u32;
+        self.function.operands.extend(found.values);
+        inst.operands = start..self.function.operands.len() as u32;
         let start = self.function.labels.len() as u32;
         self.function.labels.extend(found.labels);
         inst.labels = start..self.function.labels.len() as u32;
@@ -751,10 +748,7 @@ impl<'t> Reader<'t> {
         // A circle that nothing enters has no first block: it stays as it is.
         let mut number = vec![usize::MAX; self.parts.len()];
         let mut chains: Vec<Vec<usize>> = Vec::new();
-        for start in 0..self.parts.len() {
-            if goes_on[start] {
-                continue;
-            }
+        for (start, _) in goes_on.iter().enumerate().filter(|it| !it.1) {
             let mut chain = Vec::new();
             let mut at = Some(start);
             while let Some(part) = at {
@@ -764,11 +758,9 @@ impl<'t> Reader<'t> {
             }
             chains.push(chain);
         }
-        for part in 0..self.parts.len() {
-            if number[part] == usize::MAX {
-                number[part] = chains.len();
-                chains.push(vec![part]);
-            }
+        for (part, number) in number.iter_mut().enumerate().filter(|it| *it.1 == usize::MAX) {
+            *number = chains.len();
+            chains.push(vec![part]);
         }
         let of_label = |label: &u32| number.get(*label as usize).map_or(u32::MAX, |&it| it as u32);
         function.labels = function.labels.iter().map(of_label).collect();
@@ -863,10 +855,11 @@ fn yields(opcode: Opcode, mut after: Lexer<'_>) -> bool {
             match after.peek() {
                 Some(b'@' | b'%' | b'<' | b'[' | b'{') => return true,
                 Some(b'(') => drop(after.bracketed("a call")),
-                Some(byte) if is_word(byte) => match after.word() {
-                    b"void" => return false,
-                    _ => {}
-                },
+                Some(byte) if is_word(byte) => {
+                    if after.word() == b"void" {
+                        return false;
+                    }
+                }
                 Some(_) => after.at += 1,
                 None => return false,
             }
