@@ -172,12 +172,6 @@ impl<'t> Function<'t> {
         self.values.get(value.index()).map_or(Def::Unknown, |it| it.def)
     }
 
-    /// Returns how many values there are.
-    #[must_use]
-    pub fn value_count(&self) -> usize {
-        self.values.len()
-    }
-
     /// Returns all values, in the order of their ids.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
         (0..self.values.len() as u32).map(Value)
