@@ -38,9 +38,9 @@ use crate::graph::Graph;
 ///
 /// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the
 /// intervals do not decide takes more when it is first asked about: its paths are kept.
-/// The last answers of the rule's definition are remembered, in 128 KiB. An oracle of up to 2,048
+/// The last answers of the rule's definition are remembered, in 128 KiB. An oracle of up to 512
 /// tags of which at least one in 64 is not decided on by its interval remembers its answers on
-/// all pairs of tags, in two bits each: 512 KiB at most.
+/// all pairs of tags, in two bits each: 33 KiB at most.
 ///
 /// # Growing
 ///

@@ -20,8 +20,9 @@ const PAIRS: usize = 1 << 14;
 /// Places of one pair: a line of the cache.
 const PLACES: usize = 8;
 
-/// Tags that a table is made for at most. It then takes 512 KiB.
-const MOST_TAGS: usize = 1 << 11;
+/// Tags that a table is made for at most. It then takes 33 KiB: a larger one does not stay in the
+/// cache next to the processor, and costs more than intervals that leave the pair open.
+const MOST_TAGS: usize = 1 << 9;
 
 /// A table is made if at least one of so many tags is not decided on by its interval.
 const OPEN_SHARE: usize = 64;

@@ -173,6 +173,13 @@ fn skipped(spelling: Spelling) -> &'static [&'static str] {
     }
 }
 
+/// Modules that `TBAA_MODULES` names, beside those that are compiled here.
+fn named_modules() -> Vec<(String, Vec<u8>)> {
+    let files = std::env::var("TBAA_MODULES").unwrap_or_default();
+    let read = |it: &str| (it.to_owned(), std::fs::read(it).unwrap());
+    files.split_whitespace().map(read).collect()
+}
+
 /// The corpus, and some of Lua's files.
 fn sources() -> Vec<std::path::PathBuf> {
     let corpus = Path::new(tbaa_tests::ROOT).join("tests/corpus");
@@ -192,20 +199,24 @@ fn real_modules_in_other_spellings() {
     let Some(llvm) = Llvm::get() else { return };
     let rounds: u64 = std::env::var("TBAA_SPELLINGS").map_or(1, |it| it.parse().unwrap());
     let mut count = 0;
+    let mut compare = |name: &str, text: &[u8]| {
+        let text = named(text);
+        let before = Facts::of(&text);
+        for (seed, spelling) in (0..rounds).flat_map(|it| Spelling::ALL.map(|how| (it, how))) {
+            let after = spelling.of(&text, &mut Rng(seed));
+            let name = format!("{name} {spelling:?} {seed}");
+            before.assert_same(&Facts::of(&after), skipped(spelling), &name);
+            count += 1;
+        }
+    };
     for file in sources() {
         for level in ["-O0", "-O1", "-O2"] {
             let named_too = ["-Xclang", "-disable-O0-optnone"];
             let options = [&[level, "-w", "-fno-exceptions"][..], &named_too].concat();
-            let text = named(&llvm.clang(&file, &options));
-            let before = Facts::of(&text);
-            for (seed, spelling) in (0..rounds).flat_map(|it| Spelling::ALL.map(|how| (it, how))) {
-                let after = spelling.of(&text, &mut Rng(seed));
-                let name = format!("{} {level} {spelling:?} {seed}", file.display());
-                before.assert_same(&Facts::of(&after), skipped(spelling), &name);
-                count += 1;
-            }
+            compare(&format!("{} {level}", file.display()), &llvm.clang(&file, &options));
         }
     }
+    named_modules().iter().for_each(|(name, text)| compare(name, text));
     println!("{count} modules in another spelling");
 }
 

@@ -60,7 +60,7 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The answers to the pairs of 2,048 tags are remembered, and of more tags none.
+/// The answers to the pairs of 512 tags are remembered, and of more tags none.
 /// With `--cfg tbaa_self_check` each is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {

@@ -370,23 +370,13 @@ impl<'t> Reader<'t> {
         let from = lexer.at;
         match inst.opcode {
             Opcode::Br => return self.condition(lexer, found),
-            Opcode::GetElementPtr => {
+            Opcode::GetElementPtr | Opcode::Load => {
                 let (ty, pointee) = lexer.pointer_ty().ok()?;
                 lexer.skip_space().ok()?;
                 if lexer.eat(b",") {
                     inst.ty = types.ty(ty);
                 } else {
-                    // Before LLVM 3.7 the pointer's type says what the indices count in.
-                    inst.ty = types.ty(pointee?);
-                    lexer.at = from;
-                }
-            }
-            Opcode::Load => {
-                let (ty, pointee) = lexer.pointer_ty().ok()?;
-                lexer.skip_space().ok()?;
-                if lexer.eat(b",") {
-                    inst.ty = types.ty(ty);
-                } else {
+                    // Before LLVM 3.7 the pointer's type alone says what it points to.
                     inst.ty = types.ty(pointee?);
                     lexer.at = from;
                 }
