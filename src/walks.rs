@@ -13,8 +13,8 @@ use hashbrown::HashTable;
 use crate::forest::Forest;
 use crate::table::{DefaultHashBuilder, HashMap};
 
-/// Cursors at most, so that their numbers have 31 bits. Walks that need more are given up.
-pub(crate) const MOST_CURSORS: usize = (1 << 31) - 1;
+/// Cursors at most, so that their numbers have 30 bits. Walks that need more are given up.
+pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;

@@ -75,6 +75,13 @@ impl TagId {
     pub fn index(self) -> usize {
         self.index as usize
     }
+
+    /// Returns the tag's position if its graph has the stamp, and else a number beyond all
+    /// positions: one comparison finds both foreign tags and those that are too new.
+    #[inline]
+    pub(crate) fn index_in(self, stamp: u32) -> u64 {
+        (u64::from(self.stamp) << 32 | u64::from(self.index)) ^ u64::from(stamp) << 32
+    }
 }
 
 impl CopyId {

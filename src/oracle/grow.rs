@@ -40,7 +40,7 @@ use crate::graph::Graph;
 /// intervals do not decide takes more when it is first asked about: its paths are kept.
 /// The last answers of the rule's definition are remembered, in 128 KiB. An oracle of up to 512
 /// tags of which at least one in 64 is not decided on by its interval remembers its answers on
-/// all pairs of tags, in two bits each: 33 KiB at most.
+/// all pairs of tags, in two bits each: 64 KiB at most.
 ///
 /// # Growing
 ///

@@ -39,7 +39,8 @@ struct Record {
     link: u32,
 }
 
-/// A tag's interval, and whether more than that must be looked at where it meets another.
+/// A tag's interval, and whether more than that must be looked at where it meets another. Both
+/// numbers are doubled; there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     start: u32,
@@ -48,29 +49,26 @@ struct Interval {
 }
 
 /// The bit of [`Interval::end`] that is set unless a regular tag's cursor has a number of its own.
-/// No number reaches so far: there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
-const OPEN: u32 = 1 << 31;
+const OPEN: u32 = 1;
 
 /// The interval of a tag that is not regular.
-const ALL: Interval = Interval { start: 0, end: u32::MAX };
+const ALL: Interval = Interval { start: 0, end: i32::MAX as u32 };
 
 /// The bits of [`Record::root`] that number the root; all are set for a rejected
 /// tag.
-const ROOT: u32 = UNNUMBERED - 1;
-/// The tag's cursor has no number of its own in the forest.
-const UNNUMBERED: u32 = 1 << 30;
+const ROOT: u32 = OTHER - 1;
 const OTHER: u32 = 1 << 31;
 
 /// No cursor.
 const NONE: u32 = u32::MAX;
 
 impl Interval {
-    /// Whether each begins before the other's end. Of random pairs nearly all are apart,
-    /// and which of the two lies first is anybody's guess: one comparison for both, of the
-    /// sign that two differences share, leaves no branch between.
+    /// Whether each begins before the other's end, and maybe of two next to each other, one of
+    /// which is open. Of random pairs nearly all are apart, and which of the two lies first is
+    /// anybody's guess: the sign that two differences share leaves no branch.
     #[inline]
     fn meets(&self, other: &Interval) -> bool {
-        let before = |start: u32, end: u32| start as i32 - (end & !OPEN) as i32;
+        let before = |start: u32, end: u32| start as i32 - end as i32;
         before(self.start, other.end) & before(other.start, self.end) < 0
     }
 }
@@ -93,6 +91,7 @@ pub(super) struct Index {
     pub(super) walks: Walks,
     /// What lies in what; rule `llvm` reads the types when a tag is not regular.
     pub(super) types: Types,
+    /// None where tags stand under several roots: intervals do not say under which.
     intervals: Vec<Interval>,
     records: Vec<Record>,
     bases: Bases,
@@ -100,8 +99,6 @@ pub(super) struct Index {
     roots: HashMap<u32, u32>,
     /// Whether there are several roots.
     mixed: bool,
-    /// Tags whose intervals are set.
-    indexed: usize,
     /// Number of other tags.
     others: u32,
 }
@@ -125,40 +122,39 @@ impl Index {
         }
     }
 
-    /// Returns whether two tags may alias, if their intervals say so. There is one branch, which
-    /// is rarely taken: random pairs take any other at random, which costs as much as all else.
+    /// Returns whether two tags, by [`TagId::index_in`](crate::TagId), may alias, if their
+    /// intervals say so. There is one branch, which is rarely taken: random pairs take any other
+    /// at random, which costs as much as all else.
     #[inline]
-    pub(super) fn by_interval(&self, a: u32, b: u32) -> Option<bool> {
-        let (Some(x), Some(y)) = (self.intervals.get(a as usize), self.intervals.get(b as usize))
-        else {
-            return Some(true);
-        };
+    pub(super) fn by_interval(&self, a: u64, b: u64) -> Option<bool> {
+        if a.max(b) >= self.intervals.len() as u64 {
+            return None;
+        }
+        let (x, y) = (&self.intervals[a as usize], &self.intervals[b as usize]);
         let meet = x.meets(y);
         let open = (x.end | y.end) & OPEN != 0;
-        if open & meet | self.mixed { None } else { Some(meet) }
+        if open & meet { None } else { Some(meet) }
     }
 
     /// Returns whether two tags may alias; `None` leaves it to the rule.
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
         let by_base = || self.are_apart(a, b).then_some(false);
-        self.by_interval(a, b).or_else(by_base).or_else(|| self.by_record(a as usize, b as usize))
+        self.by_interval(a.into(), b.into())
+            .or_else(by_base)
+            .or_else(|| self.by_record(a as usize, b as usize))
     }
 
     fn by_record(&self, a: usize, b: usize) -> Option<bool> {
         let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
             return Some(true);
         };
-        if (x.root ^ y.root) & ROOT != 0 {
+        if (x.root ^ y.root) & ROOT != 0 || x.root == ROOT {
             return Some(true);
         }
         if (x.root | y.root) & OTHER != 0 {
             return None;
         }
-        let meet = self.intervals[a].meets(&self.intervals[b]);
-        if meet && x.root & y.root & UNNUMBERED != 0 {
-            return Some(self.walks.forest.related(x.link, y.link));
-        }
-        Some(meet)
+        Some(self.walks.forest.related(x.link, y.link))
     }
 
     /// Whether base types show that two tags do not alias: there is one root, and neither may
@@ -200,12 +196,11 @@ impl Index {
     }
 
     fn push(&mut self, record: Record, base: u32) {
-        self.intervals.push(ALL);
         self.records.push(record);
         self.bases.0.push(base.into());
     }
 
-    /// Returns a root's number. There are fewer than 2^30 - 1: a graph of so
+    /// Returns a root's number. There are fewer than 2^31 - 1: a graph of so
     /// many roots, with a type and a tag for each, is larger than node ids reach.
     fn number(&mut self, root: u32) -> u32 {
         let next = self.roots.len() as u32;
@@ -219,26 +214,25 @@ impl Index {
         self.mixed
     }
 
-    /// Gives the tags added since the last call their intervals, after which
-    /// they may be asked about; all tags, where the forest was numbered anew.
+    /// Gives the tags added since the last call their intervals; all tags, where the forest
+    /// was numbered anew.
     pub(super) fn catch_up(&mut self) {
-        if self.walks.forest.catch_up() {
-            self.indexed = 0;
+        let forest = &mut self.walks.forest;
+        if forest.catch_up() || self.mixed {
+            self.intervals.clear();
         }
-        let added = self.intervals.iter_mut().zip(&mut self.records).skip(self.indexed);
-        for (interval, record) in added {
-            if record.root & OTHER != 0 || record.link == NONE {
-                continue;
-            }
-            let Span { start, end } = self.walks.forest.span(record.link);
-            *interval = Interval { start, end };
-            record.root &= !UNNUMBERED;
-            if self.walks.forest.is_unnumbered(record.link) {
-                record.root |= UNNUMBERED;
-                interval.end |= OPEN;
-            }
+        if self.mixed {
+            return;
         }
-        self.indexed = self.records.len();
+        let interval = |&Record { root, link }: &Record| {
+            if root & OTHER != 0 || link == NONE {
+                return ALL;
+            }
+            let Span { start, end } = forest.span(link);
+            let open = u32::from(forest.is_unnumbered(link));
+            Interval { start: 2 * start, end: 2 * end | open * OPEN }
+        };
+        self.intervals.extend(self.records[self.intervals.len()..].iter().map(interval));
     }
 
     /// Returns how many tags have intervals that do not decide by themselves.
@@ -252,7 +246,7 @@ impl Index {
     pub(super) fn finish(&mut self) {
         if self.walks.forest.has_unnumbered() {
             self.walks.forest.number();
-            self.indexed = 0;
+            self.intervals.clear();
             self.catch_up();
         }
         self.walks.shrink_to_fit();

@@ -20,8 +20,8 @@ const PAIRS: usize = 1 << 14;
 /// Places of one pair: a line of the cache.
 const PLACES: usize = 8;
 
-/// Tags that a table is made for at most. It then takes 33 KiB: a larger one does not stay in the
-/// cache next to the processor, and costs more than intervals that leave the pair open.
+/// Tags that a table is made for at most. It then takes 64 KiB: a larger one does not stay in the
+/// caches next to the processor, and costs more than intervals that leave the pair open.
 const MOST_TAGS: usize = 1 << 9;
 
 /// A table is made if at least one of so many tags is not decided on by its interval.
@@ -29,11 +29,11 @@ const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]
 pub(super) struct Memo {
-    /// Number of tags in the table; 0 if there is none.
-    tags: u32,
-    /// For each pair of a tag and one that is not after it, two bits: whether the answer is known,
-    /// and whether it is `MayAlias`. The pairs of one tag follow those of the tag before.
+    /// For each tag a row with two bits for each tag: whether the answer on the two is known, and
+    /// whether it is `MayAlias`.
     table: Vec<AtomicU64>,
+    /// Pairs in a row of the table, a power of two and at least 32; 0 if there is no table.
+    stride: u32,
     /// Tags beyond which it is seen anew whether a table is worth its while.
     fits: usize,
     /// The key of a pair, and in the lowest bit the answer; 0 where there is none.
@@ -41,49 +41,45 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Makes room for as many tags as there are, so many of which have open intervals.
+    /// Makes room for so many tags, if so many of them have open intervals.
     pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
         if tags > self.fits {
             self.fits = tags.next_power_of_two().max(32);
             let worth = tags <= MOST_TAGS && open() * OPEN_SHARE >= tags;
-            self.tags = u32::from(worth);
+            self.stride = if worth { self.fits as u32 } else { 0 };
+            self.table.clear();
         }
-        if self.tags == 0 {
-            self.table = Vec::new();
-            return;
-        }
-        self.tags = tags as u32;
-        self.table.resize_with((tags * (tags + 1) / 2).div_ceil(32), AtomicU64::default);
+        self.table.resize_with(tags * (self.stride as usize / 32), AtomicU64::default);
     }
 
-    /// The word of the table that a pair is in, and the place of its bits there.
+    /// Returns whether the table has two tags, unless they are newer than the table.
     #[inline]
-    fn place(&self, a: u32, b: u32) -> Option<(&AtomicU64, u32)> {
-        let (low, high) = (a.min(b) as usize, a.max(b) as usize);
-        let at = high.wrapping_mul(high + 1) / 2 + low;
-        Some((self.table.get(at / 32)?, at as u32 % 32 * 2))
+    pub(super) fn has_pair(&self, a: u64, b: u64) -> bool {
+        a | b < u64::from(self.stride)
     }
 
-    /// Whether a table has both tags.
+    /// The word of the table that the answer on two tags of the table is in.
     #[inline]
-    pub(super) fn has_pair(&self, a: u32, b: u32) -> bool {
-        a.max(b) < self.tags
+    fn word(&self, row: u64, column: u64) -> Option<&AtomicU64> {
+        self.table.get(((row * u64::from(self.stride) + column) / 32) as usize)
     }
 
-    /// Returns the answer on two tags that the table has.
+    /// Returns the answer on two tags that the table has, if it is known.
     #[inline]
-    pub(super) fn pair(&self, a: u32, b: u32) -> Option<bool> {
-        let (word, shift) = self.place(a, b)?;
-        let bits = word.load(Ordering::Relaxed) >> shift;
+    pub(super) fn pair(&self, a: u64, b: u64) -> Option<bool> {
+        let bits = self.word(a, b)?.load(Ordering::Relaxed) >> (b % 32 * 2);
         (bits & 1 != 0).then_some(bits & 2 != 0)
     }
 
-    /// Notes an answer on two tags, if the table has them.
+    /// Notes the answer on two tags, in either order, if the table has both.
     pub(super) fn set_pair(&self, a: u32, b: u32, may: bool) {
+        let (a, b) = (u64::from(a), u64::from(b));
         if self.has_pair(a, b)
-            && let Some((word, shift)) = self.place(a, b)
+            && let (Some(x), Some(y)) = (self.word(a, b), self.word(b, a))
         {
-            word.fetch_or((1 | u64::from(may) << 1) << shift, Ordering::Relaxed);
+            let bits = 1 | u64::from(may) << 1;
+            x.fetch_or(bits << (b % 32 * 2), Ordering::Relaxed);
+            y.fetch_or(bits << (a % 32 * 2), Ordering::Relaxed);
         }
     }
 
@@ -92,11 +88,12 @@ impl Memo {
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
         if let (Access { tag: Some(x), size: None, .. }, Access { tag: Some(y), size: None, .. }) =
             (a, b)
-            && self.has_pair(x.index, y.index)
+            && let (x, y) = (x.index, y.index)
+            && self.has_pair(x.into(), y.into())
         {
-            return self.pair(x.index, y.index).unwrap_or_else(|| {
+            return self.pair(x.into(), y.into()).unwrap_or_else(|| {
                 let may = find();
-                self.set_pair(x.index, y.index, may);
+                self.set_pair(x, y, may);
                 may
             });
         }

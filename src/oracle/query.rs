@@ -45,12 +45,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
-        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
-            return true;
-        }
         let may = match (a.size, b.size) {
             (None, None) => self.tags_may_alias(tag_a, tag_b),
-            _ => self.ask(a, b, &mut { u64::MAX }).unwrap_or(true),
+            _ => self.may_alias_within(a, b, &mut { u64::MAX }).unwrap_or(true),
         };
         if cfg!(tbaa_self_check) {
             assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
@@ -74,17 +71,20 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     #[inline(always)]
     fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
-        let decided = match self.memo.has_pair(a.index, b.index) {
-            true => self.memo.pair(a.index, b.index),
-            false => self.index.by_interval(a.index, b.index),
+        let (x, y) = (a.index_in(self.stamp), b.index_in(self.stamp));
+        let decided = match self.memo.has_pair(x, y) {
+            true => self.memo.pair(x, y),
+            false => self.index.by_interval(x, y),
         };
-        decided.unwrap_or_else(|| self.ask_of_tags(a, b))
+        decided.unwrap_or_else(|| self.ask_of_tags(x, y))
     }
 
-    /// [`Oracle::ask`] of tags, with the answer noted in the table.
-    // Two tags are passed in registers, two accesses in memory.
+    /// [`Oracle::ask`] of tags by [`TagId::index_in`], with the answer noted in the table.
+    // Two numbers are passed in registers, two accesses in memory.
     #[inline(never)]
-    fn ask_of_tags(&self, a: TagId, b: TagId) -> bool {
+    fn ask_of_tags(&self, x: u64, y: u64) -> bool {
+        let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return true };
+        let [a, b] = [x, y].map(|index| TagId { index, stamp: self.stamp });
         let may = !self.index.are_apart(a.index, b.index)
             && self.ask(a.into(), b.into(), &mut { u64::MAX }).unwrap_or(true);
         self.memo.set_pair(a.index, b.index, may);
