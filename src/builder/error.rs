@@ -1,22 +1,23 @@
 //! What the builder refuses.
 
-use std::fmt;
-
 use crate::graph::{Format, GraphError, NodeId, TypeId};
 
 /// Why the builder refused a request. Nothing was added to the graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The graph is full.
-    Graph(GraphError),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     /// An id that another graph issued.
+    #[error("{argument}: the id was issued by another graph")]
     ForeignId {
         /// Which argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
         argument: String,
     },
     /// A type node that no well-formed node may refer to, which only a text
     /// can bring in.
+    #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
     Malformed {
         /// Which argument.
         argument: String,
@@ -25,11 +26,16 @@ pub enum BuildError {
     },
     /// A struct type of the old format without fields: its node would read as
     /// a root, and a tag under a different root may alias everything.
+    #[error(
+        "struct {name:?} has no fields: its old-format node would read as a root; leave it out, or \
+         make it a scalar"
+    )]
     NoFields {
         /// The struct's name.
         name: String,
     },
     /// A field of root type: a root is no type of any memory.
+    #[error("field {field} of {name:?} is of root type: give a scalar or a struct")]
     RootAsField {
         /// The struct's name.
         name: String,
@@ -40,6 +46,10 @@ pub enum BuildError {
     },
     /// A field that starts before the field in front of it. LLVM requires
     /// offsets to ascend; equal offsets make a union.
+    #[error(
+        "field {field} of {name:?} at offset {offset} follows one at {previous}: offsets must not \
+         descend, sort the fields"
+    )]
     DescendingOffset {
         /// The struct's name.
         name: String,
@@ -52,6 +62,7 @@ pub enum BuildError {
     },
     /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
     /// between them, silently.
+    #[error("{argument}: {} nodes; keep to one format per root", mixed(.wanted))]
     MixedFormats {
         /// Which argument.
         argument: String,
@@ -61,6 +72,7 @@ pub enum BuildError {
         ty: TypeId,
     },
     /// A field under another root than the fields (or the parent) before it.
+    #[error("{argument}: of another root than what stands before it")]
     MixedRoots {
         /// Which argument.
         argument: String,
@@ -68,6 +80,7 @@ pub enum BuildError {
         ty: TypeId,
     },
     /// A tag of or into a root.
+    #[error("{argument}: a root is no type of any memory; give a type under it")]
     RootInTag {
         /// `"base"` or `"access"`.
         argument: String,
@@ -76,6 +89,10 @@ pub enum BuildError {
     },
     /// An old-format tag whose access type has fields; only size-aware tags
     /// may access an aggregate as a whole.
+    #[error(
+        "access type {access:?} is a struct: an old-format tag must end at a scalar; tag each \
+         field, or use the size-aware format"
+    )]
     AggregateAccess {
         /// The access type's name.
         access: String,
@@ -84,6 +101,7 @@ pub enum BuildError {
     },
     /// An old-format scalar under a struct: LLVM would read it as a struct with
     /// one field.
+    #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
     AggregateParent {
         /// The parent's name.
         parent: String,
@@ -91,6 +109,7 @@ pub enum BuildError {
         ty: TypeId,
     },
     /// An offset other than 0 into a scalar.
+    #[error("offset {offset} into scalar {base:?}: a scalar has offset 0 only")]
     OffsetInScalar {
         /// The base type's name.
         base: String,
@@ -100,6 +119,7 @@ pub enum BuildError {
         ty: TypeId,
     },
     /// No path from the base type ends at the access type at that offset.
+    #[error("no path from {base:?} {}", no_path(.access, .offset, .limit))]
     NoPath {
         /// The base type's name.
         base: String,
@@ -117,96 +137,29 @@ pub enum BuildError {
     },
     /// An entry of a struct copy that starts before the end of the entry in
     /// front of it, or ends past byte 2^64.
+    #[error("entry {entry} of the struct copy starts before the one in front ends, or has no end")]
     OverlappingCopy {
         /// The entry's position, from 0.
         entry: usize,
     },
 }
 
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Graph(error) => write!(f, "{error}"),
-            BuildError::ForeignId { argument } => {
-                write!(f, "{argument}: the id was issued by another graph")
-            }
-            BuildError::Malformed { argument, .. } => {
-                write!(f, "{argument}: a malformed node; `verify` says what is wrong with it")
-            }
-            BuildError::NoFields { name } => write!(
-                f,
-                "struct {name:?} has no fields: its old-format node would read as a root; \
-                 leave it out, or make it a scalar"
-            ),
-            BuildError::RootAsField { name, field, .. } => {
-                write!(f, "field {field} of {name:?} is of root type: give a scalar or a struct")
-            }
-            BuildError::DescendingOffset { name, field, offset, previous } => write!(
-                f,
-                "field {field} of {name:?} at offset {offset} follows one at {previous}: \
-                 offsets must not descend, sort the fields"
-            ),
-            BuildError::MixedFormats { argument, wanted, .. } => {
-                let (this, other) = match wanted {
-                    Format::Old => ("an old-format", "size-aware"),
-                    Format::New => ("a size-aware", "old-format"),
-                };
-                write!(
-                    f,
-                    "{argument}: {this} node under a root that has {other} nodes; \
-                     keep to one format per root"
-                )
-            }
-            BuildError::MixedRoots { argument, .. } => {
-                write!(f, "{argument}: of another root than what stands before it")
-            }
-            BuildError::RootInTag { argument, .. } => {
-                write!(f, "{argument}: a root is no type of any memory; give a type under it")
-            }
-            BuildError::AggregateAccess { access, .. } => write!(
-                f,
-                "access type {access:?} is a struct: an old-format tag must end at a scalar; \
-                 tag each field, or use the size-aware format"
-            ),
-            BuildError::AggregateParent { parent, .. } => {
-                write!(f, "parent {parent:?} is a struct: a scalar's parent is a scalar or a root")
-            }
-            BuildError::OffsetInScalar { base, offset, .. } => {
-                write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
-            }
-            BuildError::NoPath { base, access, offset, limit: false, .. } => write!(
-                f,
-                "no path from {base:?} ends at {access:?} at offset {offset}: \
-                 give the offset of a field of that type"
-            ),
-            BuildError::NoPath { base, access, offset, limit: true, .. } => write!(
-                f,
-                "no path from {base:?} to {access:?} at offset {offset} was found among the first \
-                 {}: use the size-aware format, which says where fields end",
-                super::path::LIMIT
-            ),
-            BuildError::OverlappingCopy { entry } => {
-                write!(
-                    f,
-                    "entry {entry} of the struct copy starts before the one in front ends, or has no end"
-                )
-            }
-        }
+fn mixed(wanted: &Format) -> &'static str {
+    match wanted {
+        Format::Old => "an old-format node under a root that has size-aware",
+        Format::New => "a size-aware node under a root that has old-format",
     }
 }
 
-impl std::error::Error for BuildError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BuildError::Graph(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<GraphError> for BuildError {
-    fn from(error: GraphError) -> Self {
-        BuildError::Graph(error)
+fn no_path(access: &str, offset: &u64, limit: &bool) -> String {
+    match limit {
+        false => format!(
+            "ends at {access:?} at offset {offset}: give the offset of a field of that type"
+        ),
+        true => format!(
+            "to {access:?} at offset {offset} was found among the first {}: use the size-aware format, \
+             which says where fields end",
+            super::path::LIMIT
+        ),
     }
 }

@@ -1,16 +1,15 @@
 //! What is wrong with a declaration or a path.
 
-use std::fmt;
-
 use super::id::DeclId;
 use crate::builder::BuildError;
 
 /// Why a declaration or a path was refused. The declarations are as they were,
 /// but that types named in it as `struct X` may have been declared.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
     /// Text that is no type or path.
+    #[error("expected {expected} at byte {offset} of {text:?}")]
     Syntax {
         /// The text.
         text: String,
@@ -20,6 +19,10 @@ pub enum DeclareError {
         expected: &'static str,
     },
     /// A name that no type has.
+    #[error(
+        "no type {name:?}{}",
+        near(.nearest, "declare it, or write `struct` before it behind a pointer")
+    )]
     UnknownType {
         /// The name.
         name: String,
@@ -27,6 +30,7 @@ pub enum DeclareError {
         nearest: Option<String>,
     },
     /// A name that no member has.
+    #[error("no field {name:?} in {record:?}{}", near(.nearest, "none is near in name"))]
     UnknownField {
         /// The record.
         record: String,
@@ -38,6 +42,7 @@ pub enum DeclareError {
         id: DeclId,
     },
     /// A second type of one name.
+    #[error("a second type {name:?}: rename one")]
     Redefined {
         /// The name.
         name: String,
@@ -45,6 +50,7 @@ pub enum DeclareError {
         first: DeclId,
     },
     /// A record that is declared already, with other contents.
+    #[error("{name:?} is declared already, and {change}: rename one, or declare it once")]
     Changed {
         /// The name.
         name: String,
@@ -54,6 +60,7 @@ pub enum DeclareError {
         first: DeclId,
     },
     /// A second member of one name, those of anonymous members included.
+    #[error("a second field {name:?} in {record:?}: rename one")]
     DuplicateField {
         /// The record.
         record: String,
@@ -61,6 +68,7 @@ pub enum DeclareError {
         name: String,
     },
     /// A type that has no size, where one is needed.
+    #[error("{place}: {ty:?} has no size here: define it first, or point to it")]
     Incomplete {
         /// The type.
         ty: String,
@@ -70,6 +78,7 @@ pub enum DeclareError {
         id: DeclId,
     },
     /// A member, an attribute or a type that cannot be so.
+    #[error("{place}: {reason}")]
     Invalid {
         /// What: a record's or a type's name, with that of the member.
         place: String,
@@ -77,6 +86,7 @@ pub enum DeclareError {
         reason: &'static str,
     },
     /// A step of a path that the type there does not have.
+    #[error("{path:?} is of type {ty:?}: {reason}")]
     Step {
         /// The path up to the step.
         path: String,
@@ -88,6 +98,7 @@ pub enum DeclareError {
         id: DeclId,
     },
     /// A constant index past the end of an array.
+    #[error("index {index} into {path:?}, which has {len} elements")]
     OutOfBounds {
         /// The path up to the index.
         path: String,
@@ -97,6 +108,7 @@ pub enum DeclareError {
         len: u64,
     },
     /// An access that the policy gives no tag.
+    #[error("no tag for {path:?}: {reason}")]
     Untagged {
         /// The path.
         path: String,
@@ -104,6 +116,10 @@ pub enum DeclareError {
         reason: &'static str,
     },
     /// A member that has another type in a module that clang compiled.
+    #[error(
+        "{member}: declared as {ours:?}, and the compiled code accesses {theirs:?} there, which \
+         LLVM would take for unrelated: declare the type that the header has"
+    )]
     OtherType {
         /// The record and the member's offset.
         member: String,
@@ -113,6 +129,7 @@ pub enum DeclareError {
         theirs: String,
     },
     /// An explicit offset that cannot be.
+    #[error("{place}: offset {offset} {reason}")]
     Offset {
         /// The record, with the member.
         place: String,
@@ -122,6 +139,7 @@ pub enum DeclareError {
         reason: String,
     },
     /// An explicit size that cannot be.
+    #[error("{place}: a size of {size} bytes, {reason}")]
     Size {
         /// The record.
         place: String,
@@ -131,90 +149,23 @@ pub enum DeclareError {
         reason: String,
     },
     /// 2^32 declarations, or a type of 2^56 bytes or more.
+    #[error("{place}: too large: types have less than 2^56 bytes")]
     TooLarge {
         /// What.
         place: String,
     },
     /// An id that other declarations issued.
+    #[error("an id that other declarations issued")]
     ForeignId,
     /// What the builder refused.
-    Build(BuildError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }
 
-impl fmt::Display for DeclareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let near =
-            |f: &mut fmt::Formatter<'_>, nearest: &Option<String>, otherwise: &str| match nearest {
-                Some(nearest) => write!(f, ": did you mean {nearest:?}?"),
-                None => write!(f, ": {otherwise}"),
-            };
-        match self {
-            DeclareError::Syntax { text, offset, expected } => {
-                write!(f, "expected {expected} at byte {offset} of {text:?}")
-            }
-            DeclareError::UnknownType { name, nearest } => {
-                write!(f, "no type {name:?}")?;
-                near(f, nearest, "declare it, or write `struct` before it behind a pointer")
-            }
-            DeclareError::UnknownField { record, name, nearest, .. } => {
-                write!(f, "no field {name:?} in {record:?}")?;
-                near(f, nearest, "none is near in name")
-            }
-            DeclareError::Redefined { name, .. } => {
-                write!(f, "a second type {name:?}: rename one")
-            }
-            DeclareError::Changed { name, change, .. } => {
-                write!(
-                    f,
-                    "{name:?} is declared already, and {change}: rename one, or declare it once"
-                )
-            }
-            DeclareError::DuplicateField { record, name } => {
-                write!(f, "a second field {name:?} in {record:?}: rename one")
-            }
-            DeclareError::Incomplete { ty, place, .. } => {
-                write!(f, "{place}: {ty:?} has no size here: define it first, or point to it")
-            }
-            DeclareError::Invalid { place, reason } => write!(f, "{place}: {reason}"),
-            DeclareError::Step { path, ty, reason, .. } => {
-                write!(f, "{path:?} is of type {ty:?}: {reason}")
-            }
-            DeclareError::OutOfBounds { path, index, len } => {
-                write!(f, "index {index} into {path:?}, which has {len} elements")
-            }
-            DeclareError::Untagged { path, reason } => write!(f, "no tag for {path:?}: {reason}"),
-            DeclareError::OtherType { member, ours, theirs } => write!(
-                f,
-                "{member}: declared as {ours:?}, and the compiled code accesses {theirs:?} there, \
-                 which LLVM would take for unrelated: declare the type that the header has"
-            ),
-            DeclareError::Offset { place, offset, reason } => {
-                write!(f, "{place}: offset {offset} {reason}")
-            }
-            DeclareError::Size { place, size, reason } => {
-                write!(f, "{place}: a size of {size} bytes, {reason}")
-            }
-            DeclareError::TooLarge { place } => {
-                write!(f, "{place}: too large: types have less than 2^56 bytes")
-            }
-            DeclareError::ForeignId => f.write_str("an id that other declarations issued"),
-            DeclareError::Build(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for DeclareError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DeclareError::Build(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<BuildError> for DeclareError {
-    fn from(error: BuildError) -> Self {
-        DeclareError::Build(error)
+/// The end of a message about a name that nothing has.
+fn near(nearest: &Option<String>, otherwise: &str) -> String {
+    match nearest {
+        Some(nearest) => format!(": did you mean {nearest:?}?"),
+        None => format!(": {otherwise}"),
     }
 }

@@ -45,37 +45,25 @@ use strings::Strings;
 pub use view::{Edge, TypeDag};
 
 /// Why the store refused a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
     /// The graph holds 2^29 nodes, strings or operands already.
+    #[error(
+        "the graph is full: it holds at most 2^29 nodes and operands; make a graph for each module"
+    )]
     Full,
     /// An operand's id was issued by another graph.
+    #[error("an id that another graph issued")]
     ForeignId,
     /// A tag's format is not that of its access type, or its size is not the
     /// format's.
+    #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
     /// A draft refers to one that is not in its group.
+    #[error("a draft refers to a draft that is not in the group")]
     NoMember,
 }
-
-impl std::fmt::Display for GraphError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            GraphError::Full => {
-                "the graph is full: it holds at most 2^29 nodes and operands; make a graph for \
-                 each module"
-            }
-            GraphError::ForeignId => "an id that another graph issued",
-            GraphError::TagFormat => {
-                "a tag has the format of its access type, and a size if that is the size-aware one"
-            }
-            GraphError::NoMember => "a draft refers to a draft that is not in the group",
-        })
-    }
-}
-
-impl std::error::Error for GraphError {}
 
 /// Root of a node whose parents form a cycle, or lead to one.
 const NO_ROOT: u32 = u32::MAX;

@@ -178,27 +178,14 @@ impl Tag {
 }
 
 /// Why a node cannot be read as a tag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("operand {operand} of a tag, {}", tag_operand(*.operand))]
 pub struct MalformedTagError {
     /// Position of the first operand that is missing, of the wrong kind, or
     /// one too many.
     pub operand: usize,
 }
-
-impl fmt::Display for MalformedTagError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.operand {
-            encoding::TAG_BASE => "the base type, must be a type node",
-            encoding::TAG_ACCESS => "the access type, must be a type node",
-            encoding::TAG_OFFSET => "the offset, must be an integer",
-            _ => "size and immutability, must be integers, and no operand may follow them",
-        };
-        write!(f, "operand {} of a tag, {what}", self.operand)
-    }
-}
-
-impl std::error::Error for MalformedTagError {}
 
 /// One access of a struct copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -267,5 +254,14 @@ impl Graph {
             Some(CopyEntry { offset: int(at)?, size, tag: self.tag_of(tag)? })
         });
         entries.collect()
+    }
+}
+
+fn tag_operand(operand: usize) -> &'static str {
+    match operand {
+        encoding::TAG_BASE => "the base type, must be a type node",
+        encoding::TAG_ACCESS => "the access type, must be a type node",
+        encoding::TAG_OFFSET => "the offset, must be an integer",
+        _ => "size and immutability, must be integers, and no operand may follow them",
     }
 }

@@ -38,17 +38,10 @@ impl fmt::Display for AliasRule {
 }
 
 /// A text that is not the name of a rule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("expected llvm, union or union-strict")]
 pub struct UnknownRuleError;
-
-impl fmt::Display for UnknownRuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected llvm, union or union-strict")
-    }
-}
-
-impl std::error::Error for UnknownRuleError {}
 
 /// Reads the name that [`AliasRule`] displays, or the one in a spec, with `_`.
 ///

@@ -86,10 +86,11 @@ pub struct Report {
 }
 
 /// Why a name or path means no tag.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
     /// Neither a tag of that name, nor a type that the path could start at.
+    #[error("no tag {name:?}{hint}")]
     NoTag {
         /// The name that was asked for.
         name: String,
@@ -97,6 +98,7 @@ pub enum NameError {
         hint: String,
     },
     /// A type on the path has no such field.
+    #[error("type {ty:?} has no field {field:?}{hint}")]
     NoField {
         /// The key of the type.
         ty: String,
@@ -106,6 +108,7 @@ pub enum NameError {
         hint: String,
     },
     /// The builder refuses a tag for what the path ends at.
+    #[error("no tag for {path:?}: {error}")]
     Refused {
         /// The path.
         path: String,
@@ -113,31 +116,8 @@ pub enum NameError {
         error: BuildError,
     },
     /// The path leads nowhere among the declared types.
+    #[error(transparent)]
     Declared(DeclareError),
-}
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NameError::NoTag { name, hint } => write!(f, "no tag {name:?}{hint}"),
-            NameError::NoField { ty, field, hint } => {
-                write!(f, "type {ty:?} has no field {field:?}{hint}")
-            }
-            NameError::Declared(error) => write!(f, "{error}"),
-            NameError::Refused { path, error } => write!(f, "no tag for {path:?}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for NameError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            NameError::Refused { error, .. } => error.source(),
-            NameError::Declared(error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 /// Returns each way to cut a path at one of its dots or not at all, longest

@@ -1,50 +1,35 @@
 //! Writing a graph as attributes of MLIR's LLVM dialect.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use super::Numbering;
 use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use tbaa_lex::source::escape;
 
 /// Why MLIR cannot express a graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MlirError {
     /// MLIR has no size-aware format.
+    #[error("type {name:?} is size-aware, and MLIR knows the old format only")]
     SizeAware {
         /// The type's name.
         name: String,
     },
     /// A malformed type or tag.
+    #[error("!{node} is malformed; `verify` says what is wrong with it")]
     Malformed {
         /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
     /// More than one anonymous root, or a distinct type: MLIR merges equal
     /// attributes, and would answer NoAlias between unrelated types.
+    #[error("!{node} must stay apart from equal ones, and MLIR would merge them")]
     Distinct {
         /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
 }
-
-impl fmt::Display for MlirError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MlirError::SizeAware { name } => {
-                write!(f, "type {name:?} is size-aware, and MLIR knows the old format only")
-            }
-            MlirError::Malformed { node } => {
-                write!(f, "!{node} is malformed; `verify` says what is wrong with it")
-            }
-            MlirError::Distinct { node } => {
-                write!(f, "!{node} must stay apart from equal ones, and MLIR would merge them")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MlirError {}
 
 /// Prints a graph's tags, and the types that they use, as aliases of MLIR's
 /// `#llvm.tbaa_*` attributes, each before its use. `#tbaa_tag5` is what

@@ -5,8 +5,6 @@
 mod level;
 mod rule;
 
-use std::fmt;
-
 pub use level::Level;
 pub use rule::Rule;
 
@@ -16,21 +14,14 @@ use crate::table::{HashMap, HashSet};
 use crate::walks::Walks;
 
 /// A tag that LLVM's verifier rejects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{rule}")]
 pub struct VerifyError {
     /// The first rule broken.
     pub rule: Rule,
     /// The tag, or the type node, that breaks it.
     pub node: NodeId,
 }
-
-impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.rule.fmt(f)
-    }
-}
-
-impl std::error::Error for VerifyError {}
 
 /// The verdict of LLVM's verifier on the tags of one graph.
 ///

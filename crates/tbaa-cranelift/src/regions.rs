@@ -2,7 +2,6 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
-use std::fmt;
 
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
@@ -95,11 +94,15 @@ pub struct WithoutRegion {
 }
 
 /// Why regions cannot be given.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegionError {
     /// An oracle follows other rules than the one that the regions were made for, so its answers cannot be combined
     /// with what was given.
+    #[error(
+        "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new \
+         regions for it"
+    )]
     OtherRule {
         /// The rule of the regions.
         regions: AliasRule,
@@ -107,24 +110,12 @@ pub enum RegionError {
         oracle: AliasRule,
     },
     /// A function has as many combinations of memory flags as Cranelift can number, 65,535.
+    #[error(
+        "the function has more than 65,535 combinations of memory flags: split it, or give its \
+         tags fewer regions"
+    )]
     TooManyFlags,
 }
-
-impl fmt::Display for RegionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RegionError::OtherRule { regions, oracle } => write!(
-                f,
-                "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new regions for it"
-            ),
-            RegionError::TooManyFlags => f.write_str(
-                "the function has more than 65,535 combinations of memory flags: split it, or give its tags fewer regions",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RegionError {}
 
 /// New accesses that are each compared with all known ones.
 const MANY: usize = 64;

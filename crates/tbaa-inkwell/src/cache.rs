@@ -1,7 +1,5 @@
 //! A JIT and its bitcode, stored together.
 
-use std::fmt;
-
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -12,43 +10,18 @@ use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
 
 /// Why a JIT and its bitcode cannot be stored, or loaded again.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
     /// The JIT.
-    Jit(SaveError),
+    #[error(transparent)]
+    Jit(#[from] SaveError),
     /// What was stored was changed since, or cut, or is something else.
+    #[error("a stored JIT that cannot be read ({0}): compile again")]
     Damaged(String),
     /// LLVM refuses a module, in LLVM's words.
+    #[error("LLVM refuses stored bitcode: {0}")]
     Llvm(String),
-}
-
-impl fmt::Display for CacheError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CacheError::Jit(error) => error.fmt(f),
-            CacheError::Damaged(what) => {
-                write!(f, "a stored JIT that cannot be read ({what}): compile again")
-            }
-            CacheError::Llvm(error) => write!(f, "LLVM refuses stored bitcode: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for CacheError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CacheError::Jit(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<SaveError> for CacheError {
-    fn from(error: SaveError) -> Self {
-        CacheError::Jit(error)
-    }
 }
 
 /// Returns a JIT and modules of its code as bytes, for [`load`]: a cache that another

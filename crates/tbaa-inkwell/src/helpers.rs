@@ -30,42 +30,18 @@ pub struct Helpers<'ctx> {
 }
 
 /// Why helpers cannot be read, or get no tags.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {
     /// The module's own nodes do not fit into a graph.
+    #[error(transparent)]
     Graph(GraphError),
     /// The tags cannot be made: a member has another type than was declared.
-    Jit(JitError),
+    #[error("helpers: {0}")]
+    Jit(#[from] JitError),
     /// A tag cannot be attached.
+    #[error(transparent)]
     Attach(AttachError),
-}
-
-impl std::fmt::Display for HelperError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            HelperError::Graph(error) => error.fmt(f),
-            HelperError::Jit(error) => write!(f, "helpers: {error}"),
-            HelperError::Attach(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for HelperError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            HelperError::Graph(error) => error.source(),
-            HelperError::Jit(error) => error.source(),
-            HelperError::Attach(error) => error.source(),
-        }
-    }
-}
-
-impl From<JitError> for HelperError {
-    fn from(error: JitError) -> Self {
-        HelperError::Jit(error)
-    }
 }
 
 impl From<AttachError> for HelperError {

@@ -1,7 +1,5 @@
 //! Checks of tags at run time.
 
-use std::fmt;
-
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -9,34 +7,15 @@ use tbaa_instrument::{Form, Skipped, instrument as instrument_text};
 use tbaa_ir::TextError;
 
 /// Why a module cannot be instrumented.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstrumentError {
     /// The module's text cannot be read or instrumented.
+    #[error(transparent)]
     Text(TextError),
     /// LLVM refuses what was made of it, in LLVM's words.
+    #[error("LLVM refuses the instrumented module: {0}")]
     Llvm(String),
-}
-
-impl fmt::Display for InstrumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InstrumentError::Text(error) => error.fmt(f),
-            InstrumentError::Llvm(error) => {
-                write!(f, "LLVM refuses the instrumented module: {error}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InstrumentError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            InstrumentError::Text(error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 /// Returns a copy of a module that calls `libtbaa_witness` before each tagged

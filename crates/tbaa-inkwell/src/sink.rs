@@ -52,30 +52,17 @@ impl<'ctx> Metadata<'ctx> {
 }
 
 /// What LLVM has no node for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {
     /// An integer whose type LLVM does not have: it has those of 1 to 2^23
     /// bits.
+    #[error("an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; offsets are `i64`")]
     IntegerWidth {
         /// The bits asked for.
         bits: u32,
     },
 }
-
-impl fmt::Display for SinkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SinkError::IntegerWidth { bits } => write!(
-                f,
-                "an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; \
-                 offsets are `i64`"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SinkError {}
 
 /// LLVM: `IntegerType::MAX_INT_BITS`.
 const MAX_INTEGER_BITS: u32 = 1 << 23;

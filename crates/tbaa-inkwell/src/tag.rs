@@ -1,7 +1,6 @@
 //! Tags for a module that has none.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use inkwell::module::Module;
 use inkwell::values::InstructionOpcode;
@@ -22,36 +21,18 @@ pub struct TagCounts {
 }
 
 /// Why a module got no tags.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagModuleError {
     /// LLVM's text of the module cannot be read.
+    #[error(transparent)]
     Text(TextError),
     /// Tags would be wrong, or cannot be found.
+    #[error(transparent)]
     Tag(TagError),
     /// A tag cannot be made in the module's context.
+    #[error(transparent)]
     Emit(EmitError<SinkError>),
-}
-
-impl fmt::Display for TagModuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TagModuleError::Text(error) => error.fmt(f),
-            TagModuleError::Tag(error) => error.fmt(f),
-            TagModuleError::Emit(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TagModuleError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            TagModuleError::Text(error) => error.source(),
-            TagModuleError::Tag(error) => error.source(),
-            TagModuleError::Emit(error) => error.source(),
-        }
-    }
 }
 
 /// Gives a module's accesses tags, from the places that its `getelementptr`s name, as

@@ -1,7 +1,6 @@
 //! Attaching to instructions.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ptr;
 
 use inkwell::context::AsContextRef;
@@ -21,25 +20,41 @@ use crate::size::{Callee, callee, is_of_pointer, own_memory, size_of};
 use crate::{LlvmSink, Metadata, SinkError};
 
 /// Why nothing was attached.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
     /// A node cannot be made in LLVM.
-    Emit(EmitError<SinkError>),
+    #[error(transparent)]
+    Emit(#[from] EmitError<SinkError>),
     /// The instruction does not do what the place is for.
-    Misuse(MisuseError),
+    #[error(transparent)]
+    Misuse(#[from] MisuseError),
     /// The instruction cannot have a tag: LLVM's verifier would refuse the
     /// module.
+    #[error(
+        "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and cmpxchg can"
+    )]
     Instruction {
         /// What it is.
         opcode: InstructionOpcode,
     },
     /// The instruction is in another context than the tagger.
+    #[error("the instruction is in another LLVM context than the tagger; make one for each")]
     OtherContext,
     /// The call has an argument of this attribute, whose memory it accesses beside what the
     /// callee does. LLVM would delete the stores that fill it.
+    #[error(
+        "a call with a `{0}` argument accesses the argument's memory too, which no place names, \
+         and LLVM would delete the stores that fill it: leave the call without a tag, or pass a \
+         plain pointer"
+    )]
     OwnMemory(&'static str),
     /// A pointer has more bytes by the module's data layout than by the declarations.
+    #[error(
+        "a pointer has {module} bytes by the module's data layout, and `{path}` has {declared}: \
+         give the module the data layout of the target that the types are declared for (a module \
+         without one has pointers of 8 bytes), and do so before code is built"
+    )]
     Layout {
         /// The place.
         path: String,
@@ -48,59 +63,6 @@ pub enum AttachError {
         /// Bytes of the place.
         declared: u64,
     },
-}
-
-impl fmt::Display for AttachError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AttachError::Emit(error) => error.fmt(f),
-            AttachError::Misuse(misuse) => misuse.fmt(f),
-            AttachError::Instruction { opcode } => write!(
-                f,
-                "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and \
-                 cmpxchg can"
-            ),
-            AttachError::OwnMemory(attribute) => write!(
-                f,
-                "a call with a `{attribute}` argument accesses the argument's memory too, which \
-                 no place names, and LLVM would delete the stores that fill it: leave the call \
-                 without a tag, or pass a plain pointer"
-            ),
-            AttachError::Layout { path, module, declared } => write!(
-                f,
-                "a pointer has {module} bytes by the module's data layout, and `{path}` has \
-                 {declared}: give the module the data layout of the target that the types are \
-                 declared for (a module without one has pointers of 8 bytes), and do so before \
-                 code is built"
-            ),
-            AttachError::OtherContext => f.write_str(
-                "the instruction is in another LLVM context than the tagger; make one for each",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for AttachError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            AttachError::Emit(error) => error.source(),
-            AttachError::Misuse(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<EmitError<SinkError>> for AttachError {
-    fn from(error: EmitError<SinkError>) -> Self {
-        AttachError::Emit(error)
-    }
-}
-
-impl From<MisuseError> for AttachError {
-    fn from(misuse: MisuseError) -> Self {
-        AttachError::Misuse(misuse)
-    }
 }
 
 /// Attaches tags, scopes, alignment and volatility to the instructions of one

@@ -1,7 +1,5 @@
 //! Why a text cannot be read.
 
-use std::fmt;
-
 use tbaa::GraphError;
 use tbaa_lex::lexer::{LexError, LexErrorKind, Lexer};
 use tbaa_lex::source::position;
@@ -12,20 +10,23 @@ use tbaa_lex::source::position;
 pub const MAX_INLINE_DEPTH: usize = 64;
 
 /// What is wrong with a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextErrorKind {
     /// The text ends inside something: it was cut off.
+    #[error("the text ends inside {inside}: it has been cut off")]
     Truncated {
         /// What was not closed: `"a string"`, `"the body of function @f"`, ...
         inside: String,
     },
     /// Something else stands here than must.
+    #[error("expected {wanted}")]
     Expected {
         /// What must stand here.
         wanted: &'static str,
     },
     /// A metadata number has two definitions.
+    #[error("!{number} is defined a second time; line {first_line} defines it first")]
     DefinedTwice {
         /// The number.
         number: u32,
@@ -33,22 +34,29 @@ pub enum TextErrorKind {
         first_line: usize,
     },
     /// A metadata number without a definition.
+    #[error("!{number} is used but the text does not define it")]
     Undefined {
         /// The number.
         number: u32,
     },
     /// A metadata number that does not fit into 32 bits.
+    #[error("a metadata number must be less than 4294967296")]
     NumberOutOfRange,
     /// An integer constant that its type cannot hold.
+    #[error("the integer does not fit its type; write one that does")]
     IntegerOutOfRange,
     /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
+    #[error("nodes nested more than {MAX_INLINE_DEPTH} deep; give the inner ones numbers")]
     TooDeep,
     /// A text of 4 GiB or more.
+    #[error("a text must be shorter than 4 GiB: read a module in parts, or its metadata alone")]
     TooLarge,
     /// An instruction to which nothing can be attached, for its end cannot be
     /// made out.
+    #[error("the end of this instruction cannot be made out; write it as LLVM prints it")]
     NoEnd,
     /// The store refused a node.
+    #[error(transparent)]
     Graph(GraphError),
 }
 
@@ -96,44 +104,10 @@ impl LexerErrors for Lexer<'_> {
     }
 }
 
-impl fmt::Display for TextErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TextErrorKind::Truncated { inside } => {
-                write!(f, "the text ends inside {inside}: it has been cut off")
-            }
-            TextErrorKind::Expected { wanted } => write!(f, "expected {wanted}"),
-            TextErrorKind::DefinedTwice { number, first_line } => {
-                write!(f, "!{number} is defined a second time; line {first_line} defines it first")
-            }
-            TextErrorKind::Undefined { number } => {
-                write!(f, "!{number} is used but the text does not define it")
-            }
-            TextErrorKind::NumberOutOfRange => {
-                f.write_str("a metadata number must be less than 4294967296")
-            }
-            TextErrorKind::IntegerOutOfRange => {
-                f.write_str("the integer does not fit its type; write one that does")
-            }
-            TextErrorKind::TooDeep => write!(
-                f,
-                "nodes nested more than {} deep; give the inner ones numbers",
-                MAX_INLINE_DEPTH
-            ),
-            TextErrorKind::TooLarge => f.write_str(
-                "a text must be shorter than 4 GiB: read a module in parts, or its metadata alone",
-            ),
-            TextErrorKind::NoEnd => f.write_str(
-                "the end of this instruction cannot be made out; write it as LLVM prints it",
-            ),
-            TextErrorKind::Graph(error) => write!(f, "{error}"),
-        }
-    }
-}
-
 /// An error in a text, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("{line}:{column}: {kind}")]
 pub struct TextError {
     /// What is wrong.
     pub kind: TextErrorKind,
@@ -162,21 +136,5 @@ impl TextError {
     pub fn located(mut self, text: &[u8]) -> Self {
         (self.line, self.column) = position(text, self.offset);
         self
-    }
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.kind)
-    }
-}
-
-impl std::error::Error for TextError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            TextErrorKind::Graph(error) => error.source(),
-            _ => None,
-        }
     }
 }

@@ -7,7 +7,6 @@
 //! cursors (`skeleton.rs`). Nodes of our own are for private memory.
 
 use std::borrow::Borrow;
-use std::fmt;
 
 use super::forest::{ForestNode, Made};
 use super::skeleton::Skeleton;
@@ -21,66 +20,37 @@ use tbaa::wellformed::VerifyError;
 use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
 
 /// Why tags could not be fixed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {
     /// The lowering has sources or fixed tags already.
+    #[error("tags are fixed once, before any source is lowered: use a new lowering")]
     NotNew,
     /// A source is no tag of the oracle's graph, or a fixed tag none of the
     /// graph given.
+    #[error(
+        "a tag that another graph issued: sources are the oracle's, fixed tags those of the graph \
+         given"
+    )]
     ForeignTag,
     /// LLVM rejects a fixed tag.
+    #[error("LLVM rejects a fixed tag: {0}")]
     Rejected(VerifyError),
     /// A fixed tag is no old-format tag of a scalar, or a source has no root.
+    #[error(
+        "fixed tag {at} is no old-format access to a scalar: compile the other side without \
+         `-new-struct-path-tbaa`"
+    )]
     NotScalar {
         /// Its place in the list.
         at: usize,
     },
     /// Two fixed tags, or their sources, have different roots.
+    #[error("fixed tags of two roots: a lowering can share one root with others")]
     Roots,
     /// A tag of a cursor could not be made.
-    Build(BuildError),
-}
-
-impl fmt::Display for FixError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FixError::NotNew => {
-                f.write_str("tags are fixed once, before any source is lowered: use a new lowering")
-            }
-            FixError::ForeignTag => f.write_str(
-                "a tag that another graph issued: sources are the oracle's, fixed tags those of \
-                 the graph given",
-            ),
-            FixError::Rejected(violation) => write!(f, "LLVM rejects a fixed tag: {violation}"),
-            FixError::NotScalar { at } => write!(
-                f,
-                "fixed tag {at} is no old-format access to a scalar: compile the other side \
-                 without `-new-struct-path-tbaa`"
-            ),
-            FixError::Roots => {
-                f.write_str("fixed tags of two roots: a lowering can share one root with others")
-            }
-            FixError::Build(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FixError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FixError::Rejected(error) => error.source(),
-            FixError::Build(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<BuildError> for FixError {
-    fn from(error: BuildError) -> Self {
-        FixError::Build(error)
-    }
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }
 
 impl Lowering {

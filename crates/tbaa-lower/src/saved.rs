@@ -1,7 +1,6 @@
 //! Going on in another process.
 
 use std::borrow::Borrow;
-use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -97,60 +96,30 @@ impl<'de> Deserialize<'de> for Held<'_> {
 }
 
 /// Why a saved lowering cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// It was written by another version of this library.
+    #[error(
+        "a saved lowering of version {0}, and this library reads {VERSION}: lower again, under a \
+         new lineage"
+    )]
     Version(u32),
     /// It was changed since, or cut.
+    #[error("a saved lowering that is damaged ({0}): lower again, under a new lineage")]
     Damaged(&'static str),
     /// Its tags do not answer as its sources do.
+    #[error(
+        "a saved lowering whose tags do not answer as its sources do: lower again, under a new \
+         lineage"
+    )]
     Unsound,
     /// The fixed tags cannot be fixed again.
+    #[error(transparent)]
     Fix(FixError),
     /// The lowered graph is full.
-    Build(BuildError),
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoadError::Version(version) => write!(
-                f,
-                "a saved lowering of version {version}, and this library reads {VERSION}: lower \
-                 again, under a new lineage"
-            ),
-            LoadError::Damaged(what) => {
-                write!(
-                    f,
-                    "a saved lowering that is damaged ({what}): lower again, under a new lineage"
-                )
-            }
-            LoadError::Unsound => f.write_str(
-                "a saved lowering whose tags do not answer as its sources do: lower again, under \
-                 a new lineage",
-            ),
-            LoadError::Fix(error) => error.fmt(f),
-            LoadError::Build(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for LoadError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            LoadError::Fix(error) => error.source(),
-            LoadError::Build(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<BuildError> for LoadError {
-    fn from(error: BuildError) -> Self {
-        LoadError::Build(error)
-    }
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }
 
 impl Saved<'_> {

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -28,60 +27,37 @@ pub struct Toolchain {
 }
 
 /// Why LLVM's tools or the plugin cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no LLVM 22 where it was looked for.
+    #[error(
+        "the plugin needs LLVM {LLVM}: {0}; install it (on Debian `apt-get install clang-{LLVM} \
+         llvm-{LLVM}-dev`), or set LLVM_CONFIG to an llvm-config of that version"
+    )]
     Llvm(String),
     /// The plugin cannot be compiled: the command, and what it printed.
+    #[error("cannot compile the plugin by `{0}`:\n{printed}", printed = .1.trim_end())]
     Compile(String, String),
     /// A pipeline of passes failed: the command, and what it printed.
+    #[error("`{0}` failed:\n{printed}", printed = .1.trim_end())]
     Passes(String, String),
     /// A file cannot be read or written.
+    #[error("{path}: {1}", path = .0.display())]
     File(PathBuf, io::Error),
     /// Neither `$HOME` nor `$XDG_CACHE_HOME` names a folder.
+    #[error(
+        "there is no folder for the compiled plugin: set HOME, or XDG_CACHE_HOME to a path from \
+         the root"
+    )]
     NoCache,
     /// Others may write to a file or folder from which code would be loaded.
+    #[error(
+        "other users may write to {}, so no code is loaded from there: remove it, or take their rights \
+         away",
+        .0.display()
+    )]
     Shared(PathBuf),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Llvm(found) => write!(
-                f,
-                "the plugin needs LLVM {LLVM}: {found}; install it (on Debian `apt-get install \
-                 clang-{LLVM} llvm-{LLVM}-dev`), or set LLVM_CONFIG to an llvm-config of that version"
-            ),
-            Error::Compile(command, printed) => {
-                write!(f, "cannot compile the plugin by `{command}`:\n{}", printed.trim_end())
-            }
-            Error::Passes(command, printed) => {
-                write!(f, "`{command}` failed:\n{}", printed.trim_end())
-            }
-            Error::File(path, error) => write!(f, "{}: {error}", path.display()),
-            Error::NoCache => f.write_str(
-                "there is no folder for the compiled plugin: set HOME, or XDG_CACHE_HOME to a path \
-                 from the root",
-            ),
-            Error::Shared(path) => write!(
-                f,
-                "other users may write to {}, so no code is loaded from there: remove it, or take \
-                 their rights away",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::File(_, error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 impl Toolchain {

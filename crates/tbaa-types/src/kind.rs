@@ -1,7 +1,5 @@
 //! What a type is, and why one is refused.
 
-use std::fmt;
-
 use super::Type;
 
 /// The widest integer type, in bits.
@@ -171,16 +169,20 @@ pub enum TypeKind<'c> {
 }
 
 /// Why a context refused a type.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeError {
     /// An integer of no bits, or of more than [`MAX_INT_BITS`].
+    #[error("an integer of {0} bits: it must have 1 to {MAX_INT_BITS}")]
     IntWidth(u64),
     /// An address space of [`ADDRESS_SPACES`] or more.
+    #[error("address space {0}: it must be less than {ADDRESS_SPACES}")]
     AddressSpace(u64),
     /// A vector of no elements, or of 2^32 or more.
+    #[error("a vector of {0} elements: it must have 1 to {most}", most = u32::MAX)]
     VectorLength(u64),
     /// A type that cannot stand there.
+    #[error("{ty} cannot be {place}")]
     Element {
         /// Where it stands: "an element of an array", ...
         place: &'static str,
@@ -188,61 +190,37 @@ pub enum TypeError {
         ty: String,
     },
     /// Parameters that a target type of this name does not take.
+    #[error("the target type takes {takes}")]
     TargetParameters {
         /// What it takes.
         takes: &'static str,
     },
     /// A body for what is no identified struct.
+    #[error("a body can be set only for an identified struct")]
     NotIdentified,
     /// A second body for a struct.
+    #[error("the struct has a body already; make another")]
     HasBody,
     /// A struct that would contain itself.
+    #[error("{} contains itself; let it contain a pointer", struct_name(.name))]
     Recursive {
         /// The struct's name, if it has one.
         name: Option<String>,
     },
     /// A name with a byte 0 in it.
+    #[error("a name cannot have a byte 0")]
     Name,
     /// An id that another context issued.
+    #[error("a type that another context issued")]
     ForeignId,
     /// The context holds 2^31 types or elements already.
+    #[error(
+        "the context is full: it holds at most 2^31 types and elements; make a context for each \
+         module"
+    )]
     Full,
 }
 
-impl fmt::Display for TypeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TypeError::IntWidth(bits) => {
-                write!(f, "an integer of {bits} bits: it must have 1 to {MAX_INT_BITS}")
-            }
-            TypeError::AddressSpace(number) => {
-                write!(f, "address space {number}: it must be less than {ADDRESS_SPACES}")
-            }
-            TypeError::VectorLength(len) => {
-                write!(f, "a vector of {len} elements: it must have 1 to {}", u32::MAX)
-            }
-            TypeError::Element { place, ty } => write!(f, "{ty} cannot be {place}"),
-            TypeError::TargetParameters { takes } => {
-                write!(f, "the target type takes {takes}")
-            }
-            TypeError::NotIdentified => {
-                f.write_str("a body can be set only for an identified struct")
-            }
-            TypeError::HasBody => f.write_str("the struct has a body already; make another"),
-            TypeError::Recursive { name: Some(name) } => {
-                write!(f, "struct %{name} contains itself; let it contain a pointer")
-            }
-            TypeError::Recursive { name: None } => {
-                f.write_str("a struct contains itself; let it contain a pointer")
-            }
-            TypeError::Name => f.write_str("a name cannot have a byte 0"),
-            TypeError::ForeignId => f.write_str("a type that another context issued"),
-            TypeError::Full => f.write_str(
-                "the context is full: it holds at most 2^31 types and elements; make a \
-                     context for each module",
-            ),
-        }
-    }
+fn struct_name(name: &Option<String>) -> String {
+    name.as_ref().map_or_else(|| "a struct".to_owned(), |name| format!("struct %{name}"))
 }
-
-impl std::error::Error for TypeError {}

@@ -33,19 +33,12 @@ pub enum Code {
 }
 
 /// A text that is no code.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text:?} is not a code; a code is written as TBAA013 or TBAA101")]
 pub struct UnknownCodeError {
     /// The text.
     pub text: String,
 }
-
-impl fmt::Display for UnknownCodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not a code; a code is written as TBAA013 or TBAA101", self.text)
-    }
-}
-
-impl std::error::Error for UnknownCodeError {}
 
 impl Code {
     /// Returns every code, in order of number.

@@ -8,24 +8,30 @@ use tbaa_lex::source::{position, unescape};
 use tbaa_types::{Packing, TypeError};
 
 /// What is wrong with the text of a type.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
     /// Something else stands here than must.
+    #[error("expected {0}")]
     Expected(&'static str),
     /// A struct that nothing defines.
+    #[error("type {0} is used and not defined; add `{0} = type ...`")]
     Undefined(String),
     /// A second definition of one name.
+    #[error("type {0} is defined a second time")]
     Redefined(String),
     /// A type that is no struct, used before its definition.
+    #[error("type {0} is no struct and is used before this; move it up")]
     UsedBefore(String),
     /// A type that the context refuses.
+    #[error(transparent)]
     Type(TypeError),
 }
 
 /// An error in the text of a type, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("{line}:{column}: {kind}")]
 pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,
@@ -35,38 +41,6 @@ pub struct ParseError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-}
-
-impl fmt::Display for ParseErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ParseErrorKind::Expected(wanted) => write!(f, "expected {wanted}"),
-            ParseErrorKind::Undefined(name) => {
-                write!(f, "type {name} is used and not defined; add `{name} = type ...`")
-            }
-            ParseErrorKind::Redefined(name) => write!(f, "type {name} is defined a second time"),
-            ParseErrorKind::UsedBefore(name) => {
-                write!(f, "type {name} is no struct and is used before this; move it up")
-            }
-            ParseErrorKind::Type(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.kind)
-    }
-}
-
-impl std::error::Error for ParseError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            ParseErrorKind::Type(error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 /// The tokens of types, with white space and comments before them.

@@ -1,7 +1,5 @@
 //! Finding the tag that breaks a program.
 
-use std::fmt;
-
 use tbaa::parts::fnv;
 
 /// Decides which tags are attached, so that the one that breaks a program is
@@ -44,24 +42,15 @@ enum How {
 }
 
 /// A setting that does not say what to attach.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{}: {setting:?} is no setting; give a number to attach the first so many tags, or `hash:` and \
+     0 to 64 binary digits, as in `hash:0110`, to attach those whose hash ends so",
+    Bisect::VARIABLE
+)]
 pub struct BisectError {
     setting: String,
 }
-
-impl fmt::Display for BisectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {:?} is no setting; give a number to attach the first so many tags, or `hash:` \
-             and 0 to 64 binary digits, as in `hash:0110`, to attach those whose hash ends so",
-            Bisect::VARIABLE,
-            self.setting
-        )
-    }
-}
-
-impl std::error::Error for BisectError {}
 
 impl Default for Bisect {
     fn default() -> Self {

@@ -1,7 +1,5 @@
 //! Emitting a graph's nodes, each once.
 
-use std::fmt;
-
 use super::check::{TagCheck, TagCheckError};
 use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
@@ -11,24 +9,38 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 
 /// Why a node was not emitted. What was emitted before stays.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError<E> {
     /// LLVM would reject the tag, or get it wrong.
+    #[error(transparent)]
     Refused(TagCheckError),
     /// The id was issued by another graph.
+    #[error("the id was issued by another graph")]
     ForeignId,
     /// The plan does not know the access.
+    #[error(
+        "the plan does not know an access with this tag{}: lower the access, or leave it without \
+         a tag",
+        own_size(.access)
+    )]
     Unplanned {
         /// The access.
         access: Access,
     },
     /// A node that leads to itself through others.
+    #[error(
+        "{node:?} leads to itself through other nodes, which no type does; `verify` says where"
+    )]
     Cycle {
         /// The node.
         node: NodeId,
     },
     /// An operand that is no node, string, integer or null.
+    #[error(
+        "operand {position} of {node:?}, `{text}`, is no node, string, integer or null; no node of \
+         types needs one"
+    )]
     Operand {
         /// The node.
         node: NodeId,
@@ -38,45 +50,13 @@ pub enum EmitError<E> {
         text: String,
     },
     /// The sink failed.
+    #[error(transparent)]
     Sink(E),
 }
 
-impl<E: fmt::Display> fmt::Display for EmitError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EmitError::Refused(refusal) => refusal.fmt(f),
-            EmitError::ForeignId => f.write_str("the id was issued by another graph"),
-            EmitError::Unplanned { access } => {
-                f.write_str("the plan does not know an access with this tag")?;
-                if let Some(size) = access.size {
-                    write!(f, " and a size of its own, {} bytes", u64::from(size))?;
-                }
-                f.write_str(": lower the access, or leave it without a tag")
-            }
-            EmitError::Cycle { node } => write!(
-                f,
-                "{node:?} leads to itself through other nodes, which no type does; \
-                 `verify` says where"
-            ),
-            EmitError::Operand { node, position, text } => write!(
-                f,
-                "operand {position} of {node:?}, `{text}`, is no node, string, integer or null; \
-                 no node of types needs one"
-            ),
-            EmitError::Sink(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<E: std::error::Error + 'static> std::error::Error for EmitError<E> {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            EmitError::Refused(error) => error.source(),
-            EmitError::Sink(error) => error.source(),
-            _ => None,
-        }
-    }
+fn own_size(access: &Access) -> String {
+    let and_size = |size| format!(" and a size of its own, {} bytes", u64::from(size));
+    access.size.map_or_else(String::new, and_size)
 }
 
 /// Emits nodes into one sink, each once.

@@ -1,7 +1,5 @@
 //! Sizes, alignments and offsets of types.
 
-use std::fmt;
-
 use super::{DataLayout, PrimitiveSpec};
 use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
@@ -24,30 +22,21 @@ impl TypeSize {
 }
 
 /// Why a type has no size, alignment or struct layout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
     /// The type is, or contains, an opaque struct, a function, `void`, ..., or
     /// it is a struct that mixes scalable vectors with other elements.
+    #[error("the type has no size; give every struct in it a body")]
     Unsized,
     /// The type takes 2^61 bytes or more, so that its size in bits does not fit
     /// into 64. LLVM wraps around.
+    #[error("the type takes 2^61 bytes or more")]
     TooLarge,
     /// A struct layout was asked for, and the type is no struct.
+    #[error("only a struct has a struct layout")]
     NotStruct,
 }
-
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LayoutError::Unsized => "the type has no size; give every struct in it a body",
-            LayoutError::TooLarge => "the type takes 2^61 bytes or more",
-            LayoutError::NotStruct => "only a struct has a struct layout",
-        })
-    }
-}
-
-impl std::error::Error for LayoutError {}
 
 /// Where the elements of a struct stand.
 ///

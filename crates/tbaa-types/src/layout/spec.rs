@@ -6,8 +6,9 @@ use std::str::FromStr;
 use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, PrimitiveSpec};
 
 /// Why a data layout string cannot be read.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[error("`{}` at byte {offset} of the data layout: {reason}", .spec.chars().take(40).collect::<String>())]
 pub struct DataLayoutError {
     /// The specification that is wrong: `i64:33`.
     pub spec: String,
@@ -15,15 +16,6 @@ pub struct DataLayoutError {
     pub offset: usize,
     reason: &'static str,
 }
-
-impl fmt::Display for DataLayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spec: String = self.spec.chars().take(40).collect();
-        write!(f, "`{spec}` at byte {} of the data layout: {}", self.offset, self.reason)
-    }
-}
-
-impl std::error::Error for DataLayoutError {}
 
 /// What has a meaning only together with other specifications.
 #[derive(Default)]

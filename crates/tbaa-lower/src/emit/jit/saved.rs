@@ -1,7 +1,5 @@
 //! Going on in another process: types, tags and lineage.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Jit, JitError, JitOptions, TagForm, Tagging};
@@ -26,51 +24,27 @@ pub struct SavedJit<'j> {
 }
 
 /// Why a JIT cannot be saved, or loaded again.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
     /// The types cannot be written so that they are the same when they are read.
+    #[error(
+        "the declared types cannot be saved: a target that is no preset, or a type that no spec \
+         can say; declare them again in the other process, and lower under a new lineage"
+    )]
     Types,
     /// What was saved was written by another version of this library.
+    #[error("a saved JIT of version {0}, and this library reads {VERSION}: begin anew")]
     Version(u32),
     /// What was saved was changed since, or cut.
+    #[error("a saved JIT that is damaged ({0}): begin anew")]
     Damaged(String),
     /// The tags cannot be used.
+    #[error(transparent)]
     Load(LoadError),
     /// The tags of shared records cannot be made.
+    #[error(transparent)]
     Jit(JitError),
-}
-
-impl fmt::Display for SaveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SaveError::Types => f.write_str(
-                "the declared types cannot be saved: a target that is no preset, or a type that \
-                 no spec can say; declare them again in the other process, and lower under a new \
-                 lineage",
-            ),
-            SaveError::Version(version) => write!(
-                f,
-                "a saved JIT of version {version}, and this library reads {VERSION}: begin anew"
-            ),
-            SaveError::Damaged(what) => {
-                write!(f, "a saved JIT that is damaged ({what}): begin anew")
-            }
-            SaveError::Load(error) => error.fmt(f),
-            SaveError::Jit(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SaveError {
-    /// The text is that of an error inside, and so is the cause.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            SaveError::Load(error) => error.source(),
-            SaveError::Jit(error) => error.source(),
-            _ => None,
-        }
-    }
 }
 
 impl Jit {
