@@ -1,9 +1,9 @@
-//! What a query is about.
+//! The accesses that a query is about.
 
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId, TypeKind};
 
-/// What an access does to the memory.
+/// The effect of an access on the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -57,9 +57,9 @@ impl AccessKind {
 pub struct Access {
     /// The tag; without one the access may touch anything.
     pub tag: Option<TagId>,
-    /// How many bytes it touches, in place of what the tag says.
+    /// The number of bytes that it touches, in place of what the tag says.
     pub size: Option<Size>,
-    /// Whether the access reads or writes; only [`may_conflict`] asks.
+    /// Says whether the access reads or writes; only [`may_conflict`] asks.
     ///
     /// [`may_conflict`]: crate::Oracle::may_conflict
     pub kind: AccessKind,

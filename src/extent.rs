@@ -1,4 +1,4 @@
-//! Which bytes an access touches.
+//! The bytes that an access touches.
 //!
 //! An access lies inside an object of its base type. From the place to which its
 //! path leads it touches as many bytes as its [`Size`] says, as far as the base type
@@ -19,7 +19,7 @@
 /// have 64 bits.
 pub(crate) const UNBOUNDED: u128 = 1 << 80;
 
-/// How many bytes an access touches.
+/// The number of bytes that an access touches.
 ///
 /// Texts, LLVM's metadata and C have a number instead. There 0 and 2^64-1 mean that the size is
 /// unknown, and `From<u64>` reads them so.
@@ -36,7 +36,7 @@ pub(crate) const UNBOUNDED: u128 = 1 << 80;
 pub enum Size {
     /// Nobody knows how many before the program runs.
     Unknown,
-    /// So many. An oracle takes an access of `Bytes(0)` or `Bytes(u64::MAX)` for one of an unknown
+    /// This many bytes. An oracle takes an access of `Bytes(0)` or `Bytes(u64::MAX)` for one of an unknown
     /// size.
     Bytes(u64),
 }
@@ -89,14 +89,14 @@ impl From<Size> for u64 {
     }
 }
 
-/// How many bytes an access may touch from `at` on, in a base type that ends at `end`; none are
+/// Returns the number of bytes that an access may touch from `at` on, in a base type that ends at `end`; none are
 /// left behind the end. Without a size it is an old-format tag's, which says no more.
 pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     let room = end.saturating_sub(at.into());
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
 }
 
-/// Whether an access of a known size that begins at `at` reaches past `end`.
+/// Returns whether an access of a known size that begins at `at` reaches past `end`.
 pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
     let end_of = |size: u64| u128::from(at) + u128::from(size);
     size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)

@@ -148,7 +148,7 @@ pub use oracle::{
     Reader, UnknownRuleError,
 };
 
-/// What an answer of [`Oracle::explain`] is made of.
+/// The parts of an answer of [`Oracle::explain`].
 pub mod explain {
     pub use crate::oracle::{
         AccessPath, Apart, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
@@ -163,7 +163,7 @@ pub mod raw {
 #[cfg(feature = "declare")]
 pub use session::Session;
 
-/// What the project's other crates share. It may change in any version.
+/// The code that the project's crates share. It may change in any version.
 #[doc(hidden)]
 pub mod parts {
     pub use crate::bits::ones;

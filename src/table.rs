@@ -5,9 +5,9 @@
 pub use hashbrown::DefaultHashBuilder;
 pub use hashbrown::hash_map::Entry;
 
-/// As std's.
+/// Like std's.
 pub type HashMap<K, V> = hashbrown::HashMap<K, V>;
-/// As std's.
+/// Like std's.
 pub type HashSet<K> = hashbrown::HashSet<K>;
 /// Iterates in insertion order.
 pub type IndexSet<K> = indexmap::IndexSet<K, DefaultHashBuilder>;

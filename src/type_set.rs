@@ -30,7 +30,7 @@ impl TypeSet {
         TypeSet(std::array::from_fn(|at| self.0[at] | other.0[at]))
     }
 
-    /// Whether the type may be in the set.
+    /// Returns whether the type may be in the set.
     pub(crate) fn may_have(&self, ty: u32) -> bool {
         let [x, y] = TypeSet::bits(ty);
         (self.0[x as usize / 64] >> (x % 64)) & (self.0[y as usize / 64] >> (y % 64)) & 1 != 0

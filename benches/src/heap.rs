@@ -1,4 +1,4 @@
-//! What this thread holds from the allocator.
+//! Counts the memory that this thread holds from the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What the machine allows: tables that hold nothing but what is compared.
+//! The machine's limit: tables that hold nothing but what is compared.
 
 use tbaa_tests::Rng;
 

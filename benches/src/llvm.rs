@@ -12,7 +12,7 @@ use crate::programs::{of, run};
 
 const SOURCE: &str = include_str!("../llvm.cpp");
 
-/// What `llvm.cpp` calls a `Bench`.
+/// The `Bench` of `llvm.cpp`.
 #[repr(C)]
 struct Opaque(u8);
 
@@ -182,7 +182,7 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// What `llvm-config-22` prints, word by word.
+/// Returns the words that `llvm-config-22` prints.
 fn config(options: &[&str]) -> Result<Vec<String>, String> {
     let words = run(Command::new("llvm-config-22").args(options))?;
     Ok(words.split_whitespace().map(str::to_owned).collect())

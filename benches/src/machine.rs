@@ -1,4 +1,4 @@
-//! What the figures were measured on, and when.
+//! The machine on which the figures were measured, and the date.
 
 use std::fs;
 use std::path::Path;

@@ -34,7 +34,7 @@ struct Arguments {
     /// One part.
     #[arg(long, value_name = "SECTION", value_parser = SECTIONS.map(|(name, _)| name))]
     only: Option<String>,
-    /// Where the report goes; with --quick or --only, default is standard output.
+    /// The file to which the report goes; with --quick or --only, default is standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     let llvm = Llvm::load(&cache);
     let llvm =
         llvm.inspect_err(|why| eprintln!("without LLVM 22, which is not usable: {why}")).ok();
-    // What the machine is at, before this run makes it busy.
+    // The load of the machine before this run makes it busy.
     let machine = machine::describe(llvm.as_ref().map(|llvm| &llvm.version[..]));
     let mut run = Run {
         sampler: Sampler::new(&cache.join("criterion"), arguments.quick),

@@ -172,7 +172,7 @@ fn listed_folders(folder: &Path) -> Vec<String> {
     folders
 }
 
-/// Where cargo keeps a crate that `sources/Cargo.toml` names; downloads it.
+/// Returns the folder in which cargo keeps a crate that `sources/Cargo.toml` names; downloads it.
 fn locate_crate(package: &str, manifest: &Path) -> Result<PathBuf, String> {
     let rustc = run(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
@@ -203,7 +203,7 @@ pub(crate) fn of<E: Display>(file: &Path) -> impl FnOnce(E) -> String {
     move |error| format!("{}: {error}", file.display())
 }
 
-/// What a command prints.
+/// Returns the output of a command.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;

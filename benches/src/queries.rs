@@ -15,7 +15,7 @@ use tbaa_tests::Rng;
 /// Bytes that most queries read of a tag.
 const RECORD: usize = 8;
 
-/// How many of the pairs may alias.
+/// Returns the number of the pairs that may alias.
 pub(crate) fn ask(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(a, b)).count()
 }
@@ -40,7 +40,7 @@ fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
 /// Queries in a window, at least and at most. So many of the fast ones bring
 /// into the caches what the contender before them drove out.
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
-/// How long a window of slower ones takes.
+/// The time that a window of slower ones takes.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
 /// Random pairs of tags. The windows asked one after the other together span

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What is written into `docs/performance.md`.
+/// The figures that are written into `docs/performance.md`.
 #[derive(Default)]
 pub(crate) struct Report {
     summary: Vec<Vec<String>>,

@@ -32,14 +32,14 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// How long a call takes.
+/// Returns the time that a call takes.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let result = std::hint::black_box(work());
     (start.elapsed(), result)
 }
 
-/// What was measured: nanoseconds an operation, a row a sample.
+/// The times that were measured: nanoseconds an operation, a row a sample.
 pub(crate) struct Race {
     names: Vec<String>,
     samples: Vec<Vec<f64>>,
@@ -52,7 +52,7 @@ impl Race {
         median(self.samples.iter().map(|sample| sample[at]).collect())
     }
 
-    /// How many times as long as `below` the contender `above` takes: the
+    /// Returns how many times as long as `below` the contender `above` takes: the
     /// median over the samples.
     pub(crate) fn ratio(&self, above: &str, below: &str) -> Option<f64> {
         let (above, below) = (self.at(above)?, self.at(below)?);
@@ -110,7 +110,7 @@ impl Sampler {
                 let ratios = (0..samples).map(|_| {
                     let mut sample = Vec::with_capacity(contenders.len());
                     for contender in &mut contenders {
-                        // What takes no time to the clock still counts as some.
+                        // A run that takes no time to the clock still counts as some.
                         let took = (contender.run)().as_nanos().max(1);
                         sample.push(took as f64 / contender.operations);
                     }

@@ -22,7 +22,7 @@ pub(crate) struct Bytes {
 /// Measures what a graph of `structs` struct types under one name holds, with
 /// a tag for each of `FIELDS` fields of each.
 pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
-    // What the maker of the graph knows beside it is not counted.
+    // The memory of the graph's maker is not counted.
     let graph = |fields, tagged: bool| {
         growth(|| {
             let mut maker = types(format, structs, fields);
@@ -99,7 +99,7 @@ pub(crate) fn ended(text: impl Into<Vec<u8>>) -> Vec<u8> {
     text
 }
 
-/// What an adversary costs at one size.
+/// The cost of an adversary at one size.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) n: usize,

@@ -189,7 +189,7 @@ impl Program {
     }
 }
 
-/// As many tags as asked for, each to a scalar `depth` structs deep; the
+/// Returns a graph with as many tags as asked for, each to a scalar `depth` structs deep; the
 /// innermost struct has `fields` fields. There are 64 such types or more: within
 /// one, LLVM is soon done.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
@@ -319,7 +319,7 @@ mod tests {
     use super::{Adversary, Format, Program, nested};
     use tbaa::wellformed::Verifier;
 
-    /// What is measured against LLVM must be what LLVM accepts.
+    /// Checks that LLVM accepts the graphs on which it is measured.
     fn assert_accepted(graph: &tbaa::Graph) {
         let mut verifier = Verifier::new(graph);
         assert!(graph.tags().all(|tag| verifier.check(tag).is_ok()));

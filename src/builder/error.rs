@@ -1,8 +1,8 @@
-//! What the builder refuses.
+//! The errors of the builder.
 
 use crate::graph::{Format, GraphError, NodeId, TypeId};
 
-/// Why the builder refused a request. Nothing was added to the graph.
+/// The reason why the builder refused a request. Nothing was added to the graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -12,14 +12,14 @@ pub enum BuildError {
     /// An id that another graph issued.
     #[error("{argument}: the id was issued by another graph")]
     ForeignId {
-        /// Which argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
+        /// The argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
         argument: String,
     },
     /// A type node that no well-formed node may refer to, which only a text
     /// can bring in.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
     Malformed {
-        /// Which argument.
+        /// The argument.
         argument: String,
         /// The node.
         node: NodeId,
@@ -64,7 +64,7 @@ pub enum BuildError {
     /// between them, silently.
     #[error("{argument}: {} nodes; keep to one format per root", mixed(.wanted))]
     MixedFormats {
-        /// Which argument.
+        /// The argument.
         argument: String,
         /// The format of the node being made.
         wanted: Format,
@@ -74,7 +74,7 @@ pub enum BuildError {
     /// A field under another root than the fields (or the parent) before it.
     #[error("{argument}: of another root than what stands before it")]
     MixedRoots {
-        /// Which argument.
+        /// The argument.
         argument: String,
         /// The argument.
         ty: TypeId,
@@ -127,7 +127,7 @@ pub enum BuildError {
         access: String,
         /// The offset, in bytes from the start of the base type.
         offset: u64,
-        /// Whether the search was given up: overlapping fields of unknown size
+        /// True if the search was given up: overlapping fields of unknown size
         /// can lead to an offset in more ways than can be tried.
         limit: bool,
         /// The base type.

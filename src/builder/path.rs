@@ -1,4 +1,4 @@
-//! Whether a tag's path exists.
+//! Finds out whether a tag's path exists.
 
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
@@ -12,7 +12,7 @@ pub(super) const LIMIT: usize = 1 << 16;
 /// through any member of a union, and with an array's element index either
 /// folded into the offset or left out of it. `None` beyond [`LIMIT`].
 pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> Option<bool> {
-    // What LLVM would follow is nearly always the path meant.
+    // The path that LLVM would follow is nearly always the path meant.
     if last_fields(graph, base, access, offset) {
         return Some(true);
     }

@@ -11,7 +11,7 @@ use tbaa_types::Primitive;
 /// Types have less bytes than this, so that bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
-/// What a declared type is.
+/// The kind of a declared type, with its parts.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub enum DeclKind {
@@ -58,9 +58,9 @@ pub struct RecordDecl {
     pub(super) union: bool,
     pub(super) defined: bool,
     pub(super) may_alias: bool,
-    /// Whether it ends in a flexible array member.
+    /// True if it ends in a flexible array member.
     pub(super) flexible: bool,
-    /// Whether a flexible array lies anywhere inside, so that an object has no known end.
+    /// True if a flexible array lies anywhere inside, so that an object has no known end.
     pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
     /// The way to each member by its name, through anonymous ones.
@@ -89,7 +89,7 @@ pub(super) struct Decl {
     pub(super) required: u64,
 }
 
-/// How a type is made of another.
+/// The way in which a type is made of another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Derived {
     Pointer,
@@ -132,7 +132,7 @@ pub struct Declarations {
 /// `Tbaa::declare` of some type.
 pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
 
-/// What pointers point to, while the records that hold them are declared.
+/// The types that pointers point to, while the records that hold them are declared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
     /// A record is being declared: pointees wait.
@@ -142,7 +142,7 @@ pub(super) struct Pointees {
     pub(super) queue: Vec<Declare>,
 }
 
-/// How much memory a scalar takes, in bytes.
+/// The size and the alignment of a scalar, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ScalarLayout {
     /// Its size.

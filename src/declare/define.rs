@@ -7,8 +7,8 @@ use super::{DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::table::IndexMap;
 
-/// How deep records may be written inside each other, and anonymous members
-/// stand in each other.
+/// The greatest depth of records written inside each other, and of anonymous members
+/// in each other.
 const DEPTH: usize = 64;
 
 impl Declarations {
@@ -178,7 +178,7 @@ impl Declarations {
         }
     }
 
-    /// Whether objects of the type have no known end. A zero-length array is an old
+    /// Returns whether objects of the type have no known end. A zero-length array is an old
     /// spelling of a flexible one.
     fn is_endless(&self, ty: DeclId) -> bool {
         match *self.kind(ty) {
@@ -438,7 +438,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         let at = member.at.unwrap_or(0);
         let end = member_end(attributes, member, slot, size).map_err(|reason| {
             let place = member_place(title, member, index);
-            // Of a bit-field the offset is one of bits.
+            // The offset of a bit-field counts bits.
             let offset = if slot.bits.is_some() { at } else { at / 8 };
             DeclareError::Offset { place, offset, reason }
         })?;

@@ -1,4 +1,4 @@
-//! What the code that `#[derive(Tbaa)]` and `path!` write stands on. No part of
+//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of
 //! the public interface.
 
 use std::cell::{Cell, UnsafeCell};
@@ -29,7 +29,7 @@ pub struct Arrow;
             included; write `->` after a pointer and `.` elsewhere"
 )]
 pub trait Step<S, F> {
-    /// How many elements there are, where that is known.
+    /// The number of elements, where that is known.
     const LEN: u64 = u64::MAX;
 }
 
@@ -173,7 +173,7 @@ fn word(text: &str) -> String {
             continue;
         }
         let word = std::mem::take(&mut word);
-        // What ends with a colon is the name of a module.
+        // A word that ends with a colon is the name of a module.
         words.extend(Some(word).filter(|word| c != ':' && !word.is_empty()));
         words.extend(match c {
             '&' => Some("ref".to_owned()),

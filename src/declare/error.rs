@@ -1,9 +1,9 @@
-//! What is wrong with a declaration or a path.
+//! The errors of declarations and paths.
 
 use super::id::DeclId;
 use crate::builder::BuildError;
 
-/// Why a declaration or a path was refused. The declarations are as they were,
+/// The reason why a declaration or a path was refused. The declarations are as they were,
 /// but that types named in it as `struct X` may have been declared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,9 +13,9 @@ pub enum DeclareError {
     Syntax {
         /// The text.
         text: String,
-        /// Where it is wrong: bytes from its start.
+        /// The place where it is wrong: bytes from its start.
         offset: usize,
-        /// What must stand there.
+        /// The text that must stand there.
         expected: &'static str,
     },
     /// A name that no type has.
@@ -54,7 +54,7 @@ pub enum DeclareError {
     Changed {
         /// The name.
         name: String,
-        /// What differs.
+        /// The difference.
         change: String,
         /// The type that has the name.
         first: DeclId,
@@ -72,7 +72,7 @@ pub enum DeclareError {
     Incomplete {
         /// The type.
         ty: String,
-        /// What it was needed for.
+        /// The use that needs a size.
         place: String,
         /// The type.
         id: DeclId,
@@ -80,9 +80,9 @@ pub enum DeclareError {
     /// A member, an attribute or a type that cannot be so.
     #[error("{place}: {reason}")]
     Invalid {
-        /// What: a record's or a type's name, with that of the member.
+        /// The name of a record or a type, with that of the member.
         place: String,
-        /// What is wrong and what to do.
+        /// The mistake and its remedy.
         reason: &'static str,
     },
     /// A step of a path that the type there does not have.
@@ -92,7 +92,7 @@ pub enum DeclareError {
         path: String,
         /// The type there.
         ty: String,
-        /// What is wrong and what to do.
+        /// The mistake and its remedy.
         reason: &'static str,
         /// The type.
         id: DeclId,
@@ -112,7 +112,7 @@ pub enum DeclareError {
     Untagged {
         /// The path.
         path: String,
-        /// Why, and what to do.
+        /// The reason and the remedy.
         reason: &'static str,
     },
     /// A member that has another type in a module that clang compiled.
@@ -135,7 +135,7 @@ pub enum DeclareError {
         place: String,
         /// The offset: in bytes, of a bit-field in bits.
         offset: u64,
-        /// What is wrong with it.
+        /// The mistake in it.
         reason: String,
     },
     /// An explicit size that cannot be.
@@ -145,19 +145,19 @@ pub enum DeclareError {
         place: String,
         /// The size, in bytes.
         size: u64,
-        /// What is wrong with it.
+        /// The mistake in it.
         reason: String,
     },
     /// 2^32 declarations, or a type of 2^56 bytes or more.
     #[error("{place}: too large: types have less than 2^56 bytes")]
     TooLarge {
-        /// What.
+        /// The type, or the declarations.
         place: String,
     },
     /// An id that other declarations issued.
     #[error("an id that other declarations issued")]
     ForeignId,
-    /// What the builder refused.
+    /// The builder's error.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

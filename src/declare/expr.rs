@@ -66,7 +66,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What the words of a type add up to.
+/// The words of a type, added up.
 #[derive(Default)]
 struct Specifiers {
     long: u32,

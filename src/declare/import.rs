@@ -119,7 +119,7 @@ impl Declarations {
                 _ => return Err(unlike_c(context, ty)),
             },
             TypeKind::Vector { element, count: ElementCount::Fixed(len) } => {
-                // Of scalars and pointers: no deeper.
+                // The elements are scalars and pointers: no deeper.
                 let element = self.llvm_type(context, done, element)?;
                 return self.vector_of(element, len.into());
             }

@@ -1,4 +1,4 @@
-//! Where the members of a C struct or union stand.
+//! Places the members of a C struct or union.
 //!
 //! Offsets are in bits, sizes and alignments in bytes.
 
@@ -6,7 +6,7 @@ use super::declarations::LIMIT;
 use super::record::Attributes;
 use super::target::LayoutRules;
 
-/// What the layout of a member depends on.
+/// The facts on which the layout of a member depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) size: u64,
@@ -16,7 +16,7 @@ pub(super) struct Slot {
     /// The width, of a bit-field.
     pub(super) bits: Option<u32>,
     pub(super) named: bool,
-    /// What the member itself asks for.
+    /// The alignment that the member itself asks for.
     pub(super) asked: Option<u64>,
     pub(super) packed: bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct Slot {
 /// A record laid out.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Layout {
-    /// Of each member, in bits.
+    /// The offset of each member, in bits.
     pub(super) offsets: Vec<u64>,
     pub(super) size: u64,
     pub(super) align: u64,
@@ -123,7 +123,7 @@ impl SystemV<'_> {
         packed: bool,
         pack: u64,
     ) -> (u64, u64, u64) {
-        // What `packed` says counts for bits, but not for one of no bits, and
+        // The attribute `packed` counts for bits, but not for a width of no bits, and
         // not where `#pragma pack` says otherwise.
         let packed = packed && width != 0 && self.attributes.pack.is_none();
         let natural = if packed { 1 } else { 8 * slot.align };
@@ -157,7 +157,7 @@ struct Microsoft {
     /// In bytes.
     size: u64,
     align: u64,
-    /// What members insist on; 0 when nothing makes the size a multiple of it.
+    /// The alignment that members insist on; 0 when nothing makes the size a multiple of it.
     required: u64,
     /// The size of the unit that holds the last bit-field, and the bits left.
     unit: Option<(u64, u64)>,

@@ -61,7 +61,7 @@ impl<'a> LlvmTypes<'a> {
     /// functions, or when the context is full.
     pub fn ty(&mut self, id: DeclId) -> Result<Type, DeclareError> {
         self.types.check(id)?;
-        // What is left to do of the types around the one at the top.
+        // The types around the one at the top, with what is left to do of each.
         let mut stack = vec![(id, 0)];
         while let Some((id, next)) = stack.pop() {
             if self.made.contains_key(&id) {

@@ -38,7 +38,7 @@ impl ResolvedPath {
     }
 }
 
-/// Where a path leads, in bytes and without regard to tags.
+/// The place where a path leads, in bytes and without regard to tags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Spot {
     /// Bytes from the object that the last pointer on the path points to, or

@@ -15,9 +15,9 @@ pub struct MemberLayout<'a> {
     pub offset: u64,
     /// The width of a bit-field.
     pub bits: Option<u32>,
-    /// Whether it is never modified while it can be read.
+    /// True if it is never modified while it can be read.
     pub immutable: bool,
-    /// Whether it is a base class.
+    /// True if it is a base class.
     pub base: bool,
 }
 
@@ -186,7 +186,7 @@ impl Declarations {
         self.written(id, false)
     }
 
-    /// As [`Declarations::display`], with `struct X` instead of `X`, which can stand before X is
+    /// Like [`Declarations::display`], with `struct X` instead of `X`, which can stand before X is
     /// declared.
     #[must_use]
     pub fn display_with_keywords(&self, id: DeclId) -> String {
@@ -194,7 +194,7 @@ impl Declarations {
     }
 
     fn written(&self, id: DeclId, keywords: bool) -> String {
-        // What stands before a declarator's name, backwards, and after it.
+        // The words in front of a declarator's name, backwards, and those after it.
         let (mut left, mut right) = (String::new(), String::new());
         let mut ty = id;
         loop {

@@ -32,7 +32,7 @@ pub struct Record {
     pub(super) attributes: Attributes,
 }
 
-/// Which of the two a record is.
+/// The two kinds of records.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RecordKind {
     /// Its members lie one behind the other.
@@ -41,7 +41,7 @@ pub enum RecordKind {
     Union,
 }
 
-/// What is said of a record beside its members.
+/// The attributes of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Attributes {
     pub(super) packed: bool,

@@ -1,5 +1,5 @@
-//! What a C compiler fixes for a target: the sizes of its types and the rules
-//! of its layouts.
+//! The sizes of types and the rules of layouts that a C compiler fixes for a
+//! target.
 
 use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 
@@ -24,13 +24,13 @@ pub struct Target {
     pub(super) pointer: (u64, u64),
     /// Bytes of `long`.
     pub(super) long: u64,
-    /// Whether `int64_t` is `long long` where `long` would do: Darwin.
+    /// True if `int64_t` is `long long` where `long` would do: Darwin.
     pub(super) int64_is_long_long: bool,
-    /// Whether `size_t` is `unsigned long` where `unsigned int` would do.
+    /// True if `size_t` is `unsigned long` where `unsigned int` would do.
     pub(super) size_is_long: bool,
     /// `long double`: its LLVM type, size and alignment.
     pub(super) long_double: (Primitive, u64, u64),
-    /// Whether there is `__int128`.
+    /// True if there is `__int128`.
     pub(super) int128: bool,
     /// Bytes of `wchar_t`.
     pub(super) wchar: u64,
@@ -44,12 +44,12 @@ pub struct Target {
 pub(super) enum LayoutRules {
     /// The System V ABI, which most others follow.
     SystemV {
-        /// Whether unnamed bit-fields count in the alignment of their struct:
+        /// True if unnamed bit-fields count in the alignment of their struct:
         /// the ABI of Arm, but for Apple's.
         unnamed_bits_align: bool,
     },
     Microsoft {
-        /// Whether structs of 64-bit targets end at their alignment.
+        /// True if structs of 64-bit targets end at their alignment.
         wide: bool,
     },
 }

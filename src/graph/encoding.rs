@@ -1,4 +1,4 @@
-//! Where each fact stands among a node's operands: the only place that knows.
+//! The positions of facts among a node's operands: the only place that knows them.
 //!
 //! | node | old format | size-aware (new) format |
 //! |---|---|---|
@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::operand::OperandKind;
 use super::{Graph, Int, NodeId, Operand};
 
-/// Which of the two encodings of a type node is meant.
+/// The two encodings of a type node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Format {
@@ -51,7 +51,7 @@ pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
-/// What a node is by the kinds of its operands, where nothing says what it is used for.
+/// The form of a node by the kinds of its operands, where nothing says what it is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An access tag.
@@ -92,7 +92,7 @@ impl Form {
     }
 }
 
-/// Where a type node's facts stand, from its format and length alone.
+/// The place where a type node's facts stand, from its format and length alone.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// The encoding.
@@ -149,7 +149,7 @@ impl Shape {
         }
     }
 
-    /// Whether the node has no parent to name: fewer than two operands.
+    /// Returns whether the node has no parent to name: fewer than two operands.
     ///
     /// LLVM: `IsRootTBAANode`.
     pub fn is_root(self) -> bool {
@@ -173,7 +173,7 @@ impl Shape {
         }
     }
 
-    /// Whether the operands are those of an old-format scalar: a name, a
+    /// Returns whether the operands are those of an old-format scalar: a name, a
     /// parent, and no offset or 0.
     pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
@@ -186,7 +186,7 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
-    /// Whether a node that is no root has a parent, a name or size, and whole
+    /// Returns whether a node that is no root has a parent, a name or size, and whole
     /// fields, each operand of the right kind.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
@@ -203,7 +203,7 @@ impl Shape {
             && self.fields().all(field)
     }
 
-    /// Whether no field lacks an operand.
+    /// Returns whether no field lacks an operand.
     pub fn has_whole_fields(self) -> bool {
         match self.format {
             Format::Old => self.len == 2 || self.len % 2 == 1,
@@ -211,7 +211,7 @@ impl Shape {
         }
     }
 
-    /// Whether there are fields, whose offsets are of type `i64` and do not descend.
+    /// Returns whether there are fields, whose offsets are of type `i64` and do not descend.
     pub(crate) fn is_ascending(self, graph: &Graph, node: NodeId) -> bool {
         let offset = |field: usize| {
             let offset = graph.operand(node, self.offset(field))?.int()?;
@@ -279,7 +279,7 @@ pub struct TagParts {
     /// The size operand, present in the new format.
     pub(crate) size: Option<Int>,
     pub(crate) format: Format,
-    /// Whether the last bit of the immutability operand is set.
+    /// True if the last bit of the immutability operand is set.
     pub(crate) immutable: bool,
 }
 

@@ -41,7 +41,7 @@ impl<K> Part<'_, K> {
     }
 }
 
-/// How far a named node is.
+/// The progress of a named node.
 #[derive(Clone, Copy)]
 pub enum State {
     New,
@@ -50,7 +50,7 @@ pub enum State {
     Added(NodeId),
 }
 
-/// What a name turned out to be.
+/// The node that a name turned out to be.
 pub enum Opened<'t, P> {
     Node {
         place: P,
@@ -60,11 +60,11 @@ pub enum Opened<'t, P> {
     Raw(Cow<'t, str>),
 }
 
-/// Where the nodes come from.
+/// The source of the nodes.
 pub trait Source<'t> {
     /// Names a node.
     type Key: Copy;
-    /// What the source knows of an open node: where it stands, how it is named.
+    /// The source's knowledge of an open node: its place and its name.
     type Place: Copy;
     type Error;
 
@@ -90,7 +90,7 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// Where its operands begin, and the next one to look up. They end with
+    /// The place where its operands begin, and the next one to look up. They end with
     /// the list while the frame is the topmost.
     first: usize,
     next: usize,
@@ -102,7 +102,7 @@ pub(super) struct Open<'t, K, P> {
     pub(super) distinct: bool,
     /// The first open node that it is known to lead back to.
     low: u32,
-    /// Whether a node refers back to it.
+    /// True if a node refers back to it.
     referred: bool,
     /// Its operands, once all are looked up; some are open.
     pub(super) parts: Vec<Part<'t, K>>,

@@ -44,7 +44,7 @@ pub use raw::{Draft, DraftOperand, RawGraph};
 use strings::Strings;
 pub use view::{Edge, TypeDag};
 
-/// Why the store refused a node.
+/// The reason why the store refused a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -157,7 +157,7 @@ pub struct Graph {
     types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
-    /// Of `unique` and `strings`.
+    /// The hasher of `unique` and `strings`.
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,

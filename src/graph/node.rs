@@ -1,4 +1,4 @@
-//! What type nodes and tags say, read off their operands.
+//! Reads type nodes and tags off their operands.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::extent::Size;
 
 use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
-/// What part a type node plays in the DAG.
+/// The part that a type node plays in the DAG.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -149,7 +149,7 @@ impl<'g> TypeNode<'g> {
     }
 }
 
-/// What an access tag says.
+/// The contents of an access tag.
 ///
 /// LLVM: `TBAAStructTagNode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -160,9 +160,9 @@ pub struct Tag {
     pub access: TypeId,
     /// Bytes from the start of the base type.
     pub offset: u64,
-    /// How many bytes are accessed; the old format does not say.
+    /// The number of bytes accessed; the old format does not say.
     pub size: Option<Size>,
-    /// Whether the memory is never modified while visible.
+    /// True if the memory is never modified while visible.
     pub immutable: bool,
     /// The format, which is that of the access type.
     pub format: Format,
@@ -177,7 +177,7 @@ impl Tag {
     }
 }
 
-/// Why a node cannot be read as a tag.
+/// The reason why a node cannot be read as a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("operand {operand} of a tag, {}", tag_operand(*.operand))]

@@ -1,4 +1,4 @@
-//! What a metadata node is made of.
+//! The operands of a metadata node.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -24,7 +24,7 @@ impl Int {
     }
 }
 
-/// As LLVM prints it, signed, and `i1` as a word: `i64 16`, `i8 -1`, `i1 true`.
+/// Prints the integer as LLVM does, signed, and `i1` as a word: `i64 16`, `i8 -1`, `i1 true`.
 impl fmt::Display for Int {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Int { bits, value } = *self;

@@ -10,7 +10,7 @@ use super::{
 /// A node that [`RawGraph::insert_group`] is to add.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Draft<'o> {
-    /// Whether the node is never merged with an equal one.
+    /// True if the node is never merged with an equal one.
     pub distinct: bool,
     /// The operands.
     pub operands: Vec<DraftOperand<'o>>,

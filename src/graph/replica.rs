@@ -49,7 +49,7 @@ impl Graph {
         }
     }
 
-    /// Whether a replica lacks nothing that its original has.
+    /// Returns whether a replica lacks nothing that its original has.
     pub(crate) fn is_level_with(&self, original: &Graph) -> bool {
         let extent =
             |of: &Graph| (of.records.len(), of.tags.len(), of.types.len(), of.copies.len());

@@ -11,7 +11,7 @@ use crate::table::DefaultHashBuilder;
 pub(super) struct Strings {
     /// One after the other.
     bytes: Vec<u8>,
-    /// Where each ends, and the next begins.
+    /// The place where each ends, and the next begins.
     ends: Vec<usize>,
     table: HashTable<u32>,
 }

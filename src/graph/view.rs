@@ -4,7 +4,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Field, Graph, TypeId, TypeKind};
 
-/// What an edge of the type DAG stands for.
+/// The meaning of an edge of the type DAG.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Which definition of aliasing the oracle follows.
+/// The definition of aliasing that the oracle follows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -17,7 +17,7 @@ pub enum AliasRule {
     /// offset in the element, and uses sizes. Accesses that overlap through a union
     /// alias: type punning is allowed.
     Union,
-    /// As [`AliasRule::Union`], but an access to one member of a union does not
+    /// Like [`AliasRule::Union`], but an access to one member of a union does not
     /// alias an access to another member that does not name the union.
     UnionStrict,
 }

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Elements {
     /// Bytes from one element to the next.
     pub stride: u64,
-    /// How many; `None` for a flexible array without end.
+    /// The number of elements; `None` for a flexible array without end.
     pub count: Option<u64>,
 }
 

@@ -88,7 +88,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Order::new(self, tags).classes()
     }
 
-    /// As [`Oracle::classes`], by somebody's answers for tags that the intervals do
+    /// Like [`Oracle::classes`], by somebody's answers for tags that the intervals do
     /// not decide on. They must not change.
     #[doc(hidden)]
     pub fn classes_asking(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Classes {
@@ -101,7 +101,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
 enum Regular {
     /// All of them.
     All,
-    /// That of a group; the uppermost of the groups with this row.
+    /// The class of a group; the uppermost of the groups with this row.
     Group(u32),
     /// All of other roots, and a list under the root that begins here.
     Listed(usize, Vec<u32>),
@@ -122,7 +122,7 @@ impl Order {
                     self.regular_part(row, &counts, &rows)
                 }
             };
-            // What may alias everything has one row; the first stands for all.
+            // Tags that may alias everything have one row; the first stands for all.
             let same =
                 if self.rejected().contains(&position) { self.rejected().start } else { position };
             (regular, listed[same])

@@ -7,7 +7,7 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
-/// Which dependences may hold between two accesses, the first of which comes
+/// The dependences that may hold between two accesses, the first of which comes
 /// first; at least one does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

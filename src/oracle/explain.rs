@@ -1,4 +1,4 @@
-//! Why an answer is what it is.
+//! The reason why an answer is what it is.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -36,18 +36,18 @@ pub struct PathStep {
     pub offset: u64,
     /// The name of the field's type.
     pub into: String,
-    /// Whether the field is an array, as far as the format tells.
+    /// True if the field is an array, as far as the format tells.
     pub array: bool,
 }
 
-/// How an access is reached from the common base type.
+/// The path from the common base type to an access.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct AccessPath {
     /// The steps from the common base type to what is accessed.
     pub steps: Vec<PathStep>,
-    /// How many of the steps lead to the tag's own base type.
+    /// The number of the steps that lead to the tag's own base type.
     pub to_base: usize,
     /// The bytes; `None` in the old format, where no sizes are known.
     pub bytes: Option<ByteRange>,
@@ -87,7 +87,7 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// Why array elements of the outer access never meet those of the other,
+    /// The reason why array elements of the outer access never meet those of the other,
     /// where one division tells and no access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
@@ -182,7 +182,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }
 
-    /// As [`Oracle::explain`], with its steps taken from those left.
+    /// Like [`Oracle::explain`], with its steps taken from those left.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
         let mut decision = self.engine().define(self.graph(), &self.index, (a, b), true);

@@ -1,4 +1,4 @@
-//! Why the elements of two strided byte ranges share no byte, for a reader.
+//! The reason why the elements of two strided byte ranges share no byte, for a reader.
 //! Whether they do is decided in `union/stride.rs`.
 
 use std::fmt;
@@ -45,7 +45,7 @@ struct Array {
     step: i128,
     /// From the first element to the last, in bytes.
     span: i128,
-    /// Whether it is the second range's.
+    /// True if it is the second range's.
     second: bool,
 }
 

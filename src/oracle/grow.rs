@@ -71,9 +71,9 @@ use crate::graph::Graph;
 pub struct Oracle<G = Graph> {
     graph: G,
     rule: AliasRule,
-    /// Of the graph that the tables describe.
+    /// The stamp of the graph that the tables describe.
     pub(super) stamp: u32,
-    /// Of these tables: another oracle numbers its types otherwise.
+    /// The identity of these tables: another oracle numbers its types otherwise.
     identity: u64,
     pub(super) index: Index,
     engine: Engine,

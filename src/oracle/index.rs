@@ -63,7 +63,7 @@ const OTHER: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Interval {
-    /// Whether each begins before the other's end, and maybe of two next to each other, one of
+    /// Returns whether each begins before the other's end, and maybe of two next to each other, one of
     /// which is open. Of random pairs nearly all are apart, and which of the two lies first is
     /// anybody's guess: the sign that two differences share leaves no branch.
     #[inline]
@@ -89,7 +89,7 @@ impl Clone for Bases {
 pub(super) struct Index {
     /// The cursors of tags.
     pub(super) walks: Walks,
-    /// What lies in what; rule `llvm` reads the types when a tag is not regular.
+    /// The types, and what lies in each; rule `llvm` reads them when a tag is not regular.
     pub(super) types: Types,
     /// None where tags stand under several roots: intervals do not say under which.
     intervals: Vec<Interval>,
@@ -97,7 +97,7 @@ pub(super) struct Index {
     bases: Bases,
     /// Numbers of the roots of tags.
     roots: HashMap<u32, u32>,
-    /// Whether there are several roots.
+    /// True if there are several roots.
     mixed: bool,
     /// Number of other tags.
     others: u32,
@@ -157,7 +157,7 @@ impl Index {
         Some(self.walks.forest.related(x.link, y.link))
     }
 
-    /// Whether base types show that two tags do not alias: there is one root, and neither may
+    /// Returns whether base types show that two tags do not alias: there is one root, and neither may
     /// hold the other.
     #[inline]
     pub(super) fn are_apart(&self, a: u32, b: u32) -> bool {

@@ -1,4 +1,4 @@
-//! Where the engine stops and answers `MayAlias`.
+//! The limits at which the engine stops and answers `MayAlias`.
 //!
 //! Each limit bounds the time and memory of one query. Only graphs made to
 //! reach one do: whether a path of a given offset exists at all is the
@@ -40,7 +40,7 @@ pub(crate) const COMPARED: u64 = 1 << 23;
 /// and further ones for each node of the graph.
 pub(crate) const COMPARED_A_NODE: u64 = 1 << 10;
 
-/// What is left of a limit.
+/// The rest of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(u32);
 
@@ -64,13 +64,13 @@ impl Budget {
     }
 
     fn take(&mut self, steps: u32) -> Result<(), Exhausted> {
-        // What is left counts for nothing more.
+        // A further step finds nothing left.
         let left = self.0.checked_sub(steps);
         self.0 = left.unwrap_or(0);
         left.map(|_| ()).ok_or(Exhausted)
     }
 
-    /// What is left.
+    /// Returns the steps that are left.
     pub(crate) fn left(self) -> u32 {
         self.0
     }

@@ -116,16 +116,16 @@ impl Row {
 pub(super) struct Order {
     /// Standing in the list of each position.
     tags: Vec<u32>,
-    /// Of each regular position.
+    /// The group of each regular position.
     groups: Vec<u32>,
     table: Vec<Group>,
     /// The positions of tags that may alias all others.
     rejected: Range<usize>,
-    /// What each position after those may alias.
+    /// The positions that each position after those may alias.
     others: Vec<Row>,
 }
 
-/// How a tag is to be placed.
+/// The place of a tag in the order.
 #[derive(Clone, Copy)]
 enum Standing {
     /// Its root, and its cursor with an interval that no other cursor has.
@@ -149,7 +149,7 @@ impl Order {
         })
     }
 
-    /// As [`Order::new`], with the answers that it must ask for from another.
+    /// Like [`Order::new`], with the answers that it must ask for from another.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -236,7 +236,7 @@ impl Order {
             let mut row = Row::new(range.clone());
             row.add(position as u32, len);
             let mut consider = |other: usize| {
-                // Of regular tags a row names those of its own root: all others are
+                // A row names the regular tags of its own root only: all others are
                 // on it.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {

@@ -55,7 +55,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// As [`Oracle::may_alias`], with the steps of the rule's definition taken from
+    /// Like [`Oracle::may_alias`], with the steps of the rule's definition taken from
     /// those left; `None` where it would have to be followed without any.
     #[doc(hidden)]
     pub fn may_alias_within(
@@ -128,7 +128,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine().reach(&self.index, tag, left)
     }
 
-    /// Whether an answer is the definition's, or the index's where the definition gave up.
+    /// Returns whether an answer is the definition's, or the index's where the definition gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
         let defined = self.engine().define(self.graph(), &self.index, (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit

@@ -182,7 +182,7 @@ impl Reader {
     #[inline]
     pub fn may_alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
-        // Of a tag that is unknown, nothing but `MayAlias` is answered.
+        // A reader answers nothing but `MayAlias` about an unknown tag.
         self.known.may_alias(a, b) && (self.knows(a, b) || self.ask_newest(a, b))
     }
 

@@ -1,4 +1,4 @@
-//! What a rule is: how a tag is indexed, how a pair is decided, and why.
+//! A rule: it indexes tags, decides on pairs, and says why.
 
 use super::bytes::ByteRange;
 use super::clause::Clause;
@@ -32,7 +32,7 @@ pub(super) trait Rule {
     /// it is not about immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
 
-    /// Whether the rule takes a tag for well formed; `None` where the definition's
+    /// Returns whether the rule takes a tag for well formed; `None` where the definition's
     /// limit was reached, or the steps `left`.
     fn is_well_formed(
         &self,
@@ -43,7 +43,7 @@ pub(super) trait Rule {
     ) -> Option<bool>;
 }
 
-/// What a tag may alias, as far as types alone tell.
+/// The tags that a tag may alias, as far as types alone tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
     /// Accesses to objects that this base type may hold, or that may hold it.
@@ -79,7 +79,7 @@ impl From<Clause> for Decision {
 /// their nodes, and field numbers.
 #[derive(Debug)]
 pub(super) struct Meeting {
-    /// Whether the paths start from `b`'s base type, not `a`'s.
+    /// True if the paths start from `b`'s base type, not `a`'s.
     pub(super) from_b: bool,
     pub(super) base: u32,
     /// From the base type to what the one access touches.

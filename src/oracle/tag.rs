@@ -1,4 +1,4 @@
-//! What a tag says by itself, and the tag that replaces two.
+//! The meaning of one tag, and the tag that replaces two.
 
 use std::borrow::Borrow;
 

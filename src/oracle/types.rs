@@ -20,7 +20,7 @@ pub(super) struct Stride {
     pub(super) last: u128,
 }
 
-/// How far the last element of all lies from the first.
+/// Returns the distance from the first element to the last of all.
 pub(super) fn span(strides: &[Stride]) -> u128 {
     strides.iter().map(|stride| stride.step * stride.last).sum()
 }
@@ -32,7 +32,7 @@ pub(super) struct Field {
     pub(super) offset: u64,
     /// 0 in the old format, which does not say.
     pub(super) extent: u64,
-    /// Whether no other field reaches into this one's slot, and what is inside
+    /// True if no other field reaches into this one's slot, and what is inside
     /// it keeps to it: one way leads to each of its bytes.
     pub(super) clear: bool,
 }
@@ -46,38 +46,38 @@ pub(super) struct Type {
     pub(super) node: u32,
     /// `None` for a root.
     pub(super) format: Option<Format>,
-    /// Whether the node is a scalar; in the old format only these have parents.
+    /// True if the node is a scalar; in the old format only these have parents.
     pub(super) scalar: bool,
     /// 0 in the old format, which does not say.
     pub(super) size: u64,
-    /// Whether two fields stand at one offset.
+    /// True if two fields stand at one offset.
     pub(super) overlapping: bool,
-    /// Whether a field is a flexible array.
+    /// True if a field is a flexible array.
     pub(super) flexible: bool,
-    /// Whether this node and all below and above it are well formed, of one
+    /// True if this node and all below and above it are well formed, of one
     /// format, and do not contain themselves.
     pub(super) sound: bool,
     /// A type's fields and parent have lower ranks than the type.
     pub(super) rank: u32,
     /// The root above a sound type.
     pub(super) root: TypeIndex,
-    /// Where the type ends, in bytes from its start: its size, the ends of its
+    /// The place where the type ends, in bytes from its start: its size, the ends of its
     /// fields and of what is inside them, and the end of its parent, for a pointer to
     /// the parent may lead to the type. [`UNBOUNDED`] if a flexible array is inside.
     /// In the old format, which has no sizes, the last offset at which an object
     /// inside the type may start.
     pub(super) far: u128,
-    /// Whether what lies in a field or in an element of an array, of this type or inside it,
+    /// True if what lies in a field or in an element of an array, of this type or inside it,
     /// reaches out of the bytes that it is declared to have.
     pub(super) crooked: bool,
-    /// Whether an array lies in the type.
+    /// True if an array lies in the type.
     pub(super) arrays: bool,
     parent: u32,
     first: u32,
     end: u32,
 }
 
-/// What lies in a type, in brief.
+/// A summary of the types inside a type.
 #[derive(Clone, Copy, Default, Debug)]
 struct Held {
     /// The types inside the type and above these; it itself.
@@ -90,7 +90,7 @@ struct Held {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Types {
     types: Vec<Type>,
-    /// What lies in each sound type.
+    /// The summary of each sound type.
     held: Vec<Held>,
     fields: Vec<Field>,
     /// By node index; `NONE` for nodes that are no types.
@@ -101,7 +101,7 @@ pub(super) struct Types {
     places: Vec<u32>,
     /// The first rank not taken.
     free_rank: u32,
-    /// Whether only [`Types::may_hold`] is asked.
+    /// True if only [`Types::may_hold`] is asked.
     brief: bool,
 }
 
@@ -174,18 +174,18 @@ impl Types {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
-    /// Whether an object of a type, or one seen as of that type, may lie in another;
+    /// Returns whether an object of a type, or one seen as of that type, may lie in another;
     /// both are sound.
     #[inline]
     pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
         let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
-        // What a type holds has a lower rank. All above an old-format scalar are scalars.
+        // A type inside another has a lower rank. All above an old-format scalar are scalars.
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
     }
 
-    /// Whether a type has a field of another type, or a field that has one.
+    /// Returns whether a type has a field of another type, or a field that has one.
     pub(super) fn holds(&self, ty: TypeIndex, wanted: TypeIndex) -> bool {
         let mut open = vec![ty];
         let mut seen = HashSet::default();
@@ -202,7 +202,7 @@ impl Types {
         false
     }
 
-    /// Whether neither of two types may hold an object of the other.
+    /// Returns whether neither of two types may hold an object of the other.
     #[inline]
     pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
         // Only the one of the higher rank may. Which that is, is anybody's guess, so no branch.
@@ -341,7 +341,7 @@ impl Types {
         }
     }
 
-    /// Whether a field's type or a parent has a format that goes with `ty`'s. A
+    /// Returns whether a field's type or a parent has a format that goes with `ty`'s. A
     /// root has no format and is the type of no memory; in the old format a
     /// class without data looks like one.
     fn fits(&self, ty: TypeIndex, child: TypeIndex, is_field: bool) -> bool {
@@ -461,7 +461,7 @@ impl Types {
         // Two fields of one type at one place are one way to their bytes.
         let place = |at: usize| (fields[at].ty, fields[at].offset, fields[at].extent);
         let mut crossed = HashSet::default();
-        // How far the fields so far reach, and the one that reaches there.
+        // The end of the farthest field so far, and its position.
         let mut farthest: Option<(u128, usize)> = None;
         for at in (0..fields.len()).filter(|&at| self.get(fields[at].ty).format.is_some()) {
             if let Some((reached, before)) = farthest

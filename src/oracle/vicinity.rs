@@ -1,4 +1,4 @@
-//! Which of many tags one may alias at most, found without asking about each.
+//! Finds the tags that one tag may alias at most, without asking about each.
 //!
 //! Two regular tags of one root may alias only if one's walk comes to the other's base
 //! type; other tags only if one base type may hold the other. So regular tags are listed by
@@ -63,14 +63,14 @@ pub struct Vicinity {
     by_start: HashMap<u32, Vec<u32>>,
     by_walk: HashMap<u32, Vec<u32>>,
     all: ByBase,
-    /// Those that are not regular.
+    /// The tags that are not regular.
     others: ByBase,
     everywhere: Vec<u32>,
     /// By root and format: tags of two may alias.
     by_root: HashMap<u32, Vec<u32>>,
 }
 
-/// What a tag is listed by.
+/// The key by which a tag is listed.
 struct Listed {
     root: u32,
     base: Base,

@@ -191,7 +191,7 @@ fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     references
 }
 
-/// Where an entry says its key.
+/// Returns the place where an entry says its key.
 fn key_place(decl: &TypeDecl) -> SpecPath {
     match decl {
         TypeDecl::AnonymousRoot { .. }
@@ -204,7 +204,7 @@ fn key_place(decl: &TypeDecl) -> SpecPath {
     }
 }
 
-/// What has been declared so far. Places in its errors are those in the entry.
+/// The types declared so far. Places in its errors are those in the entry.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) graph: Graph,

@@ -42,7 +42,7 @@ pub struct Expectation<'b> {
     pub rule: AliasRule,
     /// The answer.
     pub answer: AliasResult,
-    /// What decides.
+    /// The clause that decides.
     pub why: &'b str,
     /// The LLVM that confirmed the answer; of answers by rule `llvm` only.
     pub confirmed: Option<&'b str>,
@@ -64,7 +64,7 @@ pub struct Failure {
     pub expected: AliasResult,
     /// The answer that the oracle gives.
     pub actual: AliasResult,
-    /// What, according to the spec, decides.
+    /// The clause that decides according to the spec.
     pub why: String,
 }
 
@@ -75,17 +75,17 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What came of checking a spec's expectations.
+/// The result of checking a spec's expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// Expected answers that the oracle was asked for.
     pub checked: usize,
-    /// Those that do not hold, in file order.
+    /// The expectations that do not hold, in file order.
     pub failures: Vec<Failure>,
 }
 
-/// Why a name or path means no tag.
+/// The reason why a name or path means no tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -94,7 +94,7 @@ pub enum NameError {
     NoTag {
         /// The name that was asked for.
         name: String,
-        /// What to write instead.
+        /// The remedy: the name to write instead.
         hint: String,
     },
     /// A type on the path has no such field.
@@ -104,7 +104,7 @@ pub enum NameError {
         ty: String,
         /// The name that the path gives.
         field: String,
-        /// What to write instead.
+        /// The remedy: the name to write instead.
         hint: String,
     },
     /// The builder refuses a tag for what the path ends at.

@@ -17,9 +17,9 @@ use crate::nearest::suggestion;
 pub struct DeclareDecl {
     /// A preset, such as `x86-64`, or a data layout string.
     pub target: String,
-    /// How the types become nodes.
+    /// The way in which types become nodes.
     pub policy: Policy,
-    /// Whether the types are C++'s.
+    /// True if the types are C++'s.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cplusplus: bool,
     /// The name of the root; that of clang when absent.
@@ -83,7 +83,7 @@ pub struct RecordDecl {
     /// Lengths of arrays of it, of a member that is declared in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub array: Vec<u64>,
-    /// Whether there is no padding between members.
+    /// True if there is no padding between members.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packed: bool,
     /// The largest alignment of a member, in bytes: `#pragma pack`.
@@ -99,7 +99,7 @@ pub struct RecordDecl {
     /// place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// Whether accesses to members may alias everything.
+    /// True if accesses to members may alias everything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_alias: bool,
 }
@@ -136,10 +136,10 @@ pub enum MemberDecl {
         /// The least alignment in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// Whether there is no padding in front of it.
+        /// True if there is no padding in front of it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         packed: bool,
-        /// Whether it is never modified while it can be read.
+        /// True if it is never modified while it can be read.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         immutable: bool,
     },

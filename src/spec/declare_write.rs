@@ -103,7 +103,7 @@ fn write(
     text
 }
 
-/// What is said of a record where it stands as a member.
+/// The attributes of a record that stands as a member.
 #[derive(Default)]
 struct Written<'a> {
     name: Option<&'a str>,

@@ -10,12 +10,12 @@ use crate::oracle::{AliasResult, AliasRule};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// What the spec is called, by custom the file's name without `.ron`.
+    /// The name of the spec, by custom the file's name without `.ron`.
     pub name: String,
-    /// What is described, in a sentence.
+    /// The subject of the spec, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// Where the types and tags were taken from.
+    /// The source of the types and tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The rule that a command follows when none is asked for.
@@ -56,26 +56,26 @@ pub enum TypeDecl {
     Root {
         /// The name.
         name: String,
-        /// What others call it.
+        /// The key by which others name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
     /// A root that no other module shares: a distinct node that refers to
     /// itself.
     AnonymousRoot {
-        /// What others call it.
+        /// The key by which others name it.
         key: String,
     },
     /// The root `!{}`.
     EmptyRoot {
-        /// What others call it.
+        /// The key by which others name it.
         key: String,
     },
     /// An old-format scalar.
     Scalar {
         /// The name.
         name: String,
-        /// What others call it.
+        /// The key by which others name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         /// A root or a scalar.
@@ -85,7 +85,7 @@ pub enum TypeDecl {
     Struct {
         /// The name.
         name: String,
-        /// What others call it.
+        /// The key by which others name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         /// The fields, by ascending offset.
@@ -95,7 +95,7 @@ pub enum TypeDecl {
     Type {
         /// The name.
         name: String,
-        /// What others call it.
+        /// The key by which others name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
         /// A root or a size-aware type.
@@ -189,7 +189,7 @@ impl From<SizedFieldDecl> for (String, String, u64, u64) {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Tag", deny_unknown_fields)]
 pub struct TagDecl {
-    /// What expectations and commands call it. Two names may mean one tag.
+    /// The name in expectations and commands. Two names may mean one tag.
     pub name: String,
     /// The key of the base type.
     pub base: String,
@@ -200,7 +200,7 @@ pub struct TagDecl {
     /// Bytes accessed, in the size-aware format only; unknown when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Whether the memory is never modified while it can be read.
+    /// True if the memory is never modified while it can be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub immutable: bool,
 }
@@ -237,7 +237,7 @@ impl From<CopyEntryDecl> for (u64, u64, String) {
     }
 }
 
-/// What the answer to a query should be, by one rule or more.
+/// The expected answer to a query, by one rule or more.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -254,7 +254,7 @@ pub struct Expect {
     /// The answer by rule `union_strict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union_strict: Option<AliasResult>,
-    /// What decides, for whoever sees the expectation fail.
+    /// The clause that decides, for whoever sees the expectation fail.
     pub why: String,
     /// The LLVM that confirmed the `llvm` answer, if not [`Spec::confirmed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What is wrong with a spec, and where.
+//! The errors of a spec, with their places.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
 use tbaa_lex::source::{brief, position};
 
-/// What is wrong with a spec: what was found, what is expected instead, and
+/// An error in a spec: what was found, what is expected instead, and
 /// where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
     message: String,
     place: Option<SpecPath>,
-    /// Where the other of two that clash is.
+    /// The place where the other of two that clash is.
     other: Option<SpecPath>,
     position: Option<(usize, usize)>,
 }

@@ -241,7 +241,7 @@ struct Cursor<'t> {
     text: &'t str,
     tokens: &'t [Token],
     at: usize,
-    /// Where the entries of a bracket begin, for each bracket that was entered.
+    /// The place where the entries of a bracket begin, for each bracket that was entered.
     entries: HashMap<usize, Vec<usize>>,
 }
 
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(found(text, fields().item(1).item(1)), "20)");
         assert_eq!(found(text, SpecPath::list("source")), "\"\",");
         assert_eq!(found(text, SpecPath::list("tags")), "[],");
-        // What is not there is where the thing around it is.
+        // A missing place is where the thing around it is.
         assert_eq!(found(text, SpecPath::list("tags").item(2)), "[],");
         assert_eq!(found(text, types().item(0).field("key").item(3)), "Roo");
         assert_eq!(found(text, SpecPath::list("expect")), "Spe");

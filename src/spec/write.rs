@@ -122,11 +122,11 @@ impl Taken {
 
 struct Writer<'g> {
     graph: &'g Graph,
-    /// What a reader of the text will have built.
+    /// The declarations that a reader of the text will have built.
     declared: Declared,
     /// The key of each type that is written.
     keys: HashMap<TypeId, String>,
-    /// What each node that is written will be for a reader.
+    /// The node that each written node will be for a reader.
     nodes: HashMap<NodeId, NodeId>,
     /// The name of each tag that is written.
     names: HashMap<TagId, String>,

@@ -6,7 +6,7 @@ use super::Numbering;
 use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use tbaa_lex::source::escape;
 
-/// Why MLIR cannot express a graph.
+/// The reason why MLIR cannot express a graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MlirError {
@@ -44,7 +44,7 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
     write_mlir_numbered(graph, &Numbering::new(graph))
 }
 
-/// As [`write_mlir`], under other numbers.
+/// Like [`write_mlir`], under other numbers.
 ///
 /// # Errors
 ///

@@ -45,7 +45,7 @@ pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)
 }
 
-/// As [`write()`], under other numbers, and with remarks of one line on some nodes, which
+/// Like [`write()`], under other numbers, and with remarks of one line on some nodes, which
 /// become comments. Nodes are printed in order of their numbers.
 #[must_use]
 pub fn write_numbered(
@@ -229,7 +229,7 @@ fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
     }
 }
 
-/// How much of an operand a comment shows, in bytes.
+/// The bytes of an operand that a comment shows at most.
 const SHOWN: usize = 60;
 
 /// Prints the beginning of an operand's text for a comment.

@@ -1,4 +1,4 @@
-//! What LLVM's verifier accepts of tags, and of the types on their paths.
+//! The verdict of LLVM's verifier on tags, and on the types on their paths.
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
@@ -34,11 +34,11 @@ pub struct Verifier<'g> {
     verdicts: Verdicts,
 }
 
-/// What has been found out about the types of one graph, which may grow.
+/// The facts found out about the types of one graph, which may grow.
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Verdicts {
-    /// Of types that the graph does not know to be good.
+    /// The widths of types that the graph does not know to be good.
     bases: HashMap<(NodeId, Format), Result<Width, VerifyError>>,
     /// The walks of tags, by format and by how many bits their offsets have.
     walks: HashMap<(Format, u32), EndedWalks>,
@@ -48,7 +48,7 @@ pub struct Verdicts {
 #[derive(Clone, Debug, Default)]
 struct EndedWalks {
     walks: Walks,
-    /// How the walk from each cursor ends.
+    /// The end of the walk from each cursor.
     ends: Vec<End>,
 }
 
@@ -60,7 +60,7 @@ const OPEN: usize = 1 << 10;
 /// walk as a whole.
 type Broken = (Rule, Option<NodeId>);
 
-/// How a walk ends, if it is followed beyond what the tag accesses.
+/// The end of a walk that is followed beyond what the tag accesses.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AtRoot,
@@ -76,7 +76,7 @@ pub(crate) struct Check<'c> {
     known: &'c mut Verdicts,
 }
 
-/// How wide the offsets into a type are.
+/// The width of the offsets into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Width {
     /// A type without offsets, for which only offset 0 will do.
@@ -110,7 +110,7 @@ impl<'g> Verifier<'g> {
 }
 
 impl Verdicts {
-    /// As [`Verifier::check`], for a tag of the graph that all calls name.
+    /// Like [`Verifier::check`], for a tag of the graph that all calls name.
     #[doc(hidden)]
     pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), VerifyError> {
         let mut check = self.rules(graph);
@@ -246,7 +246,7 @@ impl Check<'_> {
         if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
-    /// As [`Check::check_path`], step by step; a path of more than `most` types
+    /// Like [`Check::check_path`], step by step; a path of more than `most` types
     /// is taken for one without end.
     fn follow(
         &mut self,
@@ -392,13 +392,13 @@ fn truncate(value: u64, bits: u32) -> u64 {
     if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
-/// Whether a size-aware type is a scalar or a root.
+/// Returns whether a size-aware type is a scalar or a root.
 pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
     let shape = Shape::of(graph, ty);
     shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
 }
 
-/// Whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
+/// Returns whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
 /// before that: past a scalar, the verifier goes another way than the cursors.
 pub(crate) fn comes_to(graph: &Graph, walks: &Walks, cursor: u32, end: u32) -> bool {
     let forest = &walks.forest;

@@ -37,7 +37,7 @@ macro_rules! rules {
     };
 }
 
-// What is wrong where a rule is broken, and LLVM's words for it. LLVM rejects what breaks
+// The mistake where a rule is broken, and LLVM's words for it. LLVM rejects tags that break
 // `TypeNotScalar` without a word, and does not check the rules from `CopyOperandCount` on.
 rules! {
     /// A tag needs operands.

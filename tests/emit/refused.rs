@@ -1,4 +1,4 @@
-//! Which tags are refused, and that the others are right.
+//! The tags that are refused, and the answers on the others.
 
 use pretty_assertions::assert_eq;
 use tbaa::declare::{Policy, TaggedTypes};
@@ -33,7 +33,7 @@ fn unions_and_structs_inside_structs_are_refused() {
     let rejected = Some(Reason::Rejected(Rule::AccessNotOnPath));
     assert_eq!(reason_of("TValue.value.p"), rejected);
     assert_eq!(reason_of("TValue.value.n"), rejected);
-    // That it accepts is no better: it takes `*double` for unrelated.
+    // A check that accepts it is no better: it takes `*double` for unrelated.
     assert!(matches!(reason_of("TValue.value.i"), Some(Reason::Union { .. })));
     assert!(matches!(reason_of("Outer.values[*].value.i"), Some(Reason::Union { .. })));
     assert_eq!(reason_of("Outer.inner"), Some(Reason::PartialStruct));

@@ -8,7 +8,7 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::Rng;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// What LLVM makes of the scopes of two accesses.
+/// LLVM's answer on the scopes of two accesses.
 ///
 /// LLVM: `ScopedNoAliasAAResult::mayAliasInScopes`, for one domain.
 fn may_alias(a: &Option<ScopeNames<'_>>, b: &Option<ScopeNames<'_>>) -> bool {
@@ -56,7 +56,7 @@ fn scopes_say_what_the_rule_says() {
     }
 }
 
-/// What was said of the first tags stays true beside what is said later.
+/// The answers on the first tags stay true beside those on later ones.
 #[test]
 fn scopes_of_a_graph_that_grows() {
     let mut said = 0;

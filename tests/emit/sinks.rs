@@ -1,4 +1,4 @@
-//! What sinks are given.
+//! The nodes that sinks are given.
 
 use pretty_assertions::assert_eq;
 use std::fmt::Debug;
@@ -148,7 +148,7 @@ fn nodes_that_no_sink_can_be_given() {
     );
     assert_eq!(emitter.sink().node_count(), 0);
 
-    // What a sink refuses may be asked for again.
+    // A node that a sink refuses may be asked for again.
     let mut emitter = Emitter::new(Refusing { left: 1, made: 0 });
     let leaf = graph.insert(&[Operand::String(b"a")]).unwrap();
     let node = graph.insert(&[Operand::Node(leaf), Operand::Int(Int::i64(1))]).unwrap();

@@ -1,4 +1,4 @@
-//! What the builder makes, and what it refuses. That it says why, and where, is tested with
+//! The builder's nodes and its refusals. Their messages and places are tested with
 //! specs, in `spec/bad.rs`.
 
 use pretty_assertions::assert_eq;
@@ -101,7 +101,7 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
 }
 
-/// What a text brought in counts as what the builder made.
+/// A node that a text brought in counts as one that the builder made.
 #[test]
 fn formats_do_not_mix_under_a_root_that_was_read() {
     let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";

@@ -1,4 +1,4 @@
-//! What a graph says of its nodes, at the borders.
+//! A graph's answers about its nodes, at the borders.
 
 use tbaa::petgraph::visit::EdgeRef;
 use tbaa::raw::RawGraph;

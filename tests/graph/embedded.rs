@@ -1,4 +1,4 @@
-//! What embedders build on: clones, tags by index or by parts, and an order for
+//! The parts that embedders build on: clones, tags by index or by parts, and an order for
 //! writers.
 
 use pretty_assertions::assert_eq;
@@ -28,7 +28,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(int.index(), float.index());
     assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
     assert_eq!(graph.tag_count(), int.index());
-    // What was there before the clone is found again, equal nodes too.
+    // The nodes from before the clone are found again, equal nodes too.
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);

@@ -21,7 +21,7 @@ pub(crate) struct Wild {
     pub(crate) parts: Vec<Part>,
 }
 
-/// How many of the nodes of [`wild_nodes`] are types, before the tags.
+/// The number of nodes of [`wild_nodes`] that are types, before the tags.
 pub(crate) const TYPES: usize = 24;
 
 /// Nodes of any kind, many of them equal, some of which refer to later ones.
@@ -120,7 +120,7 @@ fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     (graph, ids)
 }
 
-/// Which nodes are one, by the definition: uniqued nodes that do not refer to
+/// The nodes that are one, by the definition: uniqued nodes that do not refer to
 /// themselves are, if their operands are.
 pub(crate) fn equal_nodes(nodes: &[Wild]) -> Vec<usize> {
     let mut class: Vec<usize> = (0..nodes.len()).collect();
@@ -297,7 +297,7 @@ fn long_groups_take_no_recursion_and_no_quadratic_time() {
     assert_eq!(graph.node_count(), 4 * LEN + 2);
 }
 
-/// What `llvm-as` and `llvm-dis` 22 make of it: two nodes of a cycle are one,
+/// The result of `llvm-as` and `llvm-dis` 22: two nodes of a cycle are one,
 /// and so is a third outside it; cycles of one shape stay apart.
 #[test]
 fn cycles_merge_as_in_llvm() {

@@ -14,7 +14,7 @@ use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// What LLVM and this library say of one module must be the same, letter by
+/// LLVM and this library must say the same of one module, letter by
 /// letter. Returns how many pairs of tags were compared.
 fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     let file = scratch(&format!("{what}.ll"), source);

@@ -1,4 +1,4 @@
-//! What functions and calls do to memory, by the module's text and by LLVM 22.
+//! The effects of functions and calls on memory, by the module's text and by LLVM 22.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use tbaa_ir::{Effects, MemoryEffects, Opcode, Sizes};
 use tbaa_tests::cases;
 use tbaa_tests::llvm::{Program, scratch};
 
-/// What LLVM says of a function, and of each call in it.
+/// LLVM's answers on a function, and on each call in it.
 struct Told {
     name: String,
     effects: u32,
@@ -49,7 +49,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
     let mut counts = [0; 2];
     let all = ask(program, text);
     let names: HashSet<&str> = all.iter().map(|told| &*told.name).collect();
-    // What LLVM made of others is not in the text.
+    // The functions that LLVM made of others are not in the text.
     let written: HashSet<&str> = text
         .split('@')
         .filter_map(|it| it.trim_start_matches('"').split(['(', '"']).next())

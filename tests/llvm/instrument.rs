@@ -1,4 +1,4 @@
-//! What is made of C and C++ that clang compiles, LLVM 22 accepts.
+//! LLVM 22 accepts what is made of C and C++ that clang compiles.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -109,7 +109,7 @@ fn wild(rng: &mut Rng) -> String {
     function + "  ret void\n}\n" + &metadata
 }
 
-/// What came of comparing modules.
+/// The counts of a comparison of modules.
 #[derive(Default)]
 pub(super) struct Tally {
     modules: usize,

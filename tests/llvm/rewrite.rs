@@ -5,7 +5,7 @@ use std::process::Command;
 use tbaa_ir::{Module, Opcode, Rewriter};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 
-/// What LLVM prints of a text that it has read and verified.
+/// Returns the text that LLVM prints of one that it has read and verified.
 fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     let file = scratch(name, text);
     let output = Command::new("opt-22").args(["-S", "-passes=verify"]).arg(&file).output().unwrap();
@@ -17,7 +17,7 @@ fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
 /// Base, access, offset and size.
 type Tag = (Vec<u8>, Vec<u8>, u64, Option<u64>);
 
-/// What is attached to an instruction.
+/// The attachments of an instruction.
 #[derive(PartialEq, Debug)]
 struct Row {
     function: u32,

@@ -8,7 +8,7 @@ use tbaa::{AliasResult, AliasRule};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random;
 
-/// What LLVM says of the tags of a spec, by their places in its graph.
+/// LLVM's verdicts on the tags of a spec, by their places in its graph.
 struct Verdicts {
     accepted: Vec<bool>,
     /// A line a tag, a letter a tag: `M`, `N`, or `C` where LLVM crashes.
@@ -31,7 +31,7 @@ impl Verdicts {
         this
     }
 
-    /// Whether LLVM gave the answer, which it does for accepted tags only; or
+    /// Returns whether LLVM gave the answer, which it does for accepted tags only; or
     /// why the spec must not say that it did. Of a rejected tag nothing is
     /// known, and a spec may say so.
     fn confirm(&self, expectation: &Expectation<'_>) -> Result<bool, String> {

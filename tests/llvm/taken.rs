@@ -1,5 +1,5 @@
-//! What the reader takes of metadata, LLVM takes, or there is a finding; and what is dumped,
-//! LLVM takes. Random mistakes in real texts, read here and by LLVM 22.
+//! Each metadata text that the reader takes is taken by LLVM, or there is a finding; and LLVM takes
+//! each dump. Random mistakes in real texts, read here and by LLVM 22.
 //!
 //! The reader takes the syntax of LLVM 3 on purpose, `metadata !{...}` and typed pointers, so
 //! no mistake makes any. What it passes over, LLVM alone judges: there are no mistakes in
@@ -50,7 +50,7 @@ fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
     if is_alone { damaged } else { module(rng, &damaged, &tags) }
 }
 
-/// What `llvm-as` says of a text that it refuses.
+/// Returns the complaint of `llvm-as` about a text that it refuses.
 fn complaint(source: &str) -> Option<String> {
     let file = scratch("taken.ll", source.as_bytes());
     let output = Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file).output().unwrap();

@@ -82,7 +82,7 @@ fn agree(llvm: &Llvm, what: &str, module: &tbaa_ir::Module<'_>, tags: &[TagId]) 
     pairs
 }
 
-/// Whether a tag accesses one whole scalar, through types whose fields do not
+/// Returns whether a tag accesses one whole scalar, through types whose fields do not
 /// overlap.
 fn is_plain(graph: &Graph, tag: TagId) -> bool {
     let tag = graph.tag(tag).unwrap();

@@ -120,7 +120,7 @@ fn damaged(rng: &mut Rng, lines: &mut [String]) {
     }
 }
 
-/// Whether LLVM takes a tag on the instruction.
+/// Returns whether LLVM takes a tag on the instruction.
 fn takes_tag(text: &[u8], instruction: &Instruction) -> bool {
     let line = &text[instruction.offset as usize..];
     match instruction.opcode {
@@ -217,7 +217,7 @@ impl Tally {
         }
     }
 
-    /// What `verify` reports is what `check` rejects, no less and no more.
+    /// Checks that `verify` reports what `check` rejects, no less and no more.
     fn reports_agree(
         &mut self,
         seed: usize,
@@ -258,7 +258,7 @@ impl Tally {
     }
 }
 
-/// Whether a text is refused here, or has a finding.
+/// Returns whether a text is refused here, or has a finding.
 pub(super) fn is_refused(source: &str) -> bool {
     let text = source.as_bytes();
     tbaa_ir::read(text).map_or(true, |module| {
@@ -289,7 +289,7 @@ fn has_both_formats(module: &Module<'_>) -> bool {
     [Format::Old, Format::New].iter().all(|format| formats.contains(format))
 }
 
-/// What LLVM says of each of some modules, line by line.
+/// Returns LLVM's verdict on each of some modules, line by line.
 pub(super) fn ask(program: &Program, sources: &[String]) -> Vec<Vec<String>> {
     let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
     let printed = program.ask(&[], &scratch("verify.ll", text.as_bytes()));

@@ -1,4 +1,4 @@
-//! What a shape costs that is added to many.
+//! The cost of a shape that is added to many.
 //!
 //! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture`
 //! prints the time a shape. What is looked at is counted by a test in

@@ -21,17 +21,17 @@ struct Use {
     lineage: usize,
     /// For an access by clang: bit `n` is set if lineage `n` was told of it.
     told: u8,
-    /// What it accesses, by the declarations of all lineages together.
+    /// The access, by the declarations of all lineages together.
     access: Access,
     /// Its tag in the linked program.
     tag: Option<TagId>,
     /// The tag that clang gives to the same access.
     clang: Option<TagId>,
-    /// Whether its lineage declared the memory private.
+    /// True if its lineage declared the memory private.
     private: bool,
-    /// Whether all lineages are forks of one. Forks share their private memory.
+    /// True if all lineages are forks of one. Forks share their private memory.
     forked: bool,
-    /// Whether its tag aliases everything.
+    /// True if its tag aliases everything.
     universal: bool,
 }
 
@@ -39,7 +39,7 @@ struct Use {
 const CLANG: usize = usize::MAX;
 
 impl Use {
-    /// Whether two accesses may reach the same bytes, if every lineage and clang keep
+    /// Returns whether two accesses may reach the same bytes, if every lineage and clang keep
     /// their promises. Only then must LLVM answer what the rule does.
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
@@ -155,7 +155,7 @@ impl Program {
             let lineage = match &stored {
                 None => {
                     let mut source = Graph::new();
-                    // What others access by name, as far as this one is told.
+                    // The records that others access by name, as far as this one is told.
                     let told: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);

@@ -90,14 +90,14 @@ fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, u
     Some(found.filter_map(pair).collect())
 }
 
-/// What the rule calls `NoAlias`, by the places in the list.
+/// The pairs that the rule calls `NoAlias`, by the places in the list.
 fn expected(oracle: &Oracle<&Graph>, accesses: &[Access]) -> BTreeSet<(usize, usize)> {
     let len = accesses.len();
     let pairs = (0..len).flat_map(|i| (i + 1..len).map(move |j| (i, j)));
     pairs.filter(|&(i, j)| !oracle.may_alias(accesses[i], accesses[j])).collect()
 }
 
-/// What an older LLVM is asked of one random lowering.
+/// The questions to an older LLVM about one random lowering.
 struct Asked {
     /// A store for each tag.
     module: String,

@@ -1,4 +1,4 @@
-//! How many of rule `union`'s `NoAlias` pairs each scheme keeps.
+//! The share of rule `union`'s `NoAlias` pairs that each scheme keeps.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
     types
 }
 
-/// Where cargo keeps a crate of the benches' programs; downloads it.
+/// Returns the folder in which cargo keeps a crate of the benches' programs; downloads it.
 fn fetched(package: &str) -> PathBuf {
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let rustc = String::from_utf8(rustc.stdout).unwrap();

@@ -28,7 +28,7 @@ pub(crate) struct Program {
     pub(crate) source: Graph,
     pub(crate) rule: AliasRule,
     pub(crate) lowering: Lowering,
-    /// What clang's code accesses, with clang's tags; the first is `char`.
+    /// The accesses of clang's code, with clang's tags; the first is `char`.
     theirs: Vec<(Access, Option<TagId>)>,
     /// The sources whose memory clang's code cannot reach.
     private: Vec<TagId>,
@@ -115,7 +115,7 @@ impl Program {
         (all, ours)
     }
 
-    /// Whether one of ours may meet number `j` of all: clang's code comes to private
+    /// Returns whether one of ours may meet number `j` of all: clang's code comes to private
     /// memory by `char` alone.
     pub(crate) fn meets(&self, a: Access, j: usize, ours: usize) -> bool {
         j <= ours || !a.tag.is_some_and(|tag| self.private.contains(&tag))
@@ -331,7 +331,7 @@ fn storing_changes_nothing() {
             };
             assert_ne!(root(&forked), root(&lowering), "seed {seed}");
         }
-        // What was changed is noticed.
+        // A change of the text is noticed.
         let changed = text.replacen("private:false", "private:true", 1);
         assert_ne!(changed, text, "seed {seed}");
         let saved: Saved<'static> = ron::from_str(&changed).unwrap();

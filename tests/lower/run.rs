@@ -41,7 +41,7 @@ fn link(name: &str, modules: &[String]) -> PathBuf {
     linked
 }
 
-/// How often a function of the optimised text loads.
+/// Returns the number of times that a function of the optimised text loads.
 fn loads(optimised: &str, function: &str) -> usize {
     let start = optimised.find(&format!(" @{function}(")).expect(function);
     let body = &optimised[start..];
@@ -78,7 +78,7 @@ fn a_pun_that_llvm_would_miscompile() {
     assert!(!loop_loads(&optimised), "the load that may be lost is lost");
 }
 
-/// Whether the loop of `sum` loads.
+/// Returns whether the loop of `sum` loads.
 fn loop_loads(optimised: &str) -> bool {
     let start = optimised.find(" @sum(").unwrap();
     let body = &optimised[start..];
@@ -180,7 +180,7 @@ fn linked_modules() {
         }
     }
 
-    // What the fingerprint is for: two lowerings with the same names.
+    // The fingerprint tells two lowerings with the same names apart.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
         let text = module(program, lowering, by);
         let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();

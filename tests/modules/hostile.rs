@@ -1,4 +1,4 @@
-//! What a stranger may write, through everything that reads it: an answer or
+//! Texts of strangers, through everything that reads them: an answer or
 //! an error, on a stack of 256 KiB.
 
 use std::fs::{self, File};

@@ -75,7 +75,7 @@ fn records_inside_records() {
     says(error, "64 deep", "name the inner ones");
 }
 
-/// What clang prints of a struct with unnamed ones inside each other.
+/// Returns clang's text of a struct with unnamed ones inside each other.
 fn unnamed(depth: usize) -> String {
     let mut dump = String::new();
     let name = |at: usize| match at {

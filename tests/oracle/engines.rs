@@ -92,7 +92,7 @@ fn generated_graphs_across_roots() {
     generated(Taste::Mixed);
 }
 
-/// What is found to fail is made small: here, whatever has a tag of an aggregate of two fields.
+/// A failing universe is made small: here, one that has a tag of an aggregate of two fields.
 #[test]
 fn what_fails_is_made_small() {
     let fails = |u: &Universe| {

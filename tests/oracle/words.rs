@@ -1,4 +1,4 @@
-//! What explanations say.
+//! The words of explanations.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Graph, Oracle, SizedField};

@@ -1,4 +1,4 @@
-//! What a reader answers, and what the publisher keeps.
+//! A reader's answers, and the memory of the publisher.
 
 use tbaa::raw::RawGraph;
 use tbaa::{
@@ -29,7 +29,7 @@ fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     ]
 }
 
-/// Whether two oracles answer all questions alike.
+/// Returns whether two oracles answer all questions alike.
 fn assert_alike<G: std::borrow::Borrow<Graph>>(one: &Oracle, other: &Oracle<G>) {
     let tags: Vec<_> = other.graph().tags().collect();
     assert_eq!(tags.len(), one.graph().tag_count());
@@ -259,7 +259,7 @@ fn soak() {
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            // What replicas remember does not grow with the run. This thread gives back what a reader
+            // The memory of replicas does not grow with the run. This thread gives back what a reader
             // has added to them: less may seem held than is.
             let remembered = f64::from(1 << 19) / report.parts[9].tags as f64;
             assert!(bytes[9] < 3.0 * least + remembered, "{bytes:?}");

@@ -32,7 +32,7 @@ const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
 
 const PAIR: &str = r#"Struct(name: "Pair", members: [Field("first", "int")])"#;
 
-/// What is said of a marked text, if it is said of the place that is marked.
+/// Returns the message about a marked text, if it is about the place that is marked.
 fn said(marked: &str) -> String {
     let at = marked.find(MARK).unwrap_or_else(|| panic!("no mark in {marked}"));
     let line = marked[..at].matches('\n').count() + 1;

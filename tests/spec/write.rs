@@ -65,10 +65,10 @@ fn random_graph(random: &mut Rng) -> Graph {
                 b.struct_copy(&[entry(0, first), entry(offsets[1], second)]).map(drop)
             }
         };
-        // What is refused is as good as not asked for.
+        // A tag that is refused is as good as not asked for.
         drop(made);
     }
-    // As LLVM writes it where it merges tags, an unknown size is 2^64-1.
+    // LLVM writes an unknown size as 2^64-1 where it merges tags.
     for tag in tags.into_iter().step_by(2) {
         graph.insert_tag(graph.tag(tag).unwrap()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What a dump of a module must be.
+//! The laws of a dump of a module.
 
 use std::collections::HashSet;
 
@@ -18,14 +18,14 @@ pub fn check(module: &Module<'_>) -> String {
         let Some(number) = numbering.get(node) else { continue };
         assert!(seen.insert(number), "!{number} is two nodes\n{dump}");
         assert_eq!(numbering.node(number), Some(node));
-        // What the text calls so, and nothing else.
+        // The number names what the text calls so, and nothing else.
         match module.node(number) {
             Some(of_text) => assert_eq!(module.number_of(of_text), Some(number), "\n{dump}"),
             None => assert!(module.next_number().is_none_or(|next| number >= next), "\n{dump}"),
         }
         let of_dump = again.node(number).unwrap_or_else(|| panic!("!{number} is lost\n{dump}"));
         let whole = write_two(graph, node, node);
-        // What a dump cannot show is null in it.
+        // A node that a dump cannot show is null in it.
         if !whole.contains(" ; ") {
             assert_eq!(write_two(again.graph(), of_dump, of_dump), whole, "!{number} in\n{dump}");
         }

@@ -22,11 +22,11 @@ const COMPARISONS: usize = 1 << 23;
 /// Paths from a type that the naive definition lists.
 const MOST_PATHS: u64 = 300;
 
-/// How much was compared.
+/// The number of comparisons.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
     pub pairs: usize,
-    /// Of these, `NoAlias`.
+    /// The `NoAlias` answers among them.
     pub no: usize,
     /// Answers of the naive definition.
     pub naive: usize,
@@ -216,7 +216,7 @@ pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeI
                 }
             }
         });
-        // What is asked between batches must not show in later answers.
+        // The questions between batches must not show in later answers.
         let (first, last) = (oracle.graph().tags().next(), oracle.graph().tags().next_back());
         if let Some((first, last)) = first.zip(last) {
             let answer = oracle.explain(first, last);
@@ -238,7 +238,7 @@ pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeI
     ids.push(to.insert_group(&[draft]).unwrap()[0]);
 }
 
-/// Whether the steps sufficed, and the paths that are shown are connected, start from one type,
+/// Returns whether the steps sufficed, and the paths that are shown are connected, start from one type,
 /// and have bytes that meet or not as the clause of rule `union` says.
 fn is_explained(why: &Explanation) -> bool {
     let Some(comparison) = &why.comparison else { return why.clause != Clause::Limit };

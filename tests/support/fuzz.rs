@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes: nothing may panic, overflow or
+//! The work of the fuzz targets with their bytes: nothing may panic, overflow or
 //! run out of stack, and what must agree agrees.
 //!
 //! `fuzz/` runs these under a fuzzer; a test runs each on a few seeds.
@@ -98,7 +98,7 @@ pub fn text(data: &[u8]) {
     ask(graph);
     let written = tbaa_ir::write(graph);
     let again = tbaa_ir::read(written.as_bytes()).expect("what was written is read").into_graph();
-    // What is no operand of another module is written as null, and may make two
+    // An operand of another module is written as null, and may make two
     // nodes one.
     let is_raw = |node| graph.operands(node).any(|it| matches!(it, Operand::Raw(_)));
     let (before, after) = (graph.tag_count(), again.tag_count());
@@ -150,7 +150,7 @@ pub fn module(data: &[u8]) {
         for index in 0..module.instructions().len() {
             rewriter.set_metadata(index, "tbaa", None);
         }
-        // Of damaged text nothing more can be said than that it ends.
+        // The only law of damaged text is that the work ends.
         let _ = rewriter.to_bytes();
     }
 }

@@ -129,7 +129,7 @@ fn wide(n: usize, step: u64, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// What is left where two thirds were written.
+/// The rest of a text after two thirds.
 fn truncated(n: usize, out: &mut dyn Write) -> Result<()> {
     let mut text = Vec::new();
     types(n, '\n', |i| whole(i, "!1")).write(&mut text)?;

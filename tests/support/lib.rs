@@ -1,4 +1,4 @@
-//! What the tests of all packages share.
+//! The support that the tests of all packages share.
 
 #![allow(missing_docs, clippy::missing_panics_doc)]
 

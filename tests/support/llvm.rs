@@ -14,7 +14,7 @@ type Once = Arc<OnceLock<Vec<u8>>>;
 /// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
 /// is `require`, as it is in the README's test command.
 pub struct Llvm {
-    /// What clang printed so far, by source file and options.
+    /// The texts that clang has printed, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
 
@@ -33,7 +33,7 @@ impl Llvm {
         Program::get("aa").unwrap_or_else(|| panic!("LLVM 22 is only in part usable"))
     }
 
-    /// What `aa COMMAND FILE` prints, of `tests/llvm/aa.cpp`.
+    /// Returns the output of `aa COMMAND FILE`, of `tests/llvm/aa.cpp`.
     pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
         self.program().ask(arguments, file)
     }
@@ -46,7 +46,7 @@ impl Llvm {
         Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
     }
 
-    /// What clang prints for a source file, as a module's text. Each test program
+    /// Returns clang's text of a source file, as a module. Each test program
     /// compiles a file once in each way.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
         let module = {
@@ -63,7 +63,7 @@ impl Llvm {
         text_of(output.unwrap(), &format!("llvm-as-22 {}", file.display()));
     }
 
-    /// What `llvm-link-22` makes of modules' texts.
+    /// Returns the module that `llvm-link-22` makes of modules' texts.
     pub fn link(&self, files: &[PathBuf]) -> Vec<u8> {
         let output = Command::new("llvm-link-22").arg("-S").args(files).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -80,7 +80,7 @@ pub struct Evaluated {
     pub pair: [String; 2],
 }
 
-/// What the pass `aa-eval` of an `opt` answers on a module, which LLVM's verifier must
+/// Returns the answers of the pass `aa-eval` of an `opt` on a module, which LLVM's verifier must
 /// accept: on each pair of accesses, or with `print` as its argument says. `None` if there
 /// is no such program.
 pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
@@ -171,7 +171,7 @@ impl Program {
         built.entry(name).or_insert_with(|| usable(build(name)).map(Program)).clone()
     }
 
-    /// What the program prints.
+    /// Returns the output of the program.
     pub fn ask(&self, arguments: &[&str], file: &Path) -> String {
         let output = self.run(arguments, file);
         text_of(output, &format!("{} {arguments:?} {}", self.0.display(), file.display()))
@@ -181,7 +181,7 @@ impl Program {
         Command::new(&self.0).args(arguments).arg(file).output().unwrap()
     }
 
-    /// What it prints of no file, on standard output and on standard error.
+    /// Returns its output without a file, on standard output and on standard error.
     pub fn list(&self) -> [String; 2] {
         let output = Command::new(&self.0).output().unwrap();
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())

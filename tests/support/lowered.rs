@@ -9,9 +9,9 @@ use tbaa_lower::Lowering;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counts {
     pub pairs: u64,
-    /// Those that the rule calls `NoAlias`.
+    /// The pairs that the rule calls `NoAlias`.
     pub no_alias: u64,
-    /// Of these, those that LLVM does not.
+    /// The pairs of these that LLVM does not call so.
     pub lost: u64,
 }
 
@@ -23,7 +23,7 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// Whether all scopes of `a` are in the list of those that `b` does not alias.
+/// Returns whether all scopes of `a` are in the list of those that `b` does not alias.
 fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
     let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
     b.noalias().any(|scope| scope == a.scope)

@@ -17,10 +17,10 @@ pub struct Path {
     collapsed: u64,
 }
 
-/// How many bytes an access touches.
+/// The number of bytes that an access touches.
 #[derive(Clone, Copy)]
 enum Size {
-    /// Those of the slot: an old-format tag does not say.
+    /// The bytes of the slot: an old-format tag does not say.
     Slot,
     Bytes(u64),
     /// All up to the end of the base type.
@@ -33,7 +33,7 @@ struct Access {
     size: Size,
 }
 
-/// What the definition says of one pair.
+/// The definition's answer on one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
     pub union: bool,
@@ -152,7 +152,7 @@ impl<'u> Naive<'u> {
         !self.denoted(tag).is_empty()
     }
 
-    /// Where a size-aware type ends: its size, the ends of its fields and of what is in
+    /// Returns the place where a size-aware type ends: its size, the ends of its fields and of what is in
     /// them, and the end of its parent.
     pub fn end(&self, ty: usize) -> u64 {
         let of_type = &self.u.types[ty];
@@ -161,7 +161,7 @@ impl<'u> Naive<'u> {
         of_fields.chain(parent).fold(of_type.size, u64::max)
     }
 
-    /// Where a field begins, and where it and what is in it end.
+    /// Returns the place where a field begins, and where it and what is in it end.
     fn slot(&self, ty: usize, field: usize) -> (u64, u64) {
         let Field { ty, offset, extent } = self.u.types[ty].fields[field];
         let size = self.u.types[ty].size;
@@ -184,7 +184,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Whether a known size leaves the base on every path.
+    /// Returns whether a known size leaves the base on every path.
     fn leaves(&self, access: &Access) -> bool {
         let (end, Size::Bytes(size)) = (self.end(access.tag.base), access.size) else {
             return false;
@@ -204,7 +204,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// How many paths `alias` compares at most: with arrays inside arrays without
+    /// Returns the number of paths that `alias` compares at most: with arrays inside arrays without
     /// end they are billions.
     pub fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
         let objects = self.paths[a.base].len() + self.paths[b.base].len();
@@ -269,7 +269,7 @@ impl<'u> Naive<'u> {
         answer
     }
 
-    /// Whether two paths from a type choose two fields, or elements of them, that share a byte
+    /// Returns whether two paths from a type choose two fields, or elements of them, that share a byte
     /// where they first choose different ones.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
         for (&ours, &theirs) in p.steps.iter().zip(&q.steps) {
@@ -286,7 +286,7 @@ impl<'u> Naive<'u> {
         false
     }
 
-    /// Whether two fields of an old-format type have one offset.
+    /// Returns whether two fields of an old-format type have one offset.
     fn is_overlapping(&self, ty: usize) -> bool {
         let fields = self.fields(ty);
         let offset = |field: usize| fields[field].offset;

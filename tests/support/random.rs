@@ -3,7 +3,7 @@
 use super::Rng;
 use tbaa::{BuildError, Format, Graph, SizedField, Tag, TagId, TypeId, TypeKind};
 
-/// What a random graph may hold.
+/// The bounds of a random graph.
 pub struct Universe {
     pub format: Format,
     /// Struct types.
@@ -13,7 +13,7 @@ pub struct Universe {
     pub shape: Shape,
 }
 
-/// What the types and tags of a random graph are like.
+/// The kind of types and tags in a random graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Fields at one offset, aggregate accesses and sizes of all kinds.
@@ -105,8 +105,8 @@ fn type_system(
             }
         }
         let name = format!("struct {system} {i}");
-        // Where rule `union` is to say what LLVM says, an aggregate's parent is above all
-        // its fields, as clang has it.
+        // An aggregate's parent is above all its fields, as clang has it, if rule `union`
+        // is to say what LLVM says.
         let parent = match universe.shape {
             Shape::Any if universe.format == Format::New => *rng.pick(&scalars),
             _ => scalars[0],

@@ -50,12 +50,12 @@ pub fn named(text: &[u8]) -> Vec<u8> {
     run("opt-22", &["-S", "-passes=instnamer"], text)
 }
 
-/// What a version of LLVM makes of a text: bitcode, which newer ones read as well.
+/// Returns the bitcode that a version of LLVM makes of a text; newer ones read it as well.
 pub fn assemble(version: &str, text: &[u8]) -> Vec<u8> {
     run(&format!("llvm-as-{version}"), &[], text)
 }
 
-/// What a version of LLVM prints of bitcode.
+/// Returns the text that a version of LLVM prints of bitcode.
 pub fn disassemble(version: &str, bitcode: &[u8]) -> Vec<u8> {
     run(&format!("llvm-dis-{version}"), &[], bitcode)
 }
@@ -65,7 +65,7 @@ fn verified(text: String) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// What a program makes of its input.
+/// Returns the output of a program on its input.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(program)
         .args(arguments)
@@ -85,7 +85,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// Whether a line is an instruction, and none that goes on from the line before.
+/// Returns whether a line is an instruction, and none that goes on from the line before.
 fn is_instruction(line: &str) -> bool {
     line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  ]")
 }

@@ -13,7 +13,7 @@ pub fn check(
     seed: usize,
     test: impl Fn(&Universe) -> Result<(), String>,
 ) {
-    // What panics fails too, and says why itself.
+    // A panic is a failure too, and says why itself.
     let run = |u: &Universe| {
         catch_unwind(AssertUnwindSafe(|| test(u))).unwrap_or_else(|_| Err("it panics".to_owned()))
     };

@@ -31,7 +31,7 @@ pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     all.split_off(1)
 }
 
-/// What the next type after `before` may be.
+/// Returns the types that may come after `before`.
 fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
     let sizes: &[u64] = if sized { &SIZES } else { &[4] };
     let is_scalar = |ty: usize| ty == 0 || before[ty - 1].2.is_empty();
@@ -78,7 +78,7 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
-        // What is first begins with what is.
+        // The first of a set begins with the first of a smaller one.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });

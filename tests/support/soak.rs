@@ -17,7 +17,7 @@ use crate::{Rng, random};
 pub const QUESTIONS: usize = 100;
 /// and tags that are looked for in it.
 const TAGS: usize = 5;
-/// How many structs the threads may be apart.
+/// The number of structs that the threads may be apart.
 const AHEAD: usize = 32;
 
 pub struct Plan {
@@ -28,15 +28,15 @@ pub struct Plan {
     /// Threads beside the one that adds.
     pub readers: usize,
     pub seed: u64,
-    /// How many more bytes the calling thread has taken than given back.
+    /// Returns how many more bytes the calling thread has taken than given back.
     pub held: fn() -> isize,
 }
 
-/// What a tenth of the run took.
+/// The time and memory of a tenth of the run.
 #[derive(Clone, Copy, Default)]
 pub struct Part {
     pub tags: usize,
-    /// Of graph, oracle and replicas.
+    /// The memory of graph, oracle and replicas.
     pub bytes: usize,
     pub replicas: usize,
     add: Duration,
@@ -56,7 +56,7 @@ pub struct Report {
     pub early: usize,
 }
 
-/// What the threads share. They wait for one another so as to stay together, not
+/// The state that the threads share. They wait for one another so as to stay together, not
 /// for the library.
 struct Shared {
     /// Every tag that was made, as soon as it was,
@@ -181,7 +181,7 @@ impl Shared {
     }
 }
 
-/// How long this thread has been running: the machine may have other things to do.
+/// Returns how long this thread has been running: the machine may have other things to do.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub fn busy() -> Duration {
     unsafe extern "C" {
@@ -201,7 +201,7 @@ pub fn busy() -> Duration {
     START.get_or_init(Instant::now).elapsed()
 }
 
-/// Which tenth of the run a struct is in.
+/// Returns the tenth of the run that a struct is in.
 fn part_of(plan: &Plan, at: usize) -> usize {
     at * 10 / plan.structs
 }
@@ -243,7 +243,7 @@ fn add(
             part.ask += ask(shared, oracle, rng, &mut answers);
         }
         (part.tags, part.replicas) = (count, publisher.replicas());
-        // What a reader added to a replica is given back here.
+        // The memory that a reader added to a replica is given back here.
         part.bytes = usize::try_from((plan.held)() - before).unwrap_or(0);
         part.structs += 1;
     }

@@ -177,10 +177,10 @@ impl fmt::Debug for Universe {
     }
 }
 
-/// How wild a universe may be.
+/// The wildness of a universe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
-    /// As `Wild`, and types of two roots hold one another.
+    /// Like `Wild`, and types of two roots hold one another.
     Mixed,
     /// Unions, odd offsets, cut elements, flexible arrays, types larger than
     /// they say, several roots, malformed tags.
@@ -314,7 +314,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     }
 }
 
-/// How many paths there are with all elements told apart.
+/// Returns the number of paths with all elements told apart.
 pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;

@@ -23,7 +23,7 @@ fn checked(body: &str, form: Form) -> String {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
-    // What is made is read again, and has the same accesses; it gets no more checks.
+    // The instrumented text is read again, and has the same accesses; it gets no more checks.
     let again = tbaa_ir::read(&found.text).unwrap();
     let own = |it: &&Instruction| {
         (it.function as usize) < module.functions().len() && it.opcode.accesses_memory()

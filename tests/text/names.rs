@@ -1,4 +1,4 @@
-//! What tags are called: by debug information, by offset, by a union's types.
+//! The names of tags: by debug information, by offset, by a union's types.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{DebugInfo, Names};

@@ -16,7 +16,7 @@ fn module_text(body: &str) -> String {
     format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{METADATA}")
 }
 
-/// What becomes of a function's body.
+/// Returns the new body of a function.
 fn rewritten(body: &str, change: impl Fn(&mut Rewriter<'_>, usize)) -> String {
     let eol = if body.contains("\r\n") { "\r\n" } else { "\n" };
     let marked = module_text("\0").replace('\n', eol);
@@ -148,7 +148,7 @@ fn what_cannot_be_changed_is_said() {
     assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
 }
 
-/// What an instruction is, but for its place and its tag.
+/// Returns each instruction without its place and its tag.
 fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {

@@ -49,7 +49,7 @@ const SPELLED: &[&str] = &[
     "zext",
 ];
 
-/// What reads text, and what writes it.
+/// The crates that read text, and those that write it.
 const READERS: &[&str] = &["tbaa-ir", "tbaa-lex", "tbaa-types"];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

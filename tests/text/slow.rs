@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tbaa_ir::Opcode;
 
-/// What is compared of an instruction.
+/// The facts about an instruction that are compared.
 #[derive(PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) index: u32,
@@ -124,7 +124,7 @@ impl Slow<'_> {
         }
     }
 
-    /// Whether `%x =` stands here, on one line.
+    /// Returns whether `%x =` stands here, on one line.
     fn at_result(&self) -> bool {
         let rest = &self.text[self.at + 1..];
         let name = rest.iter().take_while(|&&byte| is_word(byte)).count();
@@ -263,8 +263,8 @@ impl Slow<'_> {
             }
             _ => (!self.word().is_empty()).then_some(())?,
         }
-        // Where the type ends, where it did before an address space, and where
-        // the pointee does.
+        // The ends of the type, of the type before an address space, and of
+        // the pointee.
         let (mut end, mut before_space, mut pointee) = (self.at, None, None);
         loop {
             self.space();

@@ -49,7 +49,7 @@ fn a_new_struct_is_none_of_its_own_elements() {
     assert!(Context::new().read_definitions(b"%s = type { i8, %s }").is_err());
 }
 
-/// Whether a type is `of`, or has it as a part other than through a pointer: by definition.
+/// Returns whether a type is `of`, or has it as a part other than through a pointer: by definition.
 fn holds(context: &Context, of: Type) -> HashSet<Type> {
     let mut holding = HashSet::from([of]);
     loop {

@@ -12,7 +12,7 @@ use crate::programs::programs;
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
-/// What it costs to lower some tags, and then the last of them one by one.
+/// The cost to lower some tags, and then the last of them one by one.
 struct Cost {
     classes: usize,
     first_ms: f64,

@@ -15,7 +15,7 @@ use crate::sample::Sampler;
 pub(crate) struct Run<'l> {
     pub(crate) sampler: Sampler,
     pub(crate) llvm: Option<&'l Llvm>,
-    /// Where programs are kept.
+    /// The folder in which programs are kept.
     pub(crate) cache: PathBuf,
     pub(crate) quick: bool,
     pub(crate) report: Report,

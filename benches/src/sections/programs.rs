@@ -11,7 +11,7 @@ use crate::sample::Race;
 use crate::scaling::ended;
 use crate::texts::{race_read, race_write};
 
-/// What was measured of a program in a format.
+/// The measurements of a program in a format.
 struct Measured {
     what: String,
     tags: usize,

@@ -1,4 +1,4 @@
-//! Why clang tags an access as `char`, or not at all.
+//! The reason why clang tags an access as `char`, or not at all.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use tbaa::TagId;
 use tbaa_ir::{Def, Function, Inst, Instruction, Module, Opcode, Sizes, Value};
 use tbaa_types::{Type, TypeKind};
 
-/// What in the source gives an access no tag of its own type.
+/// The reason in the source for which an access has no tag of its own type.
 #[derive(Clone)]
 pub enum CharOrigin {
     /// A `char` of the source: the access is a byte wide.
@@ -60,7 +60,7 @@ pub struct CharOrigins<'a> {
 }
 
 impl<'a> CharOrigins<'a> {
-    /// Of a module with the sizes of its types.
+    /// Returns the origins for a module with the sizes of its types.
     #[must_use]
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes) -> Self {
         CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
@@ -161,7 +161,7 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
     (function.stored(store) == Some(value)).then_some(store)
 }
 
-/// Whether a store puts back a word of which some bits are changed, or a load reads such a word.
+/// Returns whether a store puts back a word of which some bits are changed, or a load reads such a word.
 ///
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {

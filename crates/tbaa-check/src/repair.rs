@@ -84,7 +84,7 @@ impl Repaired {
     }
 }
 
-/// Where a node's fields stand, and the same fields in order and in as many bytes.
+/// Returns the place where a node's fields stand, and the same fields in order and in as many bytes.
 fn sorted(
     subject: &Subject<'_>,
     ty: tbaa::TypeId,

@@ -1,4 +1,4 @@
-//! What is being judged, and where it stands.
+//! The text or graph that is being judged, and the places in it.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl<'a> Subject<'a> {
         Some(self.sizes()?.with_kind(ty, ask))
     }
 
-    /// Whether an LLVM type is a struct, by name or written out.
+    /// Returns whether an LLVM type is a struct, by name or written out.
     pub(crate) fn is_struct(&self, ty: Type) -> bool {
         let is = |kind: TypeKind<'_>| {
             matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
@@ -68,7 +68,7 @@ impl<'a> Subject<'a> {
         shortened(written.as_bytes()).into_owned()
     }
 
-    /// What a node is called: `!8`, an inline one's operands, a type's name
+    /// Returns the name of a node: `!8`, an inline one's operands, a type's name
     /// where there is no text, or else its place in the graph.
     pub(crate) fn name(&self, node: NodeId) -> String {
         if let Some(number) = self.module.and_then(|module| module.number_of(node)) {
@@ -106,7 +106,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a tag is called; where there is no text, by its types.
+    /// Returns the name of a tag; where there is no text, by its types.
     pub(crate) fn tag_name(&self, tag: TagId) -> String {
         let node = self.graph.tag_node(tag);
         match (self.module, self.graph.tag(tag)) {
@@ -118,12 +118,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a tag means: `S.x (int at 4 of S)`.
+    /// Returns the meaning of a tag: `S.x (int at 4 of S)`.
     pub(crate) fn tag_meaning(&self, tag: TagId) -> String {
         shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
-    /// What a tag is called and means: `!8, S.x (int at 4 of S),`. Without a text
+    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text
     /// its name says it all.
     pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
         match self.module {
@@ -132,13 +132,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where a node stands.
+    /// Returns the place where a node stands.
     pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
         let module = self.module?;
         module.node_span(module.offset_of(node)?)
     }
 
-    /// Where an operand of a node stands, found in time linear in the node.
+    /// Returns the place where an operand of a node stands, found in time linear in the node.
     pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
         let module = self.module?;
         module.operand_span(module.offset_of(node)?, operand)

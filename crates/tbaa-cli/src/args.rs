@@ -1,4 +1,4 @@
-//! What the command line accepts. The arguments of a command stand with it.
+//! The command line. The arguments of a command stand with it.
 
 use clap::{CommandFactory, Parser, ValueEnum};
 

@@ -80,7 +80,7 @@ pub(crate) fn words(text: &str) -> Result<Words, &'static str> {
 pub(crate) struct Origin<'a> {
     pub(crate) path: &'a Path,
     flags: &'a [OsString],
-    /// Where the build's flags for this file are.
+    /// The place where the build's flags for this file are.
     build: Option<&'a Path>,
     as_written: bool,
     without_tags: bool,
@@ -118,7 +118,7 @@ impl<'a> Origin<'a> {
         Err(no_compiler(self.path, self.flags))
     }
 
-    /// Whether standard input is C or C++ by clang's flag `-x`.
+    /// Returns whether standard input is C or C++ by clang's flag `-x`.
     fn is_named_by_flag(&self) -> bool {
         let is_x = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-x");
         self.path.as_os_str() == "-" && self.flags.iter().any(is_x)

@@ -333,7 +333,7 @@ impl Input {
     }
 }
 
-/// Whether a name is of an access, as `@f:2` or `@f:%x`, and of no function as a whole.
+/// Returns whether a name is of an access, as `@f:2` or `@f:%x`, and of no function as a whole.
 pub(crate) fn names_access(name: &str) -> bool {
     let access = name.rsplit_once(':').map(|(_, access)| access);
     access.is_some_and(|it| it.is_empty() || it.starts_with('%') || is_digits(it))
@@ -364,7 +364,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a tag is to the whole of a type that its node calls so, as `p1 int`.
+/// Returns whether a tag is to the whole of a type that its node calls so, as `p1 int`.
 fn is_whole_type(graph: &Graph, tag: TagId, name: &str) -> bool {
     let whole = graph.tag(tag).ok().filter(|tag| tag.is_whole() && tag.offset == 0);
     whole.is_some_and(|tag| graph.ty(tag.access).name() == Some(name.as_bytes()))
@@ -384,12 +384,12 @@ fn offset(name: &str) -> Option<(&str, u64)> {
     Some((&name[..at], value))
 }
 
-/// Whether one file's name is the other's, or its last part.
+/// Returns whether one file's name is the other's, or its last part.
 fn is_same_file(known: &str, asked: &str) -> bool {
     !asked.is_empty() && (known == asked || Path::new(known).ends_with(asked))
 }
 
-/// Where a line stands, counted from 1.
+/// Returns the place where a line stands, counted from 1.
 fn line_span(text: &[u8], number: usize) -> Option<std::ops::Range<usize>> {
     let mut starts = std::iter::once(0)
         .chain(text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at + 1));

@@ -29,7 +29,7 @@ pub(crate) struct Input {
     pub(crate) content: Content,
     /// Tags that were asked for by a path, which no name of a spec is.
     pub(crate) asked: Vec<(TagId, String)>,
-    /// Whether clang made the text of C or C++.
+    /// True if clang made the text of C or C++.
     is_compiled: bool,
 }
 
@@ -55,7 +55,7 @@ impl Input {
         Self::open_keeping(origin, Keep::Used)
     }
 
-    /// As [`Input::open`], with a choice of what to keep of a module.
+    /// Like [`Input::open`], with a choice of what to keep of a module.
     pub(crate) fn open_keeping<'a>(
         origin: impl Into<Origin<'a>>,
         keep: Keep,

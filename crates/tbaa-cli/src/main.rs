@@ -34,7 +34,7 @@ use args::Args;
 use commands::Outcome;
 use report::Failure;
 
-/// Whether standard output is closed, as by `>&-`. Rust opens `/dev/null` in its place before
+/// True if standard output is closed, as by `>&-`. Rust opens `/dev/null` in its place before
 /// `main`, and what is printed would be lost without a word.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 

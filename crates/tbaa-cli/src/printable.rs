@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tbaa::types::demangle::{demangled_function, folded};
 
-/// Where something stands.
+/// The place where something stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
     /// From 1.

@@ -14,7 +14,7 @@ static LINE: Mutex<Line> = Mutex::new(Line { doing: String::new(), shown: false 
 
 struct Line {
     doing: String,
-    /// Whether the terminal's last line is this one.
+    /// True if the terminal's last line is this one.
     shown: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::printable::{Position, printable, printable_path};
 use crate::progress;
 use crate::render::Source;
 
-/// Why a command cannot answer.
+/// The reason why a command cannot answer.
 pub(crate) enum Failure {
     /// The input or the arguments cannot be used.
     Unusable(Message),

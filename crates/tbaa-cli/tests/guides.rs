@@ -28,7 +28,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Whether the tools of LLVM that a session names are there, and clang where it names a source.
+/// Returns whether the tools of LLVM that a session names are there, and clang where it names a source.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
     let mut words = session.split_whitespace();

@@ -27,7 +27,7 @@ struct World {
     domain: String,
     /// The rows when the first module was made, and when the second one was.
     rows: [Vec<String>; 2],
-    /// Whether tags of two classes may alias, by the source rule,
+    /// True if tags of two classes may alias, by the source rule,
     rule: Vec<Vec<bool>>,
     /// and by the rows.
     told: Vec<Vec<bool>>,

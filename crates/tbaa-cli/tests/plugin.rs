@@ -36,7 +36,7 @@ fn optimised(module: &str) -> String {
     run("opt-22", &["-O2", "-S", "-load-pass-plugin", &tools::plugin(), module])
 }
 
-/// How many loads a function of a module has.
+/// Returns the number of loads that a function of a module has.
 fn loads(module: &str, function: &str) -> usize {
     let start = module.find(&format!("@{function}(")).expect("the function is there");
     let body = &module[start..];
@@ -258,7 +258,7 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     [questions.len() as u64, questions.iter().map(|it| it.2).sum(), decided]
 }
 
-/// As [`compare`], in `clang -O2` on C or a module.
+/// Like [`compare`], in `clang -O2` on C or a module.
 fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     let asked = scratch("asked.ll");
     let mut clang = Command::new("clang-22");

@@ -11,7 +11,7 @@ use crate::Tags;
 use crate::flow::exposed;
 use crate::memory::{Memory, is_fence, own_size};
 
-/// What is wrong with an access.
+/// The kinds of mistakes in an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Rule {
@@ -64,7 +64,7 @@ impl Rule {
     }
 }
 
-/// Why an access has no region.
+/// The reason why an access has no region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Why {
@@ -111,7 +111,7 @@ pub struct Finding {
     pub inst: Inst,
     /// The other access, where there are two.
     pub other: Option<Inst>,
-    /// What is wrong, and where, without the remedy.
+    /// The mistake and its place, without the remedy.
     pub message: String,
 }
 
@@ -206,7 +206,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         finding(Rule::Hidden, bare, Some(store), message)
     }
 
-    /// What is wrong with an access by itself.
+    /// Returns the mistake in an access by itself.
     fn alone(&self, memory: &Memory) -> Option<Finding> {
         let tag = self.tags.get(memory.inst)?;
         if memory.stores() && self.oracle.is_constant(tag) {

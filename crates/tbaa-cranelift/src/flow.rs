@@ -1,4 +1,4 @@
-//! Which stores of regions reach an access that has none.
+//! Finds the stores of regions that reach an access without a region.
 //!
 //! Cranelift keeps the last store of each region, and the last fence. An access without a region looks at the last
 //! fence alone (`LastStores::get_last_store`), so it does not see what regions stored since: a load may be replaced
@@ -102,7 +102,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
     found
 }
 
-/// What the code does that matters here.
+/// The steps of the code that matter here.
 enum Step {
     /// An access without a region.
     Bare(Memory),

@@ -11,7 +11,7 @@ use crate::Tags;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) inst: Inst,
-    /// What the oracle is asked about.
+    /// The access that the oracle is asked about.
     pub(crate) access: Access,
     pub(crate) region: Option<AliasRegion>,
     pub(crate) readonly: bool,

@@ -1,4 +1,4 @@
-//! Which accesses share a region.
+//! Chooses the accesses that share a region.
 //!
 //! Regions are disjoint, and "may alias" is not: a slot's word may be its integer or its float, which never
 //! alias each other. Accesses that may alias each other share a region, so regions are the connected components
@@ -9,29 +9,29 @@
 
 /// The most nodes of which all choices are tried.
 const EXACT: usize = 8;
-/// How many nodes a greedy search takes out, and how many it looks at each time.
+/// The number of nodes that a greedy search takes out, and how many it looks at each time.
 const STEPS: usize = 64;
 const WIDTH: usize = 8;
 
 /// Accesses that may alias the same others, or all accesses of a region that was given before.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// How many of its accesses load, and how many store.
+    /// The number of its accesses that load, and how many store.
     pub(crate) loads: u64,
     pub(crate) stores: u64,
-    /// How many different accesses it stands for.
+    /// The number of different accesses that it stands for.
     pub(crate) accesses: u64,
     /// The region that was given before. It cannot change.
     pub(crate) given: Option<u32>,
 }
 
-/// What a choice is worth, most important first: how many pairs of a load and a store are in different regions, less
+/// The worth of a choice, most important first: how many pairs of a load and a store are in different regions, less
 /// the pairs of a load and a sequence point; and how many pairs of accesses, whatever they do.
 ///
 /// The second decides where this function has no stores, but the next one may.
 type Score = (i128, i128);
 
-/// Which nodes may alias each other.
+/// The nodes that may alias each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relation {
     nodes: Vec<Node>,
@@ -69,7 +69,7 @@ impl Relation {
         self.nodes[node].given.is_none()
     }
 
-    /// How many given regions a node may alias.
+    /// Returns the number of given regions that a node may alias.
     fn anchors(&self, node: usize) -> usize {
         self.may[node].iter().filter(|&&other| !self.is_new(other)).count()
     }

@@ -71,13 +71,13 @@ struct Known {
     stores: u64,
 }
 
-/// What [`Regions::apply`] did to a function.
+/// The effect of [`Regions::apply`] on a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Applied {
-    /// How many regions the function's accesses are in.
+    /// The number of regions that the function's accesses are in.
     pub regions: usize,
-    /// How many sequence points were inserted.
+    /// The number of sequence points that were inserted.
     pub sequence_points: usize,
     /// The accesses that have no region, in the order of the code, and why. A store without one ends all that
     /// Cranelift knows of memory.
@@ -89,11 +89,11 @@ pub struct Applied {
 pub struct WithoutRegion {
     /// The access.
     pub inst: Inst,
-    /// Why it has none.
+    /// The reason why it has none.
     pub why: Why,
 }
 
-/// Why regions cannot be given.
+/// The reason why regions cannot be given.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegionError {

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 
-/// What `#[repr(...)]` says of a layout.
+/// The layout that `#[repr(...)]` asks for.
 #[derive(Default)]
 pub(crate) struct Repr {
     pub(crate) c: bool,
@@ -46,12 +46,12 @@ impl Repr {
 
 /// A scalar of which another is a kind.
 pub(crate) enum Parent {
-    /// As C writes it.
+    /// The type as C writes it.
     C(LitStr),
     Rust(Box<Type>),
 }
 
-/// What `#[tbaa(...)]` says of a type.
+/// The contents of `#[tbaa(...)]` on a type.
 #[derive(Default)]
 pub(crate) struct OfType {
     pub(crate) name: Option<LitStr>,
@@ -87,7 +87,7 @@ impl OfType {
     }
 }
 
-/// What `#[tbaa(...)]` says of a member.
+/// The contents of `#[tbaa(...)]` on a member.
 #[derive(Default)]
 pub(crate) struct OfMember {
     pub(crate) name: Option<LitStr>,

@@ -1,4 +1,4 @@
-//! What the macros refuse, and what they say to write instead.
+//! Tests of the macros' errors and of the remedies that they name.
 
 use quote::quote;
 

@@ -1,4 +1,4 @@
-//! What tags and scopes cost, in metadata and in compile time.
+//! The cost of tags and scopes, in metadata and in compile time.
 //!
 //! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the
 //! functions of a made-up runtime of so many structs with each kind of
@@ -116,7 +116,7 @@ impl Runtime {
     }
 }
 
-/// What one kind of metadata cost.
+/// The cost of one kind of metadata.
 struct Cost {
     bytes: usize,
     loads: usize,

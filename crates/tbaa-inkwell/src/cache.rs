@@ -6,17 +6,17 @@ use inkwell::module::Module;
 use tbaa::parts::fnv;
 use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 
-/// What a stored JIT begins with; the last byte counts its forms.
+/// The first bytes of a stored JIT; the last of them counts its forms.
 const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
 
-/// Why a JIT and its bitcode cannot be stored, or loaded again.
+/// The reason why a JIT and its bitcode cannot be stored, or loaded again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
     /// The JIT.
     #[error(transparent)]
     Jit(#[from] SaveError),
-    /// What was stored was changed since, or cut, or is something else.
+    /// The stored bytes were changed since, or cut, or are something else.
     #[error("a stored JIT that cannot be read ({0}): compile again")]
     Damaged(String),
     /// LLVM refuses a module, in LLVM's words.

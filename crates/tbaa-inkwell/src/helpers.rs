@@ -29,7 +29,7 @@ pub struct Helpers<'ctx> {
     kinds: [u32; 2],
 }
 
-/// Why helpers cannot be read, or get no tags.
+/// The reason why helpers cannot be read, or get no tags.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {

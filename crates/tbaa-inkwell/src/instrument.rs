@@ -6,7 +6,7 @@ use inkwell::module::Module;
 use tbaa_instrument::{Form, Skipped, instrument as instrument_text};
 use tbaa_ir::TextError;
 
-/// Why a module cannot be instrumented.
+/// The reason why a module cannot be instrumented.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstrumentError {

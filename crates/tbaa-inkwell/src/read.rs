@@ -157,7 +157,7 @@ impl Nodes {
     }
 }
 
-/// Whether a uniqued node with the same operands is another.
+/// Returns whether a uniqued node with the same operands is another.
 fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValueRef]) -> bool {
     // SAFETY: the operands are values of the context, or null.
     unsafe {
@@ -215,7 +215,7 @@ unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
     }
 }
 
-/// Whether an operand is a node of operands, and not one of debug information.
+/// Returns whether an operand is a node of operands, and not one of debug information.
 fn is_tuple(operand: LLVMValueRef) -> bool {
     // SAFETY: a value, which is looked at as metadata only if it is.
     unsafe {

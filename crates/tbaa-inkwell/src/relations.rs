@@ -14,7 +14,7 @@ use crate::Metadata;
 /// The named metadata that the plugin reads.
 const NAME: &std::ffi::CStr = c"tbaa.relations";
 
-/// What the module of the function that was last asked for has.
+/// The relations in the module of the function that was last asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     of: Option<(LLVMValueRef, LLVMModuleRef)>,

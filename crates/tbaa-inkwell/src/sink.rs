@@ -51,7 +51,7 @@ impl<'ctx> Metadata<'ctx> {
     }
 }
 
-/// What LLVM has no node for.
+/// The nodes that LLVM does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {

@@ -1,4 +1,4 @@
-//! How many bytes instructions access.
+//! Finds the number of bytes that an instruction accesses.
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
@@ -52,7 +52,7 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Whether a load or store is one of a pointer, whose size the module's data layout says.
+/// Returns whether a load or store is one of a pointer, whose size the module's data layout says.
 pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is alive, and a store has an operand.
@@ -66,7 +66,7 @@ pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
     }
 }
 
-/// Whether a type's size depends on the processor: LLVM has no number for it.
+/// Returns whether a type's size depends on the processor: LLVM has no number for it.
 ///
 /// # Safety
 ///
@@ -94,7 +94,7 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     false
 }
 
-/// What a call does to the memory that its arguments point to.
+/// The effect of a call on the memory that its arguments point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Callee {
     /// One of LLVM's own that copies or fills memory, of this size.

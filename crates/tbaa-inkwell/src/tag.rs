@@ -10,17 +10,17 @@ use tbaa_tag::{Options, TagError, TaggedAccess, Untagged, tag};
 
 use crate::{LlvmSink, SinkError};
 
-/// What [`tag_module`] did.
+/// The result of [`tag_module`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TagCounts {
     /// The accesses that have a tag now.
     pub tagged: usize,
-    /// How many have none of ours, by the reason.
+    /// The number of accesses without a tag of ours, by the reason.
     pub untagged: BTreeMap<Untagged, usize>,
 }
 
-/// Why a module got no tags.
+/// The reason why a module got no tags.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagModuleError {

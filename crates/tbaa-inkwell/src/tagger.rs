@@ -19,7 +19,7 @@ use crate::size::{Callee, callee, is_of_pointer, own_memory, size_of};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
-/// Why nothing was attached.
+/// The reason why nothing was attached.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -35,7 +35,7 @@ pub enum AttachError {
         "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and cmpxchg can"
     )]
     Instruction {
-        /// What it is.
+        /// The instruction's opcode.
         opcode: InstructionOpcode,
     },
     /// The instruction is in another context than the tagger.
@@ -115,7 +115,7 @@ pub struct Tagger<'ctx> {
     bisect: Bisect,
     /// Attachments asked for in each function, where names are needed.
     asked: HashMap<Vec<u8>, u64>,
-    /// What the last attachment kept was.
+    /// The name of the last attachment that was kept.
     last: Option<String>,
     relations: Relations,
 }
@@ -380,7 +380,7 @@ impl<'ctx> Tagger<'ctx> {
         }
     }
 
-    /// Whether the bisection keeps an attachment to the instruction.
+    /// Returns whether the bisection keeps an attachment to the instruction.
     fn keep(&mut self, instruction: InstructionValue<'ctx>) -> bool {
         let mut name = Vec::new();
         if self.bisect.wants_names() {

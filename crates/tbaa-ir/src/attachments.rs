@@ -8,7 +8,7 @@ use super::node::reference;
 use super::opcode::Opcode;
 use tbaa_lex::lexer::Lexer;
 
-/// What is attached to an instruction, in the order of the text.
+/// The attachments of an instruction, in the order of the text.
 pub(super) struct Attachments<'t> {
     pub(super) list: Vec<Attached<'t>>,
     /// Bytes from the start of the text to after the instruction.

@@ -27,7 +27,7 @@ pub struct Attributes<'t> {
     in_bundles: bool,
 }
 
-/// What may follow a function's attributes, or begins the next entity.
+/// The words that may follow a function's attributes, or begin the next entity.
 const ENDS: [&[u8]; 12] = [
     b"attributes",
     b"declare",

@@ -15,7 +15,7 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescaped;
 
-/// How deep records nest, and typedefs: a text may have a cycle of them.
+/// The greatest depth of records and of typedefs: a text may have a cycle of them.
 const DEPTH: usize = 64;
 
 /// The most members of a union that a name lists.
@@ -57,7 +57,7 @@ pub struct Location {
 #[derive(Debug)]
 pub struct DebugInfo<'t> {
     text: &'t [u8],
-    /// Where the number of each node that a line defines ends, and 1.
+    /// The place where the number of each node that a line defines ends, and 1.
     places: Numbers<NonZeroU32>,
     /// The structs, classes and unions of a name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
@@ -67,7 +67,7 @@ pub struct DebugInfo<'t> {
     bases: OnceLock<Vec<u32>>,
 }
 
-/// What a pointer that a function gets is in the source.
+/// The source's name for a pointer that a function gets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Parameter {
@@ -84,7 +84,7 @@ pub enum Parameter {
 struct DebugNode<'t> {
     /// `DIFile`.
     kind: &'t [u8],
-    /// What follows the `(`.
+    /// The text after the `(`.
     fields: &'t [u8],
 }
 
@@ -140,7 +140,7 @@ impl<'t> DebugNode<'t> {
         self.number(b"offset").unwrap_or(0)
     }
 
-    /// Whether a record has this name, or this one in TBAA.
+    /// Returns whether a record has this name, or this one in TBAA.
     fn has_name(self, name: &[u8]) -> bool {
         let is = |field| self.string(field).is_some_and(|string| *string == *name);
         self.is_record() && (is(b"name") || is(b"identifier"))
@@ -230,7 +230,7 @@ impl<'t> DebugInfo<'t> {
         Some((name, found.iter().map(|it| it.1).collect()))
     }
 
-    /// Whether TBAA gives a record these fields, and no others.
+    /// Returns whether TBAA gives a record these fields, and no others.
     ///
     /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
@@ -257,7 +257,7 @@ impl<'t> DebugInfo<'t> {
         (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
-    /// Whether clang gives a type that is no record this name in TBAA. It leaves signs out, and calls pointers by
+    /// Returns whether clang gives a type that is no record this name in TBAA. It leaves signs out, and calls pointers by
     /// their levels and what they lead to, or not at all.
     fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
         let (mut levels, mut to) = (0, Some(ty));
@@ -370,7 +370,7 @@ impl<'t> DebugInfo<'t> {
         self.path_in(self.records.get(record)?, offset, access)
     }
 
-    /// As [`path`](Self::path), of any of these records.
+    /// Like [`path`](Self::path), of any of these records.
     pub(super) fn path_in(&self, records: &[u32], offset: u64, access: &[u8]) -> Option<String> {
         let bits = offset.checked_mul(8)?;
         let mut paths = records.iter().filter_map(|&number| {
@@ -455,7 +455,7 @@ impl<'t> DebugInfo<'t> {
         self.location_at(instruction.offset as usize)
     }
 
-    /// As [`location`](Self::location), of the instruction that begins so many
+    /// Like [`location`](Self::location), of the instruction that begins so many
     /// bytes from the start of the text; of a call that accesses no memory by
     /// itself, a module lists none.
     #[must_use]
@@ -465,7 +465,7 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line, b"!dbg !")?)
     }
 
-    /// As [`location_at`](Self::location_at). An instruction that an optimiser left without a
+    /// Like [`location_at`](Self::location_at). An instruction that an optimiser left without a
     /// line has that of the nearest one in its block that has one, those behind it first.
     #[must_use]
     pub fn location_near(&self, offset: usize) -> Option<Location> {
@@ -571,7 +571,7 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Whether a variable is of a constructor, a destructor or a lambda: no qualifier can stand
+    /// Returns whether a variable is of a constructor, a destructor or a lambda: no qualifier can stand
     /// after its parameters.
     fn is_special_member(&self, variable: DebugNode<'t>) -> Option<bool> {
         let function = self.node(variable.link(b"scope")?)?;

@@ -1,4 +1,4 @@
-//! Why a text cannot be read.
+//! The reason why a text cannot be read.
 
 use tbaa::GraphError;
 use tbaa_lex::lexer::{LexError, LexErrorKind, Lexer};
@@ -9,20 +9,20 @@ use tbaa_lex::source::position;
 /// keeps a hostile text from taking quadratic time.
 pub const MAX_INLINE_DEPTH: usize = 64;
 
-/// What is wrong with a text.
+/// The kinds of mistakes in a text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextErrorKind {
     /// The text ends inside something: it was cut off.
     #[error("the text ends inside {inside}: it has been cut off")]
     Truncated {
-        /// What was not closed: `"a string"`, `"the body of function @f"`, ...
+        /// The thing that was not closed: `"a string"`, `"the body of function @f"`, ...
         inside: String,
     },
     /// Something else stands here than must.
     #[error("expected {wanted}")]
     Expected {
-        /// What must stand here.
+        /// The text that must stand here.
         wanted: &'static str,
     },
     /// A metadata number has two definitions.
@@ -109,7 +109,7 @@ impl LexerErrors for Lexer<'_> {
 #[non_exhaustive]
 #[error("{line}:{column}: {kind}")]
 pub struct TextError {
-    /// What is wrong.
+    /// The kind of mistake.
     pub kind: TextErrorKind,
     /// Bytes from the start of the text.
     pub offset: usize,

@@ -58,7 +58,7 @@ impl Flow {
         flow
     }
 
-    /// As [`of`](Self::of), from the blocks that may run after each block; loops are not looked
+    /// Like [`of`](Self::of), from the blocks that may run after each block; loops are not looked
     /// for.
     ///
     /// # Panics
@@ -187,7 +187,7 @@ impl Flow {
         self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
     }
 
-    /// How many loops a block is in.
+    /// Returns the number of loops that a block is in.
     #[must_use]
     pub fn depth(&self, block: usize) -> usize {
         self.loops.iter().filter(|it| it.contains[block]).count()

@@ -81,7 +81,7 @@ impl<'t> Scan<'t> {
             } else if byte == b'!' {
                 at += 1;
                 at_start = false;
-                // As `tbaa` begins, maybe by an escape.
+                // The first letter of `tbaa`, maybe as an escape.
                 if matches!(text.get(at), Some(b't' | b'\\')) {
                     lexer.at = at;
                     at_start = self.attachment(&mut lexer, &mut current)?;
@@ -184,7 +184,7 @@ impl<'t> Scan<'t> {
         *recent
     }
 
-    /// What follows a `!`, which may begin an attachment such as `!tbaa !4`.
+    /// Reads the name after a `!`, which may begin an attachment such as `!tbaa !4`.
     /// Returns whether it does: then an instruction may start after it.
     fn attachment(
         &mut self,

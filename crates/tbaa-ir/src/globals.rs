@@ -10,7 +10,7 @@ use tbaa_lex::lexer::Lexer;
 #[doc(hidden)]
 pub struct Global<'t> {
     pub constant: bool,
-    /// Whether this module says what is in it.
+    /// True if this module says what is in it.
     pub defined: bool,
     pub ty: &'t [u8],
     /// In bytes; 0 if it is not known.

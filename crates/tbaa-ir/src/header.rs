@@ -1,4 +1,4 @@
-//! What stands before the functions: the target, and named types.
+//! The target and the named types, which stand before the functions.
 
 use super::error::TextError;
 use super::module::TypeDefinition;

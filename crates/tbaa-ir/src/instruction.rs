@@ -13,7 +13,7 @@ pub(super) struct Start {
     pub(super) after: usize,
 }
 
-/// As [`start`], for the commonest instructions as LLVM prints them; `None` for
+/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for
 /// anything else.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
@@ -110,14 +110,14 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// How far after its opcode an instruction's operands are looked for, in bytes.
+/// The greatest distance from an opcode to its instruction's operands, in bytes.
 ///
 /// A constant expression may stand before them; one longer than this is
 /// unheard of. Without a bound, ill-formed instructions without a comma would
 /// each search the rest of the text.
 const SEARCH: usize = 4096;
 
-/// What an instruction accesses, and how.
+/// The memory access of an instruction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accessed<'t> {
     /// Empty where it cannot be made out.
@@ -136,7 +136,7 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
             Some(ty) => Some(Accessed { ty, volatile: false, atomic: false }),
             None => any_access(opcode, after),
         },
-        // Of most calls the first letter after ` ` shows that it is not `void`.
+        // The first letter after ` ` shows for most calls that the result is not `void`.
         Opcode::Call if matches!(after.rest(), [b' ', b'a'..=b'u' | b'w'..=b'z' | b'%', ..]) => {
             None
         }
@@ -175,7 +175,7 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
                     .strip_suffix(b"true")
                     .is_some_and(|before| before.last().is_some_and(u8::is_ascii_whitespace));
             }
-            // Of an atomic transfer the last argument is the element's size.
+            // The last argument of an atomic transfer is the element's size.
             access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
             return Some(access);
         }
@@ -212,7 +212,7 @@ pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>, which: usize) -> Option<
     Some(after.at + span.start..after.at + span.end)
 }
 
-/// As [`pointer`], however far it is.
+/// Like [`pointer`], however far it is.
 pub(super) fn pointer_in(
     opcode: Opcode,
     mut lexer: Lexer<'_>,

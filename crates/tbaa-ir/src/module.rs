@@ -1,4 +1,4 @@
-//! What a module's text says of memory accesses.
+//! The memory accesses of a module's text.
 
 use super::numbers::Numbers;
 use super::opcode::Opcode;
@@ -24,11 +24,11 @@ pub struct Instruction {
     pub function: u32,
     /// The instruction's position in its function, from 0.
     pub index: u32,
-    /// What it is.
+    /// The instruction's opcode.
     pub opcode: Opcode,
-    /// Whether the access is volatile.
+    /// True if the access is volatile.
     pub volatile: bool,
-    /// Whether the access is atomic.
+    /// True if the access is atomic.
     pub atomic: bool,
     /// Its `!tbaa` attachment.
     pub tag: Option<TagId>,
@@ -59,7 +59,7 @@ pub(super) struct Function {
 pub struct TypeDefinition {
     /// The name without its `%` and quotes, its escapes resolved.
     pub name: Box<[u8]>,
-    /// What follows `type`, as the text writes it: `{ i32, ptr }`, `opaque`.
+    /// The text after `type`: `{ i32, ptr }`, `opaque`.
     pub body: Box<[u8]>,
     /// Bytes from the start of the text to the body.
     pub offset: u32,
@@ -69,13 +69,13 @@ pub struct TypeDefinition {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Warning {
-    /// What it is.
+    /// The kind of warning.
     pub kind: WarningKind,
     /// Bytes from the start of the text.
     pub offset: usize,
 }
 
-/// What a [`Warning`] is about. Its display says what comes of it.
+/// The subject of a [`Warning`]. Its display says what comes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum WarningKind {
@@ -136,7 +136,7 @@ pub struct Module<'t> {
     /// Bytes from the start of the text to each `!llvm.ident = !{...}`.
     pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
-    /// Where the `!` of each numbered node stands, and 1, kept or not.
+    /// The place where the `!` of each numbered node stands, and 1, kept or not.
     pub(super) definitions: Numbers<NonZeroU32>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
@@ -144,14 +144,14 @@ pub struct Module<'t> {
     pub(super) next_number: u64,
 }
 
-/// Where a node stands in the text.
+/// The place where a node stands in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) number: Option<u32>,
     pub(super) offset: u32,
 }
 
-/// Where the nodes of one graph stand, by their index.
+/// The place where the nodes of one graph stand, by their index.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     /// The stamp of the graph.

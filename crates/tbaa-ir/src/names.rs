@@ -1,4 +1,4 @@
-//! What tags and types mean, in a programmer's words.
+//! The names of tags and types, in a programmer's words.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -49,12 +49,12 @@ pub struct Names<'a> {
     /// Fields that were asked for, by base type, offset and access type: the text is
     /// searched for each once.
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
-    /// What types without a name are called by their typedefs, with the records of the debug
+    /// The typedefs' names for types without a name, with the records of the debug
     /// information.
     unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
 
-/// What a type without a name is called, and the records of the debug information that may be it.
+/// The name of a type without a name, and the records of the debug information that may be it.
 type Unnamed = (String, Vec<u32>);
 
 /// The most levels of a pointer that are written as stars.
@@ -134,7 +134,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// As [`place`](Self::place), of a tag that need not be in the graph; its
+    /// Like [`place`](Self::place), of a tag that need not be in the graph; its
     /// types are.
     ///
     /// # Panics
@@ -167,7 +167,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// As [`tag`](Self::tag), of a tag that need not be in the graph; its types
+    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types
     /// are.
     ///
     /// # Panics
@@ -215,7 +215,7 @@ impl<'a> Names<'a> {
         is_unnamed.then(|| self.unnamed(ty).map(|(name, _)| name))?
     }
 
-    /// What a type without a name is called by its typedef, and the records that may be it.
+    /// Returns the typedef's name for a type without a name, and the records that may be it.
     fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
         let (debug, node) = (self.debug.as_ref()?, self.graph.ty(ty));
         let find = || {
@@ -263,7 +263,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Whether a type is an aggregate of several types at one place.
+    /// Returns whether a type is an aggregate of several types at one place.
     fn is_union(&self, ty: TypeId) -> bool {
         let node = self.graph.ty(ty);
         let mut fields = node.fields();

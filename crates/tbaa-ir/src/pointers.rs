@@ -85,7 +85,7 @@ pub struct Pointers<'t> {
     captures: OnceCell<HashMap<Value, Captures>>,
 }
 
-/// Where others come to know an address.
+/// The place where others come to know an address.
 struct Captures {
     /// Indices of instructions.
     at: Vec<usize>,
@@ -459,7 +459,7 @@ impl<'t> Pointers<'t> {
         pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
     }
 
-    /// Whether two values lead to different objects, whatever is added to them.
+    /// Returns whether two values lead to different objects, whatever is added to them.
     ///
     /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
     fn are_apart(&self, a: Value, b: Value) -> bool {
@@ -493,7 +493,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Whether a call at an instruction can neither change nor, with `to_read`, read what a
+    /// Returns whether a call at an instruction can neither change nor, with `to_read`, read what a
     /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
     /// not know the address yet. `as_restrict`: if a parameter were `restrict`.
     ///
@@ -518,7 +518,7 @@ impl<'t> Pointers<'t> {
         (is_hidden || !touches) && !self.is_given(at, pointer, to_read, as_restrict)
     }
 
-    /// Whether a call may be given the address of what a pointer leads to, to write to it or also
+    /// Returns whether a call may be given the address of what a pointer leads to, to write to it or also
     /// to read it.
     fn is_given(&self, call: usize, pointer: Value, to_read: bool, as_restrict: bool) -> bool {
         let parameter = self.based_on(pointer);
@@ -549,7 +549,7 @@ impl<'t> Pointers<'t> {
         pointers.map(|(_, &it)| it).collect()
     }
 
-    /// Whether others may know the address of an object before an instruction, or at it.
+    /// Returns whether others may know the address of an object before an instruction, or at it.
     fn is_captured_before(&self, object: Value, at: usize) -> bool {
         let Some(captures) = self.captures().get(&object) else { return true };
         let block = self.function.block_of(at);
@@ -562,7 +562,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Whether a pointer comes from memory or from a call, and others do not know the address of
+    /// Returns whether a pointer comes from memory or from a call, and others do not know the address of
     /// an object before that.
     ///
     /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
@@ -579,7 +579,7 @@ impl<'t> Pointers<'t> {
         is_escaped && !self.is_captured_before(object, at)
     }
 
-    /// Whether `restrict` on a parameter separates it from what another pointer is based on.
+    /// Returns whether `restrict` on a parameter separates it from what another pointer is based on.
     #[must_use]
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
         match self.object(other) {
@@ -588,7 +588,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Whether a local variable's address is known to nothing but its function: an optimiser
+    /// Returns whether a local variable's address is known to nothing but its function: an optimiser
     /// would hold it in a register.
     #[must_use]
     pub fn is_private_variable(&self, pointer: Value) -> bool {
@@ -601,7 +601,7 @@ impl<'t> Pointers<'t> {
     }
 }
 
-/// Whether no other pointer leads where a parameter does.
+/// Returns whether no other pointer leads where a parameter does.
 fn is_noalias(attributes: &[u8]) -> bool {
     let mut words = attributes.split(|byte| b" (".contains(byte));
     words.any(|it| it == b"noalias" || it == b"byval")
@@ -645,7 +645,7 @@ fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     found
 }
 
-/// Whether an instruction yields the address that is its first operand.
+/// Returns whether an instruction yields the address that is its first operand.
 fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     let is_zero = |it: &Value| function.def(*it) == Def::Integer(0);
     match inst.opcode {
@@ -657,7 +657,7 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Where a function does more with the addresses of its local variables and pointers than to
+/// Returns the place where a function does more with the addresses of its local variables and pointers than to
 /// access what they lead to.
 ///
 /// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.

@@ -25,7 +25,7 @@ pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError>
     read_with(text, Keep::Used)
 }
 
-/// As [`read`], with a choice of what to keep.
+/// Like [`read`], with a choice of what to keep.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn read_with<'t>(text: impl Into<Cow<'t, [u8]>>, keep: Keep) -> Result<Modul
     read_or_return(text.into(), keep).map_err(|(error, _)| error)
 }
 
-/// As [`read_with`], and returns the text beside an error.
+/// Like [`read_with`], and returns the text beside an error.
 #[doc(hidden)]
 pub fn read_or_return(
     text: Cow<'_, [u8]>,

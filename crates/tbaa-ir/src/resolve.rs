@@ -121,7 +121,7 @@ struct Nodes<'s, 't> {
     /// The place of a numbered node among those whose operands are being looked
     /// up. Only of use while the module has no node of the number.
     open: Numbers<u32>,
-    /// Whether a node that refers back to itself is worth a warning.
+    /// True if a node that refers back to itself is worth a warning.
     warns: bool,
     overflow: Overflow,
 }

@@ -13,7 +13,7 @@ use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::position;
 
-/// How many types are remembered, to be found again without hashing.
+/// The number of types that are remembered, to be found again without hashing.
 pub(super) const RECENT: usize = 16;
 
 /// What the pass over the text finds.
@@ -45,7 +45,7 @@ pub(super) struct Attachment {
     pub(super) key: Key,
     /// Bytes from the start of the text to the reference.
     pub(super) offset: usize,
-    /// Whether it is `!tbaa.struct`.
+    /// True if it is `!tbaa.struct`.
     pub(super) copy: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How many bytes the types have that a module's text names.
+//! The number of bytes that the types have that a module's text names.
 
 use std::cell::RefCell;
 
@@ -52,7 +52,7 @@ pub struct Steps {
     pub variables: Vec<(usize, i64)>,
 }
 
-/// How many bytes a type has.
+/// The number of bytes that a type has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct MemorySize {
@@ -65,7 +65,7 @@ pub struct MemorySize {
     ///
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub alloc: u64,
-    /// Whether the machine multiplies both by a number of its own, `vscale`.
+    /// True if the machine multiplies both by a number of its own, `vscale`.
     pub scalable: bool,
 }
 
@@ -82,7 +82,7 @@ impl Sizes {
         Self::of_types(module, context, definitions)
     }
 
-    /// As [`new`](Self::new), where all definitions of struct types can be read.
+    /// Like [`new`](Self::new), where all definitions of struct types can be read.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Sizes {
         self.minimum(ty).filter(|size| !size.scalable)
     }
 
-    /// As [`of`](Self::of), and for scalable vectors what they have at least.
+    /// Like [`of`](Self::of), and for scalable vectors what they have at least.
     #[must_use]
     pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
         self.size_of(self.ty(ty)?)

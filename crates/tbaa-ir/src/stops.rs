@@ -18,7 +18,7 @@ pub(super) const BODY: u8 = 8;
 /// A search for the bytes of `SET`. It may jump to any place; going on from
 /// the last one is what is fast.
 pub(super) struct Stops<const SET: u8> {
-    /// Where the block begins of which `mask` tells.
+    /// The place where the block begins of which `mask` tells.
     base: usize,
     /// A bit for each byte of the block, set for one to stop at.
     mask: u64,
@@ -123,7 +123,7 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 }
 
 impl Stops<BODY> {
-    /// As [`next`](Self::next), passing brackets, and within them line ends, `=`
+    /// Like [`next`](Self::next), passing brackets, and within them line ends, `=`
     /// and attachments; not past a `}` that was not opened.
     #[inline]
     pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
@@ -164,7 +164,7 @@ pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
 }
 
 impl Stops<{ BRACKETS | ANGLES }> {
-    /// As [`Lexer::bracketed`].
+    /// Like [`Lexer::bracketed`].
     #[inline]
     pub(super) fn bracketed(
         &mut self,
@@ -177,7 +177,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         Ok(())
     }
 
-    /// As [`Lexer::until`] a `{`.
+    /// Like [`Lexer::until`] a `{`.
     pub(super) fn until_brace<'t>(
         &mut self,
         lexer: &mut Lexer<'t>,

@@ -1,4 +1,4 @@
-//! What the reader takes in a node and LLVM does not.
+//! Finds the operands that the reader takes in a node and LLVM does not.
 //!
 //! The reader passes over nodes that nothing uses, and keeps an operand that it does not know
 //! as its text. LLVM reads every node, and refuses the module for one operand. What stands in
@@ -25,7 +25,7 @@ pub struct Unreadable {
     pub why: WhyUnreadable,
 }
 
-/// Why LLVM cannot read something.
+/// The reason why LLVM cannot read something.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[doc(hidden)]
 pub enum WhyUnreadable {
@@ -111,7 +111,7 @@ impl Module<'_> {
         }
     }
 
-    /// Why LLVM cannot read an operand.
+    /// Returns the reason why LLVM cannot read an operand.
     fn why<'n>(
         &self,
         part: &Part<'_, Reference>,

@@ -100,7 +100,7 @@ fn float(literal: &str) -> Option<f64> {
 mod tests {
     use super::is_constant;
 
-    /// What `llvm-as-22` makes of a node with the one operand, in a module without names.
+    /// The result of `llvm-as-22` on a node with the one operand, in a module without names.
     #[test]
     fn operands_are_judged_as_llvm_judges_them() {
         for text in [

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use crate::source::{unescape, unescaped};
 
-/// Why a token cannot be read.
+/// The reason why a token cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LexError {
     /// Bytes from the start of the text.
     pub offset: usize,
-    /// What is wrong there.
+    /// The kind of mistake.
     pub kind: LexErrorKind,
 }
 
-/// What is wrong with a token.
+/// The kinds of mistakes in a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LexErrorKind {
     /// The text ends inside something: `"a string"`, `"a comment"`, ...
@@ -270,8 +270,8 @@ impl<'t> Lexer<'t> {
                 }
             }
         }
-        // Where the type ends, where it did before its address space, and where
-        // the pointee does.
+        // The ends of the type, of the type before its address space, and of
+        // the pointee.
         let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
         loop {
             self.skip_space()?;
@@ -377,7 +377,7 @@ fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     if !(1..8).contains(&len) {
         return None;
     }
-    // As eight digits, zeros first; then sums of two, and of four.
+    // The eight digits, zeros first; then sums of two, and of four.
     let eight = digits << (64 - 8 * len);
     let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;

@@ -1,4 +1,4 @@
-//! What all readers and writers of LLVM's text share: tokens, places in a text, escapes.
+//! Tokens, places in a text and escapes, shared by all readers and writers of LLVM's text.
 //!
 //! This crate is a part of `tbaa` and may change in any version.
 

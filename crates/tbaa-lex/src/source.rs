@@ -69,7 +69,7 @@ pub fn unescape(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// As [`unescape`], of a text that most likely has no backslash.
+/// Like [`unescape`], of a text that most likely has no backslash.
 pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     match memchr::memchr(b'\\', text) {
         None => Cow::Borrowed(text),
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(shortened(odd.as_bytes()), format!("a{}... (2001 bytes)", "é".repeat(127)));
     }
 
-    /// What `llvm-as-22 | llvm-dis-22` makes of the same strings.
+    /// The result of `llvm-as-22 | llvm-dis-22` on the same strings.
     #[test]
     fn strings_are_read_and_written_as_llvm_does() {
         assert_eq!(unescape(br"a\41\zz\\x\22"), b"aA\\zz\\x\"");

@@ -1,4 +1,4 @@
-//! What the source oracle answers on a batch's pairs.
+//! The source oracle's answers on a batch's pairs.
 //!
 //! Where tables do not decide, an answer takes milliseconds at worst, and there are
 //! as many as pairs. So all of a batch have a limit together, beyond which the
@@ -23,7 +23,7 @@ pub(super) struct Answers<'o, G> {
 struct Kept {
     /// Steps that further answers may take.
     left: u64,
-    /// Whether some pair is taken to alias for want of steps.
+    /// True if some pair is taken to alias for want of steps.
     gave_up: bool,
     answers: HashMap<(Key, Key), bool>,
 }
@@ -55,7 +55,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         may
     }
 
-    /// Whether some pair was taken to alias for want of steps.
+    /// Returns whether some pair was taken to alias for want of steps.
     pub(super) fn gave_up(&self) -> bool {
         self.kept.borrow().gave_up
     }

@@ -17,7 +17,7 @@ use tbaa::{Graph, Oracle, TagId};
 /// Sources that may alias the same.
 pub(super) struct Class {
     pub(super) members: Vec<Key>,
-    /// Which of the batch's rows.
+    /// The batch's row.
     pub(super) row: usize,
     pub(super) rank: u32,
     pub(super) seat: Seat,
@@ -35,19 +35,19 @@ struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// Whether it is a fixed tag that does not alias everything. A newcomer in private
+    /// True if it is a fixed tag that does not alias everything. A newcomer in private
     /// memory may stand apart from it, because no other code reaches that memory.
     foreign: bool,
-    /// Whether a newcomer in shared memory must be made comparable to it. All else
+    /// True if a newcomer in shared memory must be made comparable to it. All else
     /// that the newcomer may alias is comparable to its seat in the skeleton.
     moves_shared: bool,
     scope: Option<u32>,
-    /// Whether it is a source. Pairs with fixed tags are not counted: they are not
+    /// True if it is a source. Pairs with fixed tags are not counted: they are not
     /// this lowering's to lose.
     is_source: bool,
 }
 
-/// How a new source relates to those already placed.
+/// The relation of a new source to those already placed.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
     /// The nodes of those that it may alias, in ascending order.
@@ -89,7 +89,7 @@ impl Row {
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
-    /// Which classes are to go without a tag, for want of memory; the relation
+    /// The classes that are to go without a tag, for want of memory; the relation
     /// does not know of them.
     pub(super) passed: Vec<bool>,
     /// The pairs of sources that may alias: in the batch, and with those placed already.
@@ -97,7 +97,7 @@ pub(super) struct Batch {
     pub(super) rows: Vec<Row>,
 }
 
-/// What a batch's classes are to each other.
+/// The relation of a batch's classes to each other.
 struct Related {
     relation: Relation,
     /// Classes that are to go without a tag, for want of memory.
@@ -175,7 +175,7 @@ impl Lowering {
         }
     }
 
-    /// What is there: first the fixed tags, then the sources.
+    /// Returns one of the tags that are there: first the fixed tags, then the sources.
     fn old(&self, place: usize) -> Old {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
@@ -190,7 +190,7 @@ impl Lowering {
         Old { key, group, node, foreign: false, moves_shared, scope, is_source: true }
     }
 
-    /// What is there under one root and a newcomer may alias at most.
+    /// Returns the tags under one root that a newcomer may alias at most.
     fn near<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -207,7 +207,7 @@ impl Lowering {
         old.filter(move |old| old.group == group)
     }
 
-    /// Where a newcomer may stand. Memory under a root of our own is nobody
+    /// Returns the place where a newcomer may stand. Memory under a root of our own is nobody
     /// else's. That of an open lineage that was forked may be the other fork's.
     fn seat(&self, graph: &Graph, key: Key, private: bool) -> Seat {
         match private && !self.forked && !self.skeleton.has(key) {
@@ -216,7 +216,7 @@ impl Lowering {
         }
     }
 
-    /// Whether there are fixed tags under a root of the sources.
+    /// Returns whether there are fixed tags under a root of the sources.
     pub(super) fn is_open(&self, group: Option<u32>) -> bool {
         self.fixed_nodes > 0 && group == Some(0)
     }
@@ -232,7 +232,7 @@ impl Lowering {
         let plain: Vec<TagId> =
             batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
         let plain_classes = oracle.classes_asking(&plain, answers.tags());
-        // What is there tells classes apart, too.
+        // The tags that are there tell classes apart, too.
         let group = batch.first().and_then(|new| {
             let root = oracle
                 .graph()
@@ -293,7 +293,7 @@ mod tests {
     use crate::{Lowering, Options, Why};
     use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-    /// What does not fit goes without a tag, is counted as lost, and is apart
+    /// A class that does not fit goes without a tag, is counted as lost, and is apart
     /// from nothing by scopes.
     #[test]
     fn beyond_the_bytes() {
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 
-    /// How many sources are looked at for a shape does not grow with the number of
+    /// The number of sources that are looked at for a shape does not grow with the number of
     /// shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {

@@ -102,7 +102,7 @@ pub fn tags_of_clang(
             pairs.push(tag);
         }
     }
-    // What aliases everything stands at the top.
+    // The tag that aliases everything stands at the top.
     if let (Ok(ours), Ok(char)) = (rfc.tag(source, "*char"), clang.tag(&mut theirs, "*char")) {
         pairs.insert(0, (ours, char));
     }

@@ -37,7 +37,7 @@ pub(super) struct Completer<'r> {
     rank: &'r [u32],
     /// For each member of the set, how many sources are related to it in its part.
     degrees: Vec<u64>,
-    /// Which members are in the set.
+    /// The members of the set.
     inside: Vec<bool>,
     parts: Parts<'r>,
 }
@@ -186,7 +186,7 @@ impl Completion {
                 }
             }
         }
-        // What is related to nothing that is left needs no search.
+        // A member that is related to nothing that is left needs no search.
         let isolated = |at: u32| degrees[at as usize] == sizes[at as usize];
         for &at in part.iter().filter(|&&at| isolated(at)) {
             self.forest.push((at, above));
@@ -277,7 +277,7 @@ mod tests {
         (0..relation.len()).map(row).collect()
     }
 
-    /// That every related pair is comparable, and what the forest costs.
+    /// Checks that every related pair is comparable, and returns the cost of the forest.
     fn cost_of(relation: &Relation, done: &Completion) -> u64 {
         let above = |member: u32| done.forest.iter().find(|at| at.0 == member).unwrap().1;
         let comparable = |a: u32, b: u32| {
@@ -328,7 +328,7 @@ mod tests {
         assert!(over_by[0] > 900, "{over_by:?}");
     }
 
-    /// What costs nothing is found.
+    /// A completion without cost is found.
     #[test]
     fn a_forest_is_found_again() {
         for seed in 0..20 {

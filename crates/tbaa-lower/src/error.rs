@@ -1,9 +1,9 @@
-//! Why sources are not lowered.
+//! The reason why sources are not lowered.
 
 use tbaa::AliasRule;
 use tbaa::BuildError;
 
-/// Why sources were not lowered.
+/// The reason why sources were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {

@@ -19,7 +19,7 @@ use tbaa::parts::table::HashMap;
 use tbaa::wellformed::VerifyError;
 use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
 
-/// Why tags could not be fixed.
+/// The reason why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {

@@ -14,7 +14,7 @@ pub(super) struct ForestNode {
     pub(super) group: u32,
     /// The name of its type.
     pub(super) name: String,
-    /// What can be attached is there; else somebody else's tag stands here that
+    /// The type is there, or else somebody else's tag stands here that
     /// cannot be made.
     pub(super) usable: bool,
     /// Its metadata, once made.
@@ -31,7 +31,7 @@ pub(super) struct Made {
     pub(super) immutable: Option<TagId>,
 }
 
-/// Where a newcomer may stand.
+/// The place where a newcomer may stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
     /// At a new node below this one, or below the root.
@@ -64,7 +64,7 @@ impl Forest {
             .any(|at| at == high)
     }
 
-    /// Whether what stands at two nodes may alias in LLVM.
+    /// Returns whether what stands at two nodes may alias in LLVM.
     pub(super) fn comparable(&self, a: u32, b: u32) -> bool {
         self.nodes[a as usize].group != self.nodes[b as usize].group
             || self.is_above(a, b)
@@ -107,7 +107,7 @@ impl Forest {
         self.up(node).find(|&at| self.nodes[at as usize].usable)
     }
 
-    /// Whether new nodes may be hung below a node.
+    /// Returns whether new nodes may be hung below a node.
     pub(super) fn takes_children(&self, node: Option<u32>) -> bool {
         node.is_none_or(|node| {
             let node = &self.nodes[node as usize];
@@ -144,7 +144,7 @@ impl Forest {
             }
             Format::New => {
                 let ty = b.sized_type(parent, 1, name, &[])?;
-                // Of unknown size: LLVM drops such a tag where it splits the
+                // The size is unknown: LLVM drops such a tag where it splits the
                 // access, instead of giving a scalar an offset.
                 (ty, b.access_tag(ty, ty, 0, 0)?)
             }

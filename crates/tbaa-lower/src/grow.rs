@@ -206,7 +206,7 @@ impl Lowering {
             .map(|(class, &why)| Scoped {
                 name: class.members[0].describe(source),
                 near: &rows[class.row].near,
-                // What was passed over may alias more than the relation says.
+                // A source that was passed over may alias more than the relation says.
                 known: why != Why::TooManyPairs,
             })
             .collect();
@@ -242,7 +242,7 @@ impl Lowering {
         }
     }
 
-    /// What tells this lineage from all others: its sources and their places.
+    /// Returns the fingerprint that tells this lineage from all others: its sources and their places.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
@@ -275,7 +275,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Whether the types of a group's sources are unlike all others, whatever
+    /// Returns whether the types of a group's sources are unlike all others, whatever
     /// these say.
     pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
         let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));

@@ -9,7 +9,7 @@ pub(super) struct Level {
     pub(super) members: Vec<u32>,
     /// The node above, which comes before.
     pub(super) above: Option<usize>,
-    /// Whether members were put here for want of depth.
+    /// True if members were put here for want of depth.
     pub(super) capped: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Counting the pairs that are lost.
 
-/// What a lowering loses: pairs of sources that the rule calls `NoAlias` and
+/// The loss of a lowering: pairs of sources that the rule calls `NoAlias` and
 /// LLVM does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -8,9 +8,9 @@
 pub struct Loss {
     /// Pairs of sources that the rule calls `NoAlias`.
     pub no_alias: u64,
-    /// Those of them that are lost.
+    /// The pairs that are lost.
     pub pairs: u64,
-    /// Whether some pairs were taken to alias because searches came to their limit
+    /// True if some pairs were taken to alias because searches came to their limit
     /// ([`Lowering::lower`](super::Lowering::lower)). Those are counted nowhere here.
     pub unsearched: bool,
 }

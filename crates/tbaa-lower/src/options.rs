@@ -1,4 +1,4 @@
-//! What a lowering is asked to do.
+//! The options of a lowering.
 
 use tbaa::Format;
 
@@ -19,7 +19,7 @@ pub const MAX_DEPTH: usize = 64;
 /// [`Why::TooManyPairs`]: super::Why::TooManyPairs
 pub const MAX_BYTES: usize = 1 << 29;
 
-/// How tags are lowered.
+/// The options of a lowering.
 ///
 /// ```
 /// use tbaa::Format;
@@ -32,14 +32,14 @@ pub const MAX_BYTES: usize = 1 << 29;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Options {
-    /// What names the lineage; without it a lowering cannot grow, and its
+    /// The name of the lineage; without it a lowering cannot grow, and its
     /// fingerprint alone tells it from others.
     pub lineage: Option<String>,
     /// The format of the metadata.
     pub format: Format,
     /// The most nodes from the top down to another.
     pub depth: usize,
-    /// Whether there are scopes of all pairs beside the tags.
+    /// True if there are scopes of all pairs beside the tags.
     pub scopes: bool,
 }
 

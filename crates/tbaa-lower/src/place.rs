@@ -17,18 +17,18 @@ use super::why::Why;
 #[derive(Clone)]
 pub(super) struct Newcomers<'r> {
     pub(super) relation: &'r Relation,
-    /// Of each class, the nodes at which stands what it may alias.
+    /// For each class, the nodes of those that it may alias.
     pub(super) marks: Vec<Vec<u32>>,
-    /// Of each class, its place in an order from general to special.
+    /// For each class, its place in an order from general to special.
     pub(super) rank: &'r [u32],
-    /// Of each class, where it may stand.
+    /// For each class, the place where it may stand.
     pub(super) seats: &'r [Seat],
-    /// Of each class, whether it goes without a tag, for want of memory.
+    /// For each class, whether it goes without a tag, for want of memory.
     pub(super) passed: &'r [bool],
     pub(super) group: u32,
 }
 
-/// Where a class may stand.
+/// The place where a class may stand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Seat {
     /// Anywhere: no other module reaches its memory but by what stands above.
@@ -38,9 +38,9 @@ pub(super) enum Seat {
     Shared(Option<u32>),
 }
 
-/// Where classes were put.
+/// The place where classes were put.
 pub(super) struct Placed {
-    /// Of each class its node, or `None` where it goes without a tag.
+    /// For each class its node, or `None` where it goes without a tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
 }
@@ -48,11 +48,11 @@ pub(super) struct Placed {
 /// In which order newcomers find their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Strategy {
-    /// Those that may alias one another together.
+    /// Classes that may alias one another together.
     Together,
     /// One by one, the most general first.
     OneByOne,
-    /// Those in private memory together, then the others: these may stand
+    /// Classes in private memory together, then the others: these may stand
     /// higher than they must.
     PrivateFirst,
 }
@@ -243,7 +243,7 @@ impl Forest {
 }
 
 impl Newcomers<'_> {
-    /// Whether a class that has a place may move another: of two that are shared,
+    /// Returns whether a class that has a place may move another: of two that are shared,
     /// the seats are comparable.
     fn heeds(&self, class: usize, other: usize) -> bool {
         self.seats[class] == Seat::Free || self.seats[other] == Seat::Free

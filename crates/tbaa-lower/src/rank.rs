@@ -1,4 +1,4 @@
-//! How general an access is to clang: the order of its forest.
+//! The generality of an access for clang: the order of its forest.
 
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};

@@ -1,11 +1,11 @@
-//! Which pairs of classes may alias, and how many sources each class has.
+//! The pairs of classes that may alias, and the number of sources of each class.
 //!
 //! Of 100,000 classes most may alias a few others: a row is a list, or a bit
 //! each where that takes less.
 
 use tbaa::parts::ones;
 
-/// What one member is related to, itself included.
+/// The members that one member is related to, itself included.
 #[derive(Clone, Debug)]
 enum Row {
     /// In ascending order.
@@ -30,12 +30,12 @@ impl Row {
         }
     }
 
-    /// Whether a list would take more than a bit for each member.
+    /// Returns whether a list would take more than a bit for each member.
     fn is_long(len: usize, related: usize) -> bool {
         related > len.div_ceil(64) * 2
     }
 
-    /// How many members a look at all that are related must pass.
+    /// Returns the number of members that a look at all that are related must pass.
     fn cost(&self) -> usize {
         match self {
             Row::Few(list) => list.len(),

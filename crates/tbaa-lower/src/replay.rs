@@ -24,7 +24,7 @@ pub enum ReplayError {
     Rejected {
         /// The tag's source.
         source: Access,
-        /// What the verifier says.
+        /// The verifier's error.
         error: wellformed::VerifyError,
     },
 }

@@ -43,7 +43,7 @@ pub struct Saved<'l> {
     scope_names: Vec<String>,
     scope_lists: Vec<List>,
     loss: Loss,
-    /// Whether another lineage goes on from the same state.
+    /// True if another lineage goes on from the same state.
     forked: bool,
     checksum: String,
 }
@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for Held<'_> {
     }
 }
 
-/// Why a saved lowering cannot be used.
+/// The reason why a saved lowering cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -359,7 +359,7 @@ impl Lowering {
         Ok(entries)
     }
 
-    /// Whether no scopes tell sources apart that may alias.
+    /// Returns whether no scopes tell sources apart that may alias.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         let members = |scope: u32| self.scopes.members(scope).iter();
         self.sources.keys().all(|key| {

@@ -45,10 +45,10 @@ use tbaa::{Access, Graph, Oracle};
 /// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// What names the program to LLVM.
+    /// LLVM's name for the program.
     pub(super) domain: String,
     pub(super) names: Vec<String>,
-    /// Of each scope, those that an access with it does not alias.
+    /// For each scope, the scopes that an access with it does not alias.
     pub(super) lists: Vec<List>,
     /// The accesses in each scope.
     members: Vec<Vec<Key>>,
@@ -69,7 +69,7 @@ pub(super) struct List {
     pub(super) but: Vec<u32>,
 }
 
-/// What an access bears: its scope, and those that it does not alias. Both are
+/// The scope of an access, and the scopes that it does not alias. Both are
 /// indices into [`Lowering::scope_names`](super::Lowering::scope_names).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -99,17 +99,17 @@ pub struct ScopeNames<'a> {
     pub own: Vec<&'a str>,
     /// Scopes of accesses that it never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
-    /// Of [classes](crate::AccessClasses) the rows of those in `own`, for `!tbaa.relations`.
+    /// The rows of the [classes](crate::AccessClasses) in `own`, for `!tbaa.relations`.
     pub rows: Vec<String>,
 }
 
-/// What a class of newcomers is to the scopes.
+/// The relation of a class of newcomers to the scopes.
 pub(super) struct Scoped<'c> {
     /// The name of its scope.
     pub(super) name: String,
     /// The scopes there that it may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// Whether the relation knows it.
+    /// True if the relation knows it.
     pub(super) known: bool,
 }
 

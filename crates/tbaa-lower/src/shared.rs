@@ -1,4 +1,4 @@
-//! Which records others access by name, and whose memory only we do.
+//! The records that others access by name, and those whose memory only we access.
 
 use tbaa::declare::{DeclId, Declarations};
 use tbaa::parts::table::{HashMap, HashSet};
@@ -38,7 +38,7 @@ use tbaa::{Graph, TagId};
 pub struct Shared<'t> {
     types: &'t Declarations,
     shared: HashSet<DeclId>,
-    /// Those, and all that one of them is inside.
+    /// The shared records, and all that one of them is inside.
     touched: HashSet<DeclId>,
 }
 

@@ -1,4 +1,4 @@
-//! Where an access to shared memory stands, whoever asks.
+//! The place of an access to shared memory, whoever asks.
 //!
 //! In open lowering, several modules may tag one place: clang's, and those of any
 //! number of lineages that know nothing of each other. LLVM calls two accesses
@@ -28,7 +28,7 @@ use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 /// Types that are visited to find an access's leaves.
 const MOST: usize = 4096;
 
-/// What others' tags say of the sources' types.
+/// The facts that others' tags tell about the sources' types.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
     /// The node of accesses of which only the scalar type is known; `None` if
@@ -36,16 +36,16 @@ pub(super) struct Skeleton {
     scalars: HashMap<TypeId, Option<u32>>,
     /// The same of each of the sources that have a fixed tag.
     cursors: HashMap<TagId, Option<u32>>,
-    /// Of each fixed tag, whether it is odd.
+    /// For each fixed tag, whether it is odd.
     pub(super) odd: Vec<bool>,
     /// Nodes at the top at which no fixed tag stands. They may alias everything.
     pub(super) tops: Vec<u32>,
 }
 
-/// What a place's bytes are, in a base type.
+/// The types of a place's bytes, in a base type.
 struct Leaves {
     types: HashSet<TypeId>,
-    /// Whether several fields of one type have some of the bytes.
+    /// True if several fields of one type have some of the bytes.
     parted: bool,
 }
 
@@ -153,7 +153,7 @@ impl Leaves {
             fields.filter(|field| field.extent != Some(0) || size(field.ty) != Some(0)).collect();
         let sized = fields.iter().all(|field| field.extent.is_some());
         let plain = fields.windows(2).all(|two| two[0].offset < two[1].offset);
-        // Where each field ends. A field of no bytes is a flexible array.
+        // The end of each field. A field of no bytes is a flexible array.
         let ends: Vec<u64> = (0..fields.len())
             .map(|at| match (fields[at].extent, fields.get(at + 1)) {
                 (Some(0), _) => u64::MAX,
@@ -200,7 +200,7 @@ impl Leaves {
     }
 }
 
-/// Whether a type has an array anywhere inside.
+/// Returns whether a type has an array anywhere inside.
 fn has_array(graph: &Graph, ty: TypeId) -> bool {
     let (mut seen, mut work) = (HashSet::default(), vec![ty]);
     while let Some(ty) = work.pop() {

@@ -1,4 +1,4 @@
-//! What is lowered: a tag, perhaps with a size of the access's own.
+//! The sources of a lowering: tags, perhaps with a size of the access's own.
 
 use std::borrow::Borrow;
 
@@ -23,9 +23,9 @@ use tbaa::{Graph, Size, TagId};
 pub struct Source {
     /// The tag.
     pub tag: TagId,
-    /// How many bytes are accessed, in place of what the tag says.
+    /// The number of bytes accessed, in place of what the tag says.
     pub size: Option<Size>,
-    /// Whether the memory is out of reach of those whose tags are fixed, but
+    /// True if the memory is out of reach of those whose tags are fixed, but
     /// for tags that alias everything.
     pub private: bool,
 }
@@ -70,7 +70,7 @@ impl From<&Source> for Source {
     }
 }
 
-/// What tells sources apart.
+/// The key that tells sources apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Key {
     pub(super) tag: TagId,

@@ -15,13 +15,13 @@ use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule};
 use tbaa::{Graph, TagId, TypeId};
 
-/// What became of one source.
+/// The result for one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Certificate<'l> {
     /// The tag in the lowered graph; `None` to leave the access untagged.
     pub tag: Option<TagId>,
-    /// Why this one.
+    /// The reason why it is this one.
     pub why: Why,
     /// The name of its type, `None` without a tag.
     pub node: Option<&'l str>,
@@ -55,11 +55,11 @@ pub struct Lowering {
     /// Tags that code outside this lowering gives to the same memory, with their
     /// nodes: see [`Lowering::fix`].
     pub(super) fixed: Vec<(Key, u32)>,
-    /// How many nodes the fixed tags have. They are the first of the forest.
+    /// The number of nodes that the fixed tags have. They are the first of the forest.
     pub(super) fixed_nodes: usize,
-    /// Where accesses to memory that the fixed tags reach may stand.
+    /// The place where accesses to memory that the fixed tags reach may stand.
     pub(super) skeleton: Skeleton,
-    /// Whether other lineages go on from the same state.
+    /// True if other lineages go on from the same state.
     pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,

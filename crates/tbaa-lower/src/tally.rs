@@ -1,4 +1,4 @@
-//! How many sources stand where: what newcomers are counted with.
+//! Counts the sources at each node, which newcomers are compared with.
 
 use super::forest::Forest;
 use super::loss::pairs_within;
@@ -8,7 +8,7 @@ use tbaa::parts::table::HashMap;
 /// newcomer costs a look at the nodes above it.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Of each group.
+    /// The counts of each group.
     groups: Vec<Group>,
     /// At each node,
     own: Vec<u64>,
@@ -19,11 +19,11 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     all: u64,
-    /// Those without a tag, which may alias everything.
+    /// The sources without a tag, which may alias everything.
     bare: u64,
 }
 
-/// What newcomers add at each node.
+/// The newcomers at each node.
 #[derive(Debug, Default)]
 struct New {
     own: HashMap<u32, u64>,

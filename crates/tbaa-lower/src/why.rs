@@ -1,8 +1,8 @@
-//! Why a tag stands where it does.
+//! The reason why a tag stands where it does.
 
 use std::fmt;
 
-/// Why a source's tag stands where it does.
+/// The reason why a source's tag stands where it does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -13,14 +13,14 @@ pub enum Why {
     /// Other modules may access its memory: it stands where each of them puts it,
     /// or above ([`Lowering::fix`](super::Lowering::fix)).
     Shared,
-    /// What it may alias stands on branches that part: it stands where they do.
+    /// The sources that it may alias stand on branches that part: it stands where they do.
     CommonAncestor,
     /// It stood deeper than may be, and was put at a node above.
     DepthLimit,
     /// It may alias so many that [`MAX_BYTES`](super::MAX_BYTES) did not hold
     /// them: it has no tag.
     TooManyPairs,
-    /// What it may alias has no node in common: it has no tag.
+    /// The sources that it may alias have no node in common: it has no tag.
     NothingInCommon,
     /// Its source is no tag that can be read: it has no tag.
     Malformed,

@@ -30,7 +30,7 @@ pub type Pair = (String, String);
 pub struct Allowed {
     /// Functions of which only these answers are given.
     pub only: BTreeMap<String, BTreeSet<Pair>>,
-    /// Whether the other functions get no answers.
+    /// True if the other functions get no answers.
     pub none: bool,
 }
 
@@ -48,7 +48,7 @@ impl Allowed {
     }
 }
 
-/// What a function's code costs after the passes.
+/// The cost of a function's code after the passes.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Code {
     /// The function's name.
@@ -87,12 +87,12 @@ pub struct Question {
     pub b: String,
     /// `MayAlias`, `NoAlias`, `constant`, or `denied`.
     pub answer: String,
-    /// How often.
+    /// The number of times.
     pub count: u64,
 }
 
 impl Question {
-    /// Whether types decided it.
+    /// Returns whether types decided it.
     pub fn is_decided(&self) -> bool {
         self.answer == "NoAlias" || self.answer == "constant"
     }
@@ -105,7 +105,7 @@ pub struct Runs<'t> {
     folder: PathBuf,
     input: PathBuf,
     passes: String,
-    /// How often `opt` was run by this object.
+    /// The number of times that `opt` was run by this object.
     pub made: usize,
 }
 
@@ -122,7 +122,7 @@ impl<'t> Runs<'t> {
         text: &[u8],
         passes: &str,
     ) -> Result<Self, Error> {
-        // What another plugin found may differ.
+        // Another plugin may have found something else.
         let name = format!("{:016x}", hash((text, passes, &tools.plugin, SOURCE)));
         let folder = folder.join(name);
         fs::create_dir_all(&folder).map_err(|error| Error::File(folder.clone(), error))?;
@@ -147,7 +147,7 @@ impl<'t> Runs<'t> {
         Ok(lines.into_iter().map(|code| (code.function.clone(), code)).collect())
     }
 
-    /// What LLVM asks its analysis by types when no other has an answer, all answers given.
+    /// Returns the questions that LLVM asks its analysis by types when no other has an answer, all answers given.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), LAST, "TBAA_WORTH_ASKED", "asked")
     }
 
-    /// What LLVM asks its analysis by types when that comes before all others.
+    /// Returns the questions that LLVM asks its analysis by types when that comes before all others.
     ///
     /// # Errors
     ///

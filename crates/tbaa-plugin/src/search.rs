@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::runs::{Allowed, Code, Pair, Question, Runs};
 use crate::toolchain::Error;
 
-/// What one function's code loses without one answer.
+/// The loss of one function's code without one answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worth {
     /// The function whose analysis gave the answer.
     pub function: String,
     /// The answer.
     pub pair: Pair,
-    /// What is more without it, in all functions whose code is other: instructions,
+    /// The increase without it, in all functions whose code is other: instructions,
     /// loads, stores, cost, and loads by line; of vector loops what is less.
     pub loss: Loss,
 }
@@ -41,7 +41,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// What `after` has more than `before`, over these functions.
+    /// Returns the increase from `before` to `after`, over these functions.
     pub fn between<'a>(
         before: &BTreeMap<String, Code>,
         after: &BTreeMap<String, Code>,
@@ -78,7 +78,7 @@ impl Loss {
     }
 }
 
-/// What was found out about a module.
+/// The facts found out about a module.
 #[derive(Debug)]
 pub struct Found {
     /// LLVM's questions that no other analysis answers, all answers given.
@@ -220,7 +220,7 @@ fn prepared(
     let measured = || all.iter().chain(none);
     let inlined = measured().map(|(name, code)| Some((name, code.inlined.as_ref()?)));
     match inlined.collect::<Option<Vec<_>>>() {
-        // What is inlined where tells more than what calls what.
+        // The record of inlining tells more than the list of calls.
         Some(inlined) => {
             for (name, callees) in inlined {
                 callees.iter().for_each(|it| callers.entry(it).or_default().push(name));
@@ -243,7 +243,7 @@ fn prepared(
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
-        // Where no answer at all makes a difference none is worth anything.
+        // No single answer is worth anything where all together make no difference.
         let same = told_by.iter().all(|it| hash(all, it) == hash(none, it));
         let (groups, out) = if same {
             (Vec::new(), (0..pairs.len()).collect())

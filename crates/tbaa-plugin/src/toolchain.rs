@@ -20,13 +20,13 @@ pub const LLVM: &str = "22";
 /// `opt` of LLVM 22, and the plugin as a library that it loads.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// Where `opt` is.
+    /// The place where `opt` is.
     pub opt: PathBuf,
-    /// Where the plugin is: what `opt -load-pass-plugin` and `clang -fpass-plugin` take.
+    /// The place where the plugin is: what `opt -load-pass-plugin` and `clang -fpass-plugin` take.
     pub plugin: PathBuf,
 }
 
-/// Why LLVM's tools or the plugin cannot be used.
+/// The reason why LLVM's tools or the plugin cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -153,7 +153,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
 const LIBRARY: &str = "tbaa-plugin.so";
 const KEY: &str = "tbaa-plugin.key";
 
-/// What a library was made from: the command, the source, and the library itself, so that
+/// The inputs of a library: the command, the source, and the library itself, so that
 /// one that was cut off is not taken for it.
 fn key(command: &str, library: &Path) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();

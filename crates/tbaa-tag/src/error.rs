@@ -1,10 +1,10 @@
-//! Why a module gets no tags.
+//! The reason why a module gets no tags.
 
 use tbaa::BuildError;
 use tbaa_ir::TextError;
 use tbaa_ir::types::ParseError;
 
-/// Why a module gets no tags.
+/// The reason why a module gets no tags.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {

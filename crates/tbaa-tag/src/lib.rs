@@ -28,13 +28,13 @@ pub use options::Options;
 pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag};
 pub use untagged::Untagged;
 
-/// What a program must keep to for its tags to be right.
+/// The promise that a program must keep for its tags to be right.
 pub const PROMISE: &str = "\
 If two accesses to the same bytes, while one value lives there, reach them through getelementptrs, \
 then both use the same scalar type, and their structs have the same LLVM types up to there, in the \
 same order and nesting, or one struct is declared inside the other.";
 
-/// What [`Options::elements`] promises beside [`PROMISE`].
+/// The promise of [`Options::elements`] beside [`PROMISE`].
 pub const ELEMENTS_PROMISE: &str = "\
 Memory that is accessed as one scalar type is accessed as no other while one value lives there: \
 nothing is zeroed, copied or hashed by words of another type.";

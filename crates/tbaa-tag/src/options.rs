@@ -1,9 +1,9 @@
-//! What a user declares of a module's types.
+//! A user's declarations about a module's types.
 
 use tbaa_ir::types::Definitions;
 use tbaa_types::Type;
 
-/// What a front end declares of its types, beside what the module says.
+/// A front end's declarations about its types, beside what the module says.
 ///
 /// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. One stands
 /// also for what LLVM makes of it where the name is taken: `struct.Point.7`. Give all modules

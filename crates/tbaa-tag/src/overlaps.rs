@@ -24,7 +24,7 @@ pub(crate) struct Overlaps {
     pub(crate) instructions: HashSet<usize>,
 }
 
-/// Where one place is accessed through one pointer.
+/// The accesses to one place through one pointer.
 struct Uses {
     place: Place,
     end: u64,
@@ -52,7 +52,7 @@ impl Overlaps {
             let mut numbers: HashMap<Place, usize> = HashMap::default();
             let mut heads: HashMap<Head, Places> = HashMap::default();
             for &(access, place) in accesses {
-                // What a slot or a variable is, is known.
+                // The type of a slot or a variable is known.
                 if matches!(access.head, Head::Slot(..) | Head::Global(_)) {
                     continue;
                 }

@@ -26,7 +26,7 @@ pub(crate) struct PlacedAccess {
     steps: Vec<Indices>,
 }
 
-/// Where an access goes: what its tag says.
+/// The place where an access goes: what its tag says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Place {
     pub(crate) base: Item,
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// Whether a type is a struct, or has elements that are, or points to some.
+    /// Returns whether a type is a struct, or has elements that are, or points to some.
     fn has_struct(&self, mut ty: Type) -> bool {
         loop {
             let inner = self.sizes.with_kind(ty, |kind| match kind {
@@ -154,13 +154,13 @@ pub(crate) struct Follower<'s, 'c> {
     pub(crate) opaque: HashSet<Type>,
 }
 
-/// How far a way has been followed.
+/// The point up to which a way has been followed.
 struct At {
     ty: Type,
     path: Vec<Index>,
-    /// Whether other elements of the same type may stand beside this place.
+    /// True if other elements of the same type may stand beside this place.
     among: bool,
-    /// Whether the place is one of a union's, which ends the way.
+    /// True if the place is one of a union's, which ends the way.
     is_union: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Pointers<'f, 't> {
     inside: HashSet<Value>,
 }
 
-/// What a way begins with.
+/// The beginning of a way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Head {
     /// A pointer of which no more is known.
@@ -94,7 +94,7 @@ impl<'f, 't> Pointers<'f, 't> {
     }
 }
 
-/// Whether a `getelementptr` steps over nothing, and into nothing.
+/// Returns whether a `getelementptr` steps over nothing, and into nothing.
 fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
     matches!(function.operands(inst), &[_, index] if function.def(index) == Def::Integer(0))
 }

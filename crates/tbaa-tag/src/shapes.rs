@@ -1,4 +1,4 @@
-//! What types are, without their names; and base types that end with a member.
+//! Types without their names; and base types that end with a member.
 
 use tbaa::parts::fnv;
 use tbaa::parts::table::{HashMap, IndexSet};
@@ -24,7 +24,7 @@ pub(crate) enum Shape {
     Struct { members: Vec<(u64, u32)>, nominal: Option<Box<[u8]>> },
 }
 
-/// What stands at a place of a base type.
+/// The item at a place of a base type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Item {
     /// A shape.
@@ -53,7 +53,7 @@ pub(crate) struct Shapes<'c> {
     bases: IndexSet<Base>,
     /// The members of each base, for its name.
     names: Vec<String>,
-    /// Of structs: the base types that end with each of their members.
+    /// For each struct, the base types that end with each of its members.
     prefixes: HashMap<u32, Vec<Option<u32>>>,
 }
 

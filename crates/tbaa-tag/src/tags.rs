@@ -30,7 +30,7 @@ pub struct TaggedAccess {
 pub struct UntaggedAccess {
     /// Its index in [`Module::instructions`].
     pub instruction: usize,
-    /// Why it gets none.
+    /// The reason why it gets none.
     pub why: Untagged,
 }
 
@@ -226,7 +226,7 @@ impl<'s, 'c> Nodes<'s, 'c> {
         Ok(tags)
     }
 
-    /// Which base types the tags need: each needs only earlier ones.
+    /// Returns the base types that the tags need: each needs only earlier ones.
     fn needed(&self, places: &[(usize, Place)]) -> Vec<bool> {
         let bases: &IndexSet<Base> = self.shapes.bases();
         let mut needed = vec![false; bases.len()];

@@ -1,8 +1,8 @@
-//! Why an access has no tag.
+//! The reason why an access has no tag.
 
 use std::fmt;
 
-/// Why an access has no tag of ours.
+/// The reason why an access has no tag of ours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Untagged {

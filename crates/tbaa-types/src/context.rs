@@ -78,12 +78,12 @@ pub struct Context {
     pub(super) unique: HashTable<u32>,
     pub(super) hasher: DefaultHashBuilder,
     pub(super) identified: Vec<u32>,
-    /// Those of them without a name, in order.
+    /// The structs without a name, in order.
     pub(super) numbered: Vec<u32>,
     /// Opaque structs that some type contains: only their completion can close
     /// a cycle.
     pub(super) held: HashSet<u32>,
-    /// Whether these are the types of several modules, merged with opaque ones
+    /// True if these are the types of several modules, merged with opaque ones
     /// as they are. Numbers behind names say nothing then.
     pub(super) is_part: bool,
 }

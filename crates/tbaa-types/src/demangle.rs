@@ -8,7 +8,7 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions}
 /// part of itself at each step, and grows without bound.
 const LENGTH: usize = 4 << 10;
 
-/// How deep a name's parts may nest.
+/// The greatest depth to which a name's parts may nest.
 const DEPTH: u32 = 64;
 
 /// Returns the name in the source of a type that clang's metadata calls `name`:
@@ -115,7 +115,7 @@ impl DemangleWrite for Bounded {
 mod tests {
     use super::{demangled, demangled_function};
 
-    /// What `demangle.txt` says of names of types and of functions, which begin with `_Z` alone.
+    /// The names of types and functions in `demangle.txt`; these begin with `_Z`.
     #[test]
     fn names_in_the_source() {
         for line in include_str!("demangle.txt").lines() {

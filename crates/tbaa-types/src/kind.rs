@@ -1,4 +1,4 @@
-//! What a type is, and why one is refused.
+//! The kinds of types, and the reasons why one is refused.
 
 use super::Type;
 
@@ -64,12 +64,12 @@ impl Primitive {
     }
 }
 
-/// How many elements a vector has.
+/// The number of elements that a vector has.
 ///
 /// LLVM: `ElementCount`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ElementCount {
-    /// So many: `<4 x i32>`.
+    /// This many elements: `<4 x i32>`.
     Fixed(u32),
     /// A multiple of so many, which the machine knows: `<vscale x 4 x i32>`.
     Scalable(u32),
@@ -92,7 +92,7 @@ impl ElementCount {
     }
 }
 
-/// Whether a struct has padding where its elements' alignments demand it.
+/// Says whether a struct has padding where its elements' alignments demand it.
 ///
 /// LLVM: `StructType::isPacked`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -103,7 +103,7 @@ pub enum Packing {
     Packed,
 }
 
-/// What a type is.
+/// A type's kind, with its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum TypeKind<'c> {
@@ -115,7 +115,7 @@ pub enum TypeKind<'c> {
     Pointer {
         /// The number of the address space, less than [`ADDRESS_SPACES`].
         address_space: u32,
-        /// What a typed pointer points to; `None` for `ptr`.
+        /// The type that a typed pointer points to; `None` for `ptr`.
         pointee: Option<Type>,
     },
     /// `[4 x i32]`.
@@ -129,23 +129,23 @@ pub enum TypeKind<'c> {
     Vector {
         /// The type of each element.
         element: Type,
-        /// How many elements there are.
+        /// The number of elements.
         count: ElementCount,
     },
     /// `i32 (ptr, ...)`.
     Function {
-        /// What is returned.
+        /// The type of the result.
         result: Type,
-        /// What is passed.
+        /// The types of the parameters.
         params: &'c [Type],
-        /// Whether more may be passed.
+        /// True if more may be passed.
         var_arg: bool,
     },
     /// `{ i32, float }`: uniqued by its body.
     Literal {
         /// The types of the elements.
         elements: &'c [Type],
-        /// Whether there may be padding.
+        /// True if there may be padding.
         packing: Packing,
     },
     /// `%struct.Point`: a type of its own, whatever its body.
@@ -154,7 +154,7 @@ pub enum TypeKind<'c> {
         name: Option<&'c [u8]>,
         /// The types of the elements; `None` while it is opaque.
         body: Option<&'c [Type]>,
-        /// Whether there may be padding.
+        /// True if there may be padding.
         packing: Packing,
     },
     /// `target("spirv.Image", void, 1)`.
@@ -168,7 +168,7 @@ pub enum TypeKind<'c> {
     },
 }
 
-/// Why a context refused a type.
+/// The reason why a context refused a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeError {
@@ -184,7 +184,7 @@ pub enum TypeError {
     /// A type that cannot stand there.
     #[error("{ty} cannot be {place}")]
     Element {
-        /// Where it stands: "an element of an array", ...
+        /// The place where it stands: "an element of an array", ...
         place: &'static str,
         /// The type, as it prints.
         ty: String,
@@ -192,7 +192,7 @@ pub enum TypeError {
     /// Parameters that a target type of this name does not take.
     #[error("the target type takes {takes}")]
     TargetParameters {
-        /// What it takes.
+        /// The parameters that it takes.
         takes: &'static str,
     },
     /// A body for what is no identified struct.

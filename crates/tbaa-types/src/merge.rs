@@ -180,7 +180,7 @@ impl MergedTypes {
     }
 }
 
-/// How often the bodies for all names are compared; if some still differ, all opaque structs stay.
+/// The number of times that the bodies for all names are compared; if some still differ, all opaque structs stay.
 const ROUNDS: usize = 16;
 
 /// Opaque structs, and structs with bodies that go by the same name.
@@ -247,7 +247,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Whether each of `bodies`, and of what is in them, leads to no struct that contains itself.
+/// Returns whether each of `bodies`, and of what is in them, leads to no struct that contains itself.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,
@@ -394,7 +394,7 @@ fn clashes(context: &Context) -> Vec<TypeClash> {
     for ty in context.structs() {
         if let TypeKind::Identified { name: Some(name), body: Some(_), .. } = context.kind(ty) {
             let name = canonical_name(name);
-            // What clang calls a struct, class or union without a name.
+            // clang's name for a struct, class or union without a name.
             if !name.ends_with(b".anon") {
                 named.entry(name).or_default().push(ty);
             }

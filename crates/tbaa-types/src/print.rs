@@ -80,7 +80,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// What is still to be printed.
+/// A part that is still to be printed.
 enum Step<'c> {
     Type(Type),
     Text(&'static str),

@@ -134,7 +134,7 @@ impl Context {
         self.complete(ty, elements, packing)
     }
 
-    /// As [`Context::set_body`], for a caller that looks for cycles itself.
+    /// Like [`Context::set_body`], for a caller that looks for cycles itself.
     #[doc(hidden)]
     pub fn complete(
         &mut self,
@@ -185,7 +185,7 @@ impl Context {
     #[doc(hidden)]
     #[must_use]
     pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
-        // Whether the way to a type that was met is being gone.
+        // True for a type that was met while the walk is still inside it.
         let mut met: HashMap<Type, bool> = HashMap::default();
         for start in types {
             let mut stack = vec![(start, 0)];
@@ -209,13 +209,13 @@ impl Context {
         None
     }
 
-    /// Whether a type must not be one of its own parts: all but pointers, as in
+    /// Returns whether a type must not be one of its own parts: all but pointers, as in
     /// `StructType::checkBody`.
     pub(super) fn holds_parts(symbol: Symbol) -> bool {
         !matches!(symbol, Symbol::Pointer { .. })
     }
 
-    /// Whether `ty` is among `elements` or what they contain.
+    /// Returns whether `ty` is among `elements` or what they contain.
     fn contains(&self, elements: &[Type], ty: Type) -> bool {
         let mut seen = HashSet::default();
         let mut work = elements.to_vec();

@@ -1,4 +1,4 @@
-//! What tag an access at the end of a path has.
+//! The tag of an access at the end of a path.
 
 use super::{AccessInfo, Policy, TaggedTypes};
 use crate::declare::DeclId;

@@ -10,7 +10,7 @@ use tbaa_types::demangle::demangled;
 
 /// The roots of clang's types.
 const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
-/// What clang calls the type that aliases everything.
+/// clang's name for the type that aliases everything.
 const CHAR: &str = "omnipotent char";
 /// The deepest nesting followed, which is that of real structs many times over.
 const DEEPEST: usize = 1 << 10;
@@ -193,7 +193,7 @@ impl TaggedTypes {
     }
 }
 
-/// Whether a scalar stands below the one of another graph that is called as `above`
+/// Returns whether a scalar stands below the one of another graph that is called as `above`
 /// is; below `char` stands everything, which says nothing.
 fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {

@@ -1,4 +1,4 @@
-//! What a copy of a whole type accesses.
+//! The accesses of a copy of a whole type.
 
 use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;

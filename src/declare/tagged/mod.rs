@@ -11,7 +11,7 @@ use crate::Access;
 use crate::extent::Size;
 use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 
-/// How declared types become TBAA.
+/// The way in which declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -46,11 +46,11 @@ impl Policy {
 pub struct BitRange {
     /// The first one, in bits from where [`Place::offset`] is counted from.
     pub first: u64,
-    /// How many there are.
+    /// The number of elements.
     pub width: u32,
 }
 
-/// Where a path leads, resolved once for all accesses there.
+/// The place where a path leads, resolved once for all accesses there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Place {
@@ -62,24 +62,24 @@ pub struct Place {
     /// Bytes from the object that the path's last pointer points to, or from
     /// the start of its first type. Indices that are not constant count as 0.
     pub offset: u64,
-    /// Which bits a bit-field has.
+    /// The bits of a bit-field.
     pub bits: Option<BitRange>,
     /// Bytes of the type; 0 of a flexible array.
     pub size: u64,
-    /// How many bytes an access here may have: those of the type, or of the storage unit of a
+    /// The number of bytes that an access here may have: those of the type, or of the storage unit of a
     /// bit-field. Unknown where a flexible array lies inside: the place
     /// is the record and its tail.
     pub extent: Size,
-    /// How many bytes a run of whole elements may have: a fill, a copy of several records, a
+    /// The number of bytes that a run of whole elements may have: a fill, a copy of several records, a
     /// vector. Those of the array for a path that ends at an element, an unknown number behind a
     /// pointer and for a type alone. A member that is no element has no run: this is its
     /// extent.
     pub run: Size,
     /// The alignment that is known of the address, in bytes.
     pub align: u64,
-    /// Whether the path is marked `volatile`, which TBAA does not record.
+    /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
-    /// Whether the tag is immutable.
+    /// True if the tag is immutable.
     pub immutable: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct TaggedTypes {
     any_pointers: Vec<TypeId>,
 }
 
-/// What an access is to TBAA.
+/// The meaning of an access for TBAA.
 ///
 /// clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,7 +150,7 @@ impl Place {
     #[must_use]
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
-        // Of single bytes, any number is a run.
+        // Any number of single bytes is a run.
         let whole = match (size, self.extent) {
             (Size::Bytes(bytes), Size::Bytes(element @ 1..)) => bytes.is_multiple_of(element),
             (_, extent) => extent == Size::Bytes(1),

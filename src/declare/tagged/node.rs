@@ -67,7 +67,7 @@ impl TaggedTypes {
         ty: DeclId,
     ) -> Result<Option<TypeId>, DeclareError> {
         let wanted = self.representative(ty);
-        // What is left to do of the types around the one at the top.
+        // The types around the one at the top, with what is left to do of each.
         let mut stack = vec![(wanted, 0)];
         while let Some((ty, next)) = stack.pop() {
             if self.known(ty).is_some() {

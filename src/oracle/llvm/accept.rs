@@ -1,4 +1,4 @@
-//! Whether LLVM's verifier accepts a tag, without walking every path to its end.
+//! Finds out whether LLVM's verifier accepts a tag, without walking every path to its end.
 //!
 //! The verifier walks from a tag's base to the access type, or in the old
 //! format to the root. A walk that comes to a known cursor goes on as the
@@ -20,11 +20,11 @@ const NEAR: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptance {
     verdicts: Verdicts,
-    /// That of each cursor.
+    /// The demand of each cursor.
     rests: Vec<Rest>,
 }
 
-/// What the types from a cursor on, up to a size-aware scalar or a root, ask of
+/// The demands of the types from a cursor on, up to a size-aware scalar or a root, on
 /// a tag that comes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {

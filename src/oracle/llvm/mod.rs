@@ -96,7 +96,7 @@ struct LlvmDefinition<'d> {
     index: &'d Index,
 }
 
-/// How LLVM decides on one order of two tags.
+/// LLVM's decision on one order of two tags.
 enum Match {
     Same,
     DifferentRoots,

@@ -20,10 +20,10 @@ pub(super) fn clause(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId))
     Some(if may { Clause::Meets } else { Clause::Unrelated })
 }
 
-/// Where a size-aware tag accesses memory.
+/// The place where a size-aware tag accesses memory.
 struct SizedTag {
     base: TypeIndex,
-    /// What is accessed, if that is the base type or an aggregate; of other regular tags it is
+    /// The type accessed, if that is the base type or an aggregate; for other regular tags it is
     /// the scalar at the end of the walk.
     access: Option<TypeIndex>,
     offset: u64,
@@ -50,11 +50,11 @@ impl SizedTag {
         self.access == Some(self.base)
     }
 
-    /// Whether LLVM answers `MayAlias` when it walks from this tag's base type.
+    /// Returns whether LLVM answers `MayAlias` when it walks from this tag's base type.
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
-        // What is a regular tag's has scalars above it alone.
+        // The type accessed by a regular tag has scalars above it alone.
         let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));
         if self.is_whole() && below {
             return true;

@@ -1,4 +1,4 @@
-//! How tags are indexed under rule `llvm`.
+//! The index of tags under rule `llvm`.
 //!
 //! **Scalars.** Two tags that the verifier accepts and that access scalars are
 //! regular: they may alias iff their roots differ, or one tag's cursor lies on
@@ -32,15 +32,15 @@ use crate::oracle::types::TypeIndex;
 use crate::table::HashMap;
 use crate::wellformed::{comes_to, is_scalar};
 
-/// What is known of a graph's tags beside the index.
+/// The facts about a graph's tags that the index does not have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LlvmTables {
     acceptance: Acceptance,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
-    /// What each tag that is not regular accesses, and its offset, if its base type tells.
+    /// The type and the offset that each tag that is not regular accesses, if its base type tells.
     aggregates: Vec<Option<(TypeIndex, u64)>>,
-    /// Whether some cursor's successor has a type added later than its own.
+    /// True if some cursor's successor has a type added later than its own.
     unordered: bool,
 }
 
@@ -90,12 +90,12 @@ impl LlvmTables {
         self.aggregates.push(aggregate);
     }
 
-    /// What a tag that is not regular accesses, and its offset.
+    /// Returns the type that a tag that is not regular accesses, and its offset.
     pub(super) fn aggregate(&self, number: u32) -> Option<(TypeIndex, u64)> {
         self.aggregates[number as usize]
     }
 
-    /// Whether the base type of an accepted tag says where it may access an aggregate:
+    /// Returns whether the base type of an accepted tag says where it may access an aggregate:
     /// its walk comes there, and its parents are scalars.
     fn arrives(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> bool {
         let access = parts.access;
@@ -106,7 +106,7 @@ impl LlvmTables {
         {
             return false;
         }
-        // What lies at the start of the access type is of no consequence here.
+        // The fields at the start of the access type are of no consequence here.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -149,7 +149,7 @@ impl LlvmTables {
         cursor
     }
 
-    /// Whether on all walks each type is older than the one before it.
+    /// Returns whether on all walks each type is older than the one before it.
     pub(super) fn is_ordered(&self) -> bool {
         !self.unordered
     }

@@ -66,12 +66,12 @@ impl Resolved {
         self.base == self.access
     }
 
-    /// Whether a path that ends at `ty` ends at an object of this access.
+    /// Returns whether a path that ends at `ty` ends at an object of this access.
     pub(super) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
         ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
     }
 
-    /// Whether a known size leaves the base type on every path, the shortest
+    /// Returns whether a known size leaves the base type on every path, the shortest
     /// included: then the tag does not describe the access.
     pub(super) fn leaves(&self, types: &Types) -> bool {
         let base = types.get(self.base);

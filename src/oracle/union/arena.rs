@@ -25,7 +25,7 @@ impl PathArena {
         PathArena { steps: Vec::new(), asked }
     }
 
-    /// Whether somebody asks for the steps.
+    /// Returns whether somebody asks for the steps.
     pub(super) fn is_asked(&self) -> bool {
         self.asked
     }

@@ -19,7 +19,7 @@ pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<
     let of_path = |path: &Denoted| Pattern {
         start,
         len,
-        // What reaches to the end from one element has all behind it.
+        // An access that reaches to the end from one element has all behind it.
         strides: if access.size == Some(Size::Unknown) { Vec::new() } else { path.strides.clone() },
     };
     paths.iter().filter(|_| len != 0).map(of_path).collect()
@@ -37,7 +37,7 @@ pub(super) fn inside(
     let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
     for (number, whole) in uncut(types, access, paths).into_iter().enumerate() {
         let before = bytes.len();
-        // How far the first element may move and keep to the base.
+        // The distance that the first element may move and stay inside the base.
         match end - whole.start - whole.len {
             _ if end >= UNBOUNDED => bytes.push(whole),
             room => cut(whole, room, &mut bytes, budget)?,

@@ -43,7 +43,7 @@ pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     }
 }
 
-/// Whether a tag with a cursor accesses no byte beside its scalar.
+/// Returns whether a tag with a cursor accesses no byte beside its scalar.
 pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     match access.size {
         None => true,
@@ -77,7 +77,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 
-/// Whether the clear walk of an access comes to an object of another.
+/// Returns whether the clear walk of an access comes to an object of another.
 pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
     let (mut ty, mut rest) = (access.base, access.offset);
     while ty != access.access || rest != 0 {

@@ -19,7 +19,7 @@ use crate::oracle::limits::{Budget, Exhausted, KEPT, STEPS};
 use crate::oracle::rule::{Decision, Meeting};
 use crate::oracle::types::{Stride, Types, elements, slot_of};
 
-/// What a tag denotes: at least one path.
+/// The paths that a tag denotes: at least one.
 #[derive(Clone, Debug)]
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
@@ -64,14 +64,14 @@ impl Denotation {
 /// bytes one clear walk leads.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
 
-/// Where two accesses meet, and the path p to there.
+/// The place where two accesses meet, and the path p to there.
 type Seen = (Link, Witness);
 
 /// The definition, on the types that a graph holds.
 #[derive(Clone, Copy)]
 pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
-    /// Whether somebody asks for the paths.
+    /// True if somebody asks for the paths.
     pub(super) explained: bool,
 }
 
@@ -109,7 +109,7 @@ impl UnionDefinition<'_> {
             found.unwrap_or(Clause::Limit.into())
         };
         let mut decision = overlap(false);
-        // What shares no byte by any path shares none by fewer.
+        // Accesses that share no byte by any path share none by fewer.
         if strict && decision.is_may() {
             let counted = overlap(true);
             decision = match decision.clause {
@@ -327,7 +327,7 @@ fn byte_range(pattern: &Pattern) -> ByteRange {
 
 fn array(&Stride { step, last }: &Stride) -> Elements {
     let count = last + 1;
-    // Of an array without end, some elements may have been cut.
+    // Some elements of an array without end may have been cut.
     let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
     Elements {
         stride: u64::try_from(step).unwrap_or(u64::MAX),

@@ -26,14 +26,14 @@ pub(super) struct Object {
     pub(super) strides: Vec<Stride>,
 }
 
-/// Where q leaves the way of p.
+/// The place where q leaves the way of p.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Left {
     pub(super) object: Object,
     pub(super) by: Leaving,
 }
 
-/// How q leaves the way of p at an object.
+/// The way in which q leaves the way of p at an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Leaving {
     /// q ends there.
@@ -45,12 +45,12 @@ pub(super) enum Leaving {
     Element { shift: u64 },
 }
 
-/// What rule `union-strict` asks of a path.
+/// The demands of rule `union-strict` on a path.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked {
-    /// What the path ends at, from which q may go on.
+    /// The object at which the path ends, from which q may go on.
     pub(super) end: Object,
-    /// Where q left the path's way before, and the path up to there.
+    /// The place where q left the path's way before, and the path up to there.
     pub(super) left: Option<(Left, Link)>,
 }
 
@@ -112,7 +112,7 @@ struct Search<'w> {
     types: &'w Types,
     access: &'w Resolved,
     tracked: Option<&'w Resolved>,
-    /// Whether the offset leaves element indices out.
+    /// True if the offset leaves element indices out.
     folded: bool,
     arena: &'w mut PathArena,
 }
@@ -136,7 +136,7 @@ impl Search<'_> {
                 if place.left.is_none()
                     && let Some(b) = self.tracked.filter(|b| b.has_object(types, ty))
                 {
-                    // Where q ends it is seen as an object of b.
+                    // The end of q is seen as an object of b.
                     let left = self.leave(b.base, &place, &way, Leaving::End);
                     let way = Way { left: way.link, ..way.clone() };
                     self.step(ty, &left, &way, &mut pending, budget)?;
@@ -185,7 +185,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether q may leave the way of p where no bytes are shared, and come to bytes of p: those
+    /// Returns whether q may leave the way of p where no bytes are shared, and come to bytes of p: those
     /// that leave their field or element, or to which an object of b reaches from its own.
     fn may_part(&self) -> bool {
         let (types, access) = (self.types, self.access);
@@ -195,7 +195,7 @@ impl Search<'_> {
         self.tracked.is_some() && !access.size.and_then(Size::bytes).is_some_and(keeps)
     }
 
-    /// Whether an object of b may lie in another field that shares no byte with one.
+    /// Returns whether an object of b may lie in another field that shares no byte with one.
     fn others_hold(
         &self,
         ty: TypeIndex,
@@ -420,7 +420,7 @@ pub(super) fn others(
     })
 }
 
-/// Whether two ranges share no byte.
+/// Returns whether two ranges share no byte.
 fn are_apart(a: &Range<u128>, b: &Range<u128>) -> bool {
     a.start.max(b.start) >= a.end.min(b.end)
 }

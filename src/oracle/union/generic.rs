@@ -60,7 +60,7 @@ pub(super) fn most_generic(
     })
 }
 
-/// Whether a whole tag of the type is well formed.
+/// Returns whether a whole tag of the type is well formed.
 fn is_taggable(types: &Types, ty: TypeIndex) -> bool {
     let ty = types.get(ty);
     match ty.format {
@@ -70,7 +70,7 @@ fn is_taggable(types: &Types, ty: TypeIndex) -> bool {
     }
 }
 
-/// Whether each type inside `base` that may be accessed has `upper` among
+/// Returns whether each type inside `base` that may be accessed has `upper` among
 /// its ancestors or, in the old format, somewhere below it: an old
 /// aggregate has no parent, but a path that ends at it goes on.
 fn covers_all(types: &Types, upper: TypeIndex, base: TypeIndex) -> bool {

@@ -18,17 +18,17 @@ use crate::oracle::types::{Field, TypeIndex, Types};
 use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
 
-/// Which types contain an object of an access, found out as far as it is asked.
+/// The types that contain an object of an access, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Containing {
-    /// Whether a type contains one, or is one.
+    /// True if a type contains one, or is one.
     contains: HashMap<TypeIndex, bool>,
     /// The farthest that one lies below a type, in bytes of collapsed offset.
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
 impl Containing {
-    /// Whether a type contains an object of `b`, or is one.
+    /// Returns whether a type contains an object of `b`, or is one.
     pub(super) fn contains(
         &mut self,
         types: &Types,
@@ -78,7 +78,7 @@ impl Containing {
             let inside = types.fields(ty).iter().map(|field| field.ty);
             below.extend(inside.filter(|ty| !self.farthest.contains_key(ty)));
         }
-        // What a type contains has a lower rank.
+        // A type inside another has a lower rank.
         below.sort_unstable_by_key(|&ty| types.get(ty).rank);
         for ty in below {
             let inside = types.fields(ty).iter().filter_map(|field| {
@@ -96,7 +96,7 @@ impl Containing {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Point {
     ty: TypeIndex,
-    /// What remains of the tag's offset.
+    /// The rest of the tag's offset.
     rest: u64,
     /// Its number in [`Denoted`]; 0 on a walk.
     number: u32,
@@ -108,7 +108,7 @@ struct Point {
 pub(super) struct Denoted {
     places: Box<[(TypeIndex, u64, Range<u32>)]>,
     ways: Box<[(u32, u32)]>,
-    /// What lies in the members of overlapping aggregates that not every path takes.
+    /// The types inside the members of overlapping aggregates that not every path takes.
     beside: TypeSet,
 }
 
@@ -147,7 +147,7 @@ impl Denoted {
                 }
             }
         }
-        // Those from which the end is reached, found backwards.
+        // The places from which the end is reached, found backwards.
         let mut alive = HashSet::default();
         open.extend(found.contains_key(&end).then_some(end));
         while let Some(place) = open.pop() {
@@ -248,7 +248,7 @@ fn finish(
     link
 }
 
-/// Whether two accesses may alias of which the second's base lies in the first's or is it, if that
+/// Returns whether two accesses may alias of which the second's base lies in the first's or is it, if that
 /// shows while each goes on in one way: side by side from one place, or as soon as the first
 /// passes a member that is an object of the second. Most pairs are decided by this.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
@@ -294,7 +294,7 @@ pub(super) struct Paths {
     pub(super) r: Link,
 }
 
-/// What the search found.
+/// The result of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
     /// The paths never part, or part where slots meet.
@@ -316,7 +316,7 @@ pub(super) struct Search<'s> {
     b: Side<'s>,
     strict: bool,
     objects: Containing,
-    /// Where p, and q or r, have come to without having parted, the last apart from those
+    /// The place where p, and q or r, have come to without having parted, the last apart from those
     /// before: most searches have one place at a time, and allocate nothing.
     last: Option<(Pair, Paths)>,
     open: Vec<(Pair, Paths)>,
@@ -491,7 +491,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// How far from the start of a type an object of b may lie, where that
+    /// Returns the greatest distance from the start of a type to an object of b, where that
     /// counts: where an access is known to be larger than its slot.
     fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
         let (a, b) = (self.a.0, self.b.0);
@@ -501,7 +501,7 @@ impl<'s> Search<'s> {
         Ok(self.objects.farthest(self.types, ty, &b, budget)?.unwrap_or(0))
     }
 
-    /// Whether the slots of two fields of `ty` meet. Each field comes with
+    /// Returns whether the slots of two fields of `ty` meet. Each field comes with
     /// where its access starts, in bytes from the start of `ty`.
     fn slots_meet(&self, ty: TypeIndex, ours: (&Field, u128), theirs: (&Field, u128)) -> bool {
         if self.types.get(ty).overlapping {

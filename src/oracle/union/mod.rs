@@ -77,22 +77,22 @@ use crate::graph::{Format, Graph, Tag, TagId};
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
-    /// What is known of each tag that is not regular.
+    /// The facts about each tag that is not regular.
     others: Vec<Other>,
-    /// How large an access by each tag may be that only touches the scalar to which a
+    /// The greatest size of an access by each tag that only touches the scalar to which a
     /// clear walk leads; 0 where there is none.
     rooms: Vec<u32>,
 }
 
-/// What is known of a tag that is neither regular nor rejected.
+/// The facts about a tag that is neither regular nor rejected.
 #[derive(Clone, Debug)]
 struct Other {
     own: Resolved,
-    /// Whether the tag's own size leaves the base type.
+    /// True if the tag's own size leaves the base type.
     leaves: bool,
     /// The cursor of a tag that only its size keeps from being regular.
     cursor: Option<u32>,
-    /// What it denotes, when that was asked for: `None` if no path, or if the search
+    /// The paths that it denotes, once that was asked for: `None` if there is no path, or if the search
     /// has reached its limit.
     denotation: OnceLock<Option<Denotation>>,
 }
@@ -117,7 +117,7 @@ impl Union {
         }
     }
 
-    /// What a tag denotes that is neither regular nor rejected.
+    /// Returns the paths that a tag denotes that is neither regular nor rejected.
     fn denotation(
         &self,
         index: &Index,
@@ -140,7 +140,7 @@ impl Union {
         known.get_or_init(find).as_ref()
     }
 
-    /// What an access denotes that is not of a regular tag; or why nothing is known.
+    /// Returns the paths of an access whose tag is not regular; or the reason why none is known.
     fn paths(
         &self,
         index: &Index,
@@ -180,7 +180,7 @@ impl Union {
         }
     }
 
-    /// Where an access starts, of a tag that is not rejected.
+    /// Returns the place where an access starts, of a tag that is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
         let tag = access.tag?.index;
         let (root, base, offset, own) = match index.role(tag) {
@@ -200,11 +200,11 @@ impl Union {
     }
 }
 
-/// Where an access starts.
+/// The place where an access starts.
 struct Start {
     root: u32,
     base: TypeIndex,
-    /// Whether it leaves its base type.
+    /// True if it leaves its base type.
     leaves: bool,
 }
 

@@ -10,7 +10,7 @@ use super::traversal::{Pending, Way};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 
-/// Where a pair of accesses meets, or two bytes that were found apart.
+/// The place where a pair of accesses meets, or two bytes that were found apart.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
     /// Numbers of the bytes in the lists that are compared.
@@ -29,7 +29,7 @@ pub(super) struct Objects<'o> {
     pub(super) r: &'o [Pattern],
     /// and where they begin and end.
     pub(super) of_r: Option<(u128, u128)>,
-    /// Whether an object of b was seen.
+    /// True if an object of b was seen.
     pub(super) related: bool,
     /// The first pair of bytes that was compared and found apart.
     pub(super) apart: Option<Witness>,

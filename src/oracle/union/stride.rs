@@ -1,4 +1,4 @@
-//! Whether two strided byte patterns share a byte, by arithmetic.
+//! Finds out whether two strided byte patterns share a byte, by arithmetic.
 //!
 //! A [`Pattern`] is an interval repeated at the strides of the arrays around
 //! it. Patterns `a` and `b` share a byte iff the distance between two of their
@@ -21,7 +21,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Where the last of the bytes ends.
+    /// Returns the place where the last of the bytes ends.
     pub(crate) fn end(&self) -> u128 {
         self.start + self.len + span(&self.strides)
     }
@@ -38,7 +38,7 @@ pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
     }
 }
 
-/// Whether each displacement by `less` is one by `more`; both ascend.
+/// Returns whether each displacement by `less` is one by `more`; both ascend.
 pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     less.iter().all(|stride| {
         more.binary_search_by_key(&stride.step, |s| s.step)
@@ -67,7 +67,7 @@ pub(crate) fn cut(
             into.push(Pattern { start: start + at, len, strides: inner.to_vec() });
             continue;
         };
-        // So many of the widest elements keep to the type, with all inside them.
+        // This many of the widest elements stay inside the type, with all inside them.
         let uncut =
             room.checked_sub(span(smaller)).map_or(0, |room| (room / step + 1).min(last + 1));
         if uncut > 0 {
@@ -138,10 +138,10 @@ fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
     Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 }
 }
 
-/// Which elements to try first.
+/// The elements to try first.
 #[derive(Clone, Copy)]
 enum Order {
-    /// Those of the widest step, which leave few of the other widest steps to
+    /// The elements of the widest step, which leave few of the other widest steps to
     /// try: best for arrays in arrays.
     Widest,
     /// The fewest.

@@ -1,4 +1,4 @@
-//! What the traversals of the types have in common.
+//! The common part of all traversals of the types.
 //!
 //! A traversal visits a type only after everything that contains it, so that
 //! whatever arrives at one place by different paths is merged before it goes
@@ -16,7 +16,7 @@ pub(super) struct Way {
     /// The arrays that it crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// Where it left the way of another path, if that is tracked.
+    /// The place where it left the way of another path, if that is tracked.
     pub(super) left: Link,
 }
 

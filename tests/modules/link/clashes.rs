@@ -38,7 +38,7 @@ impl Pair {
         Pair { linked, tags }
     }
 
-    /// What is said of the pair, as `tests/fixtures/link.txt` says it.
+    /// Returns the sentence about the pair, as `tests/fixtures/link.txt` has it.
     fn said(&self) -> String {
         let mut out = String::new();
         for clash in self.linked.clashes() {
@@ -82,7 +82,7 @@ fn pairs_are_linked_as_written_down() {
     });
 }
 
-/// Of several modules that have a body, the first by name is told.
+/// The first by name of several modules that have a body is told.
 #[test]
 fn a_body_is_the_first_modules() {
     let with = |member| {
@@ -154,7 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// What goes through nothing that clashes is apart from what goes through too much
+/// An access that goes through nothing that clashes is apart from one that goes through too much
 /// to tell.
 #[test]
 fn through_nothing_and_through_anything() {

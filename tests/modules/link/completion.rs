@@ -24,9 +24,9 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// The bodies that a name may have in a world.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// Whether a name has both bodies, in it or below it. No module leaves it opaque then.
+    /// True if a name has both bodies, in it or below it. No module leaves it opaque then.
     varied: Vec<bool>,
-    /// Whether modules give a body only to structs whose elements they have bodies for.
+    /// True if modules give a body only to structs whose elements they have bodies for.
     sized: bool,
 }
 
@@ -143,7 +143,7 @@ impl Module {
     }
 }
 
-/// What a linker makes of some modules' types.
+/// A linker's result for some modules' types.
 struct Theirs {
     context: Context,
     /// The type of each global.

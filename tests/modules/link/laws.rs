@@ -293,7 +293,7 @@ fn merged_types_are_canonical() {
     assert!(several > 300 && completed > 100, "{several} {completed}");
 }
 
-/// What becomes of opaque structs, in both orders of the modules, and by parts.
+/// The fate of opaque structs, in both orders of the modules, and by parts.
 #[test]
 fn opaque_structs_are_completed() {
     cases::check("types/merged.txt", |_, texts| {

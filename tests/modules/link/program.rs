@@ -134,7 +134,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // What LLVM keeps silently. Each of these has a body in either Lua.
+    // The names that LLVM keeps silently. Each of these has a body in either Lua.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()

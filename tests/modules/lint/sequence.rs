@@ -8,7 +8,7 @@ use tbaa_tests::cases;
 /// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
 const TAGS: &str = include_str!("../../fixtures/lint/sequence.ll");
 
-/// How many findings of one lint there are in a function, with only these lints on.
+/// Returns the number of findings that of one lint there are in a function, with only these lints on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
     let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();

@@ -13,7 +13,7 @@ type Member = (usize, u64, u64);
 /// `long`.
 type Access = (usize, usize, u64, u64);
 
-/// How many pairs of accesses are told, where there is one struct of these members.
+/// Returns the number of pairs that of accesses are told, where there is one struct of these members.
 fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
     let mut graph = Graph::new();
     let root = graph.builder().root("R").unwrap();

@@ -1,4 +1,4 @@
-//! Which tags the tables of rule `llvm` take.
+//! The tags that the tables of rule `llvm` take.
 
 use pretty_assertions::assert_eq;
 use tbaa::explain::Clause;

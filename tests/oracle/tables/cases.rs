@@ -136,7 +136,7 @@ fn a_crowded_struct_lies_inside_others() {
     }
 }
 
-/// What a change added before it panicked is not lost.
+/// A node that a change added before it panicked is not lost.
 #[test]
 fn a_change_that_panics_is_taken_note_of() {
     for rules in AliasRule::ALL {
@@ -304,7 +304,7 @@ fn many_regular_tags_under_two_roots() {
     }
 }
 
-/// What is said of a tag alone, and of a tag of another graph.
+/// The answers on a tag alone, and on a tag of another graph.
 #[test]
 fn constant_and_foreign_tags() {
     let mut graph = Graph::new();

@@ -38,7 +38,7 @@ fn a_populated_graph_put_in_place_of_another_is_read_anew() {
             };
             for (format, other) in [(Format::Old, Format::New), (Format::New, Format::Old)] {
                 let mut oracle = Oracle::new(graph(format, seed), rules);
-                // What is remembered of the old graph must be forgotten.
+                // The answers that are remembered of the old graph must be forgotten.
                 let _ = answers(&oracle);
                 oracle.update(|old| *old = graph(other, seed + 1000));
                 let fresh = Oracle::new(oracle.graph(), rules);
@@ -114,7 +114,7 @@ fn accesses_of_any_size_are_told_apart() {
     let members: Vec<TagId> =
         (0..64).map(|member| b.access_tag(s, int, 4 * member, 4).unwrap()).collect();
     let mut holders = Vec::new();
-    // Of the first ones the second int, of the others the first.
+    // The first ones have the second int, the others the first.
     for number in 0..2_200 {
         let holder = b.sized_type(root, 256, format!("H{number}"), &[at(s, 0, 256)]).unwrap();
         let offset = if number < 1_100 { 4 } else { 0 };

@@ -89,7 +89,7 @@ fn a_whole_access_of_no_bytes_covers() {
         // Types without size, of which one holds a member nonetheless.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
-        // What lies beside them: at most `3 * far` bytes away, which may exceed 2^64.
+        // The objects beside them: at most `3 * far` bytes away, which may exceed 2^64.
         let mut beside = char;
         for level in 0..3 {
             beside = u.aggregate(&format!("far {level}"), char, 0, &[(beside, far, 1)]);

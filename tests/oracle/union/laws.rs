@@ -130,7 +130,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
     assert!(some > 1_000 && none > 1_000, "one-sided test: {some} {none}");
 }
 
-/// Where no fields overlap and all accesses are to scalars, the rules agree.
+/// Returns the place where no fields overlap and all accesses are to scalars, the rules agree.
 #[test]
 fn without_overlap_the_rules_are_one() {
     let (mut no, mut all) = (0, 0);
@@ -160,7 +160,7 @@ fn without_overlap_the_rules_are_one() {
     assert!(no > all / 20, "one-sided test: {no} of {all}");
 }
 
-/// How often LLVM's rule, on tags that its verifier accepts, answers `NoAlias`
+/// Returns the number of times that LLVM's rule, on tags that its verifier accepts, answers `NoAlias`
 /// though bytes are shared.
 #[test]
 fn llvm_misses_shared_bytes_in_size_aware_graphs() {
@@ -228,7 +228,7 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     if tags.len() < denoted.len() || tags.is_empty() {
         return None;
     }
-    // Of elements that would leave the base type the bytes up to its end count, unless all do.
+    // The bytes of elements up to the base type's end count, unless all elements leave it.
     let known = !matches!(tag.size, 0 | u64::MAX);
     let leaves = |tag: &universe::Tag| known && tag.offset.saturating_add(tag.size) > end;
     if tags.iter().any(|tag| !leaves(tag)) {

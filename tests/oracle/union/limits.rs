@@ -13,7 +13,7 @@ fn clause(world: &World, rules: AliasRule, a: usize, b: usize) -> Clause {
     oracle.explain(world.tags[a], world.tags[b]).clause
 }
 
-/// Of members at one offset only those count that may lead to the access: the
+/// Only those members at one offset count that may lead to the access: the
 /// steps of a search would be gone before the last.
 #[test]
 fn a_union_of_many_members() {
@@ -130,7 +130,7 @@ fn doubling_structs() {
     }
 }
 
-/// Whether fields at will lead to an offset is the subset-sum problem.
+/// Returns whether fields at will lead to an offset is the subset-sum problem.
 #[test]
 fn subset_sum_gives_up_soundly() {
     for (sized, rules) in [(true, AliasRule::Union), (false, AliasRule::UnionStrict)] {

@@ -76,7 +76,7 @@ pub(crate) struct Access {
     /// In C, from an object of the record on.
     pub(crate) lvalue: String,
     pub(crate) what: What,
-    /// Whether `offsetof` takes it.
+    /// True if `offsetof` takes it.
     pub(crate) has_offset: bool,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Code, Diagnostic};
 
-/// How many findings are kept. A hostile input may have a finding for every few bytes, or
+/// The number of findings that are kept. A hostile input may have a finding for every few bytes, or
 /// for every pair of bytes.
 ///
 /// ```
@@ -14,9 +14,9 @@ use super::{Code, Diagnostic};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FindingLimits {
-    /// Of one code.
+    /// The most findings of one code.
     pub by_code: usize,
-    /// Of all codes together.
+    /// The most findings of all codes together.
     pub in_all: usize,
 }
 
@@ -36,9 +36,9 @@ impl Default for FindingLimits {
 pub struct LeftOut {
     /// The code.
     pub code: Code,
-    /// How many findings were left out.
+    /// The number of findings that were left out.
     pub count: usize,
-    /// Whether the search ended before the end of the input, so that there may be more.
+    /// True if the search ended before the end of the input, so that there may be more.
     pub at_least: bool,
 }
 
@@ -57,7 +57,7 @@ impl Findings {
         Findings { limits, ..Findings::default() }
     }
 
-    /// Whether one more finding is kept. If not, the finding is counted, and needs no
+    /// Returns whether one more finding is kept. If not, the finding is counted, and needs no
     /// message.
     pub(crate) fn admits(&mut self, code: Code) -> bool {
         let full = self.is_full(code);
@@ -67,7 +67,7 @@ impl Findings {
         !full
     }
 
-    /// Whether a further finding would be left out.
+    /// Returns whether a further finding would be left out.
     pub(crate) fn is_full(&self, code: Code) -> bool {
         let of_code = self.by_code.get(&code).copied().unwrap_or(0);
         self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code

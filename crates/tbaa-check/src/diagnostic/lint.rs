@@ -62,7 +62,7 @@ lints! {
     WidthMismatch: WARNING, "an access not as wide as its tag's type";
     /// One pointer is accessed under tags that exclude each other.
     PointerUnderTwoTags: WARNING, "one pointer accessed under tags that exclude each other";
-    /// What is stored under one tag is read under another that excludes it.
+    /// A value stored under one tag is read under another that excludes it.
     ReadUnderOtherTag: ERROR, "a value stored under one tag and read under another";
     /// Rule `llvm` says `NoAlias` where rule `union` says `MayAlias`.
     UnionMiscompiled: WARNING, "union members that LLVM takes for apart";

@@ -1,4 +1,4 @@
-//! What [`verify`](crate::verify) and [`lint`](crate::lint) report.
+//! The reports of [`verify`](crate::verify) and [`lint`](crate::lint).
 
 mod findings;
 mod lint;
@@ -11,7 +11,7 @@ pub use findings::{FindingLimits, Findings, LeftOut};
 pub use lint::Lint;
 pub use tbaa::wellformed::{Level, Rule};
 
-/// What a finding is about: a rule of the verifier, `TBAA001` to `TBAA099`, or
+/// The subject of a finding: a rule of the verifier, `TBAA001` to `TBAA099`, or
 /// a lint, from `TBAA101` on. A code never changes its meaning.
 ///
 /// ```
@@ -140,19 +140,19 @@ pub struct Label {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What it is about.
+    /// The rule or the lint.
     pub code: Code,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// What is wrong, in one line.
+    /// The mistake, in one line.
     pub message: String,
-    /// Where; `None` for a graph that was not read from a text.
+    /// The place; `None` for a graph that was not read from a text.
     pub primary: Option<Label>,
     /// Other places that are involved.
     pub secondary: Vec<Label>,
-    /// What it causes, and LLVM's own message.
+    /// The consequences, and LLVM's own message.
     pub notes: Vec<String>,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -172,7 +172,7 @@ impl Diagnostic {
         self.help = Some(help.into());
     }
 
-    /// Where the finding stands in an order by place.
+    /// Returns the place where the finding stands in an order by place.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
     }

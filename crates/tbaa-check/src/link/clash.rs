@@ -25,17 +25,17 @@ pub struct LinkedType {
     pub ty: TypeId,
     /// The module that has it; of several, the first by name.
     pub module: String,
-    /// Of a scalar, the indices of all modules that have it, sorted.
+    /// The indices of all modules that have it, sorted, if it is a scalar.
     scalar_of: Vec<u32>,
 }
 
-/// Whether two bodies of one name may be meant for one type. Two scalars of one
+/// Returns whether two bodies of one name may be meant for one type. Two scalars of one
 /// module are not: that module's front end tells them apart by their parents.
 fn may_be_one(a: &[u32], b: &[u32]) -> bool {
     !a.iter().any(|module| b.binary_search(module).is_ok())
 }
 
-/// Whether one module has all bodies, as scalars.
+/// Returns whether one module has all bodies, as scalars.
 fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     let has_all =
         |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
@@ -86,10 +86,10 @@ enum Through {
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
-    /// Of each tag the number of what it goes through; 0 is nothing.
+    /// For each tag the number of what it goes through; 0 is nothing.
     of_tag: Vec<u32>,
     through: Vec<Through>,
-    /// Of each scalar among the bodies the modules that have it.
+    /// For each scalar among the bodies the modules that have it.
     scalars: HashMap<TypeId, Vec<u32>>,
 }
 
@@ -148,7 +148,7 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
-    /// Whether two sorted lists have different bodies of one clash.
+    /// Returns whether two sorted lists have different bodies of one clash.
     fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
         let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
         let mut others = b.chunk_by(of_clash).peekable();
@@ -209,7 +209,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
     Through::These(found)
 }
 
-/// What part of a type an access is to.
+/// The part of a type that is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Whole,

@@ -18,7 +18,7 @@ pub(super) enum Op {
     Node(u32),
 }
 
-/// What makes a node one of its own, whatever its operands.
+/// The identity of a node that is one of its own, whatever its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Origin {
@@ -39,14 +39,14 @@ pub(super) const TAG: u8 = 1;
 pub(super) const COPY: u8 = 2;
 pub(super) const TYPE: u8 = 4;
 
-/// What modules say of a node; what two summaries say is joined.
+/// The modules' statements about a node; those of two summaries are joined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Facts {
     pub(super) roles: u8,
     /// Index of the first module by name that has the node.
     pub(super) module: u32,
-    /// Of a scalar the indices of all modules that have it, sorted.
+    /// The indices of all modules that have it, sorted, if it is a scalar.
     pub(super) scalar_of: Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ pub struct Summary {
     pub(super) nodes: Vec<(Key, Facts)>,
 }
 
-/// Where the nodes of something that was linked are in the result.
+/// The place where the nodes of something that was linked are in the result.
 #[derive(Clone, Debug, Default)]
 pub struct NodeMap {
     to: Vec<Option<u32>>,
@@ -212,7 +212,7 @@ impl Summary {
     }
 }
 
-/// Whether a node is more than its content: distinct, or a root without a name.
+/// Returns whether a node is more than its content: distinct, or a root without a name.
 fn is_own(graph: &Graph, id: NodeId) -> bool {
     let ty = graph.type_of(id).map(|ty| graph.ty(ty));
     let is_root = ty.is_some_and(|ty| ty.kind() == TypeKind::Root && ty.name().is_none());

@@ -32,7 +32,7 @@ pub(super) fn faults(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         if size.is_none() {
             report(Rule::CopySize, at + encoding::COPY_SIZE);
         }
-        // What else a tag must be, `check` knows.
+        // The other rules of a tag are known to `check`.
         if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {
             report(Rule::CopyTag, at + encoding::COPY_TAG);
         }

@@ -71,7 +71,7 @@ pub fn verify(module: &Module<'_>, options: impl Into<Options>) -> Findings {
     repair::run(module, |subject| run(subject, options))
 }
 
-/// As [`verify`], for a graph that was not read from a text.
+/// Like [`verify`], for a graph that was not read from a text.
 #[must_use]
 pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
     run(&Subject::of_graph(graph), options.into())
@@ -94,7 +94,7 @@ fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
     found
 }
 
-/// What LLVM cannot read in the nodes of the text. Its reader ends at the first of these, and
+/// Finds the nodes of the text that LLVM cannot read. Its reader ends at the first of these, and
 /// takes nothing of the module.
 fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
     let Some(module) = subject.module else { return };
@@ -130,7 +130,7 @@ fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
     });
 }
 
-/// Where tags are used.
+/// The place where tags are used.
 struct Uses<'a> {
     /// The first instruction that a tag is attached to, and how many there are.
     attached: HashMap<TagId, (&'a Instruction, usize)>,
@@ -450,7 +450,7 @@ fn report(rule: Rule, message: String) -> Diagnostic {
     Diagnostic::new(Code::Rule(rule), rule.level(), message)
 }
 
-/// What LLVM says when the rule is broken, if it says anything.
+/// Returns LLVM's message when the rule is broken, if it has one.
 fn llvm_note(rule: Rule) -> Option<String> {
     let message = rule.llvm_message();
     (!message.is_empty()).then(|| format!("LLVM says: {message}"))

@@ -1,4 +1,4 @@
-//! What is said of a tag that breaks a rule.
+//! The messages about a tag that breaks a rule.
 
 use super::Rule;
 use crate::diagnostic::{Code, Diagnostic, Label};
@@ -14,7 +14,7 @@ const SHOWN: usize = 6;
 /// Types that are looked at above one.
 const STEPS: usize = 1000;
 
-/// What is said of a broken rule.
+/// The message about a broken rule.
 #[derive(Default)]
 struct Words {
     message: String,
@@ -95,7 +95,7 @@ impl Rejected<'_> {
         self.subject.graph.operand(self.node, operand).and_then(Operand::node)
     }
 
-    /// What is said of a rule about the tag's own operands.
+    /// Returns the message about a rule of the tag's own operands.
     fn operands(&self, rule: Rule) -> Option<Words> {
         let (name, flag) = (&self.name, TagParts::immutable_position(self.format));
         let (message, help, words) = match rule {
@@ -153,7 +153,7 @@ impl Rejected<'_> {
         Some(Words { message, help: help.into(), ..words })
     }
 
-    /// What is said of a rule about the tag's path.
+    /// Returns the message about a rule of the tag's path.
     fn on_path(&self, rule: Rule, at: NodeId) -> Option<Words> {
         let Rejected { subject, ref name, .. } = *self;
         let of = |node: Option<NodeId>| match node {

@@ -36,7 +36,7 @@ pub(crate) struct Check {
     pub(crate) format: FindingFormat,
 }
 
-/// What came of one or all specs.
+/// The results for one or all specs.
 #[derive(Default)]
 struct Count {
     specs: u64,

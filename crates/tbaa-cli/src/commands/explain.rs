@@ -138,7 +138,7 @@ fn one(
     writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
     let names = input.names();
     for (side, (asked, found)) in [("a", a), ("b", b)] {
-        // What was asked for may be a path, which is no tag's name. A malformed
+        // The name that was asked for may be a path, which is no tag's name. A malformed
         // tag means nothing.
         let name = match (&input.content, found.tag) {
             (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),

@@ -1,4 +1,4 @@
-//! What `check`, `verify` and `lint` print.
+//! The output of `check`, `verify` and `lint`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(crate) enum FindingFormat {
     Sarif,
 }
 
-/// What was found in one input.
+/// The findings in one input.
 pub(super) struct Findings {
     pub(super) input: Input,
     pub(super) found: tbaa_check::Findings,
@@ -51,7 +51,7 @@ impl Placed<'_> {
 }
 
 impl Findings {
-    /// What clang made of C or C++ is shown at the lines of the program, where debug
+    /// Returns the findings at the lines of the program, if clang compiled the input and debug
     /// information has them all.
     fn placed(&self) -> Placed<'_> {
         let input = &self.input;
@@ -100,7 +100,7 @@ fn in_source<'f>(
     Some((index, Cow::Owned(finding)))
 }
 
-/// What `--limit` asks for.
+/// Returns the limits that `--limit` asks for.
 pub(super) fn limits(by_code: usize) -> FindingLimits {
     FindingLimits { by_code, in_all: by_code.saturating_mul(10) }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Instrument {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
-    /// Where to write the module; by default standard output.
+    /// The file to write the module to; by default standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Write what was not checked to this file, as JSON.

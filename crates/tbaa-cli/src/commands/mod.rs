@@ -182,7 +182,7 @@ fn for_each_input(
     Ok(unusable)
 }
 
-/// How many answers are held and printed.
+/// The number of answers that are held and printed.
 #[derive(clap::Args)]
 pub(crate) struct AnswersLimit {
     /// The most answers of one matrix, one for each pair of its tags.

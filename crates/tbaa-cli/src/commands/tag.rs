@@ -27,7 +27,7 @@ pub(crate) struct Tag {
     pub(crate) input: InputArg,
     #[command(flatten)]
     pub(crate) tagging: Tagging,
-    /// Where to write the module; by default standard output.
+    /// The file to write the module to; by default standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

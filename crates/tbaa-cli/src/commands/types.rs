@@ -184,7 +184,7 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a type is an opaque struct.
+/// Returns whether a type is an opaque struct.
 pub(super) fn is_opaque(context: &Context, ty: Type) -> bool {
     matches!(context.kind(ty), TypeKind::Identified { body: None, .. })
 }

@@ -1,4 +1,4 @@
-//! Why two accesses may or may not alias, in words: who met whom, and where.
+//! The reason why two accesses may or may not alias, in words: who met whom, and where.
 
 use tbaa::explain::{AccessPath, Clause, Explanation};
 use tbaa::{Format, Graph, Size, Tag, TypeId};
@@ -65,7 +65,7 @@ pub(super) fn in_words(
     lines
 }
 
-/// Why an access is tagged as `char`, or not at all, as far as its text tells.
+/// Returns the reason why an access is tagged as `char`, or not at all, as far as its text tells.
 fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
@@ -130,7 +130,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Where the walk of one tag comes to the base type of the other.
+    /// Returns the place where the walk of one tag comes to the base type of the other.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {

@@ -67,7 +67,7 @@ struct Way<'a> {
     mark: Mark,
     name: &'a str,
     places: Vec<WalkStep>,
-    /// Whether it comes there.
+    /// True if it comes there.
     meets: bool,
     /// Bytes accessed, where they are known.
     size: Option<u64>,
@@ -143,7 +143,7 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     fields.iter().map(|field| (*field, end(field))).collect()
 }
 
-/// Where a path ends: the starts of the objects there, and how far each reaches.
+/// The place where a path ends: the starts of the objects there, and how far each reaches.
 type Ends = Vec<(u64, Option<u64>)>;
 
 struct LaneBuilder<'a> {
@@ -151,7 +151,7 @@ struct LaneBuilder<'a> {
     names: &'a Names<'a>,
     graph: &'a Graph,
     drawing: Drawing,
-    /// Whether fields reach as far as the union rules have it.
+    /// True if fields reach as far as the union rules have it.
     reach: bool,
     /// The types and places of which the fields are drawn.
     drawn: Vec<(TypeId, Ends)>,

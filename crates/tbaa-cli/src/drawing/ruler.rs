@@ -11,7 +11,7 @@ pub(super) const COLUMNS: usize = 12;
 /// Offsets that begin a column, in ascending order.
 pub(super) struct Ruler {
     points: Vec<u64>,
-    /// Whether the column from each point on stands for several that are left
+    /// True if the column from each point on stands for several that are left
     /// out. The last point has one only if a span is without end.
     gaps: Vec<bool>,
     open: bool,
@@ -89,7 +89,7 @@ impl Ruler {
         (first + 1 == last).then_some(first)
     }
 
-    /// Whether a span is in a gap.
+    /// Returns whether a span is in a gap.
     pub(super) fn hides(&self, span: &Span) -> bool {
         self.only_column(span).is_some_and(|column| self.is_gap(column))
     }

@@ -40,7 +40,7 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Where each column begins, and where the last ends.
+/// Returns the place where each column begins, and where the last ends.
 fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
     let mut widths: Vec<usize> = (0..ruler.len())
         .map(|column| match ruler.bytes(column) {

@@ -1,4 +1,4 @@
-//! What Cranelift does with an access that has no region, and where a sequence point is needed.
+//! Cranelift's treatment of an access without a region, and the places where a sequence point is needed.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Opcode, types};
 use tbaa::Session;

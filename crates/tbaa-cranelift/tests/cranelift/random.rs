@@ -312,7 +312,7 @@ fn random_functions_run_alike_with_regions() {
         for (at, [with, no_points, own_regions]) in tagged.iter().enumerate() {
             let tags = &plain[at].1;
             assert_eq!(results[0][at], meant[at], "batch {batch}, {at}:\n{}", with.display());
-            // What is wrong is found.
+            // The check finds each wrong function.
             for (kind, func, count) in [(1, no_points, &mut bare), (2, own_regions, &mut own)] {
                 if results[kind][at] != meant[at] {
                     *count += 1;

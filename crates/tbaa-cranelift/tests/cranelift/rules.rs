@@ -1,4 +1,4 @@
-//! What the check finds, and how it says so.
+//! The findings of the check, and their texts.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::declare::{Declarations, Record, Target};

@@ -14,7 +14,7 @@ use tbaa_cranelift::{Regions, Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, build, meant, result};
 
-/// What front ends tell of the bump pointer.
+/// The regions that front ends give to the bump pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     /// No region for the load, another field's for the store: as in 46.0.

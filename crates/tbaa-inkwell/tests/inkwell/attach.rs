@@ -1,4 +1,4 @@
-//! What instructions get, and what comes of it.
+//! The nodes on instructions, and LLVM's answers on them.
 
 use inkwell::AddressSpace;
 use inkwell::context::Context;
@@ -104,7 +104,7 @@ fn what_cannot_be_attached() {
     assert_eq!(error.to_string(), "the id was issued by another graph");
 }
 
-/// What LLVM was given is what is read back.
+/// The nodes that are read back are those that LLVM was given.
 #[test]
 fn round_trips() {
     let mut graph = Graph::new();

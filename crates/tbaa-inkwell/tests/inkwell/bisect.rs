@@ -104,7 +104,7 @@ fn the_environment_variable() {
     assert!(run("two").contains("TBAA_BISECT: \"two\" is no setting; give"));
 }
 
-/// What the test above starts.
+/// The program that the test above starts.
 #[test]
 #[ignore = "another test starts it"]
 fn child() {

@@ -1,4 +1,4 @@
-//! Which bytes an instruction touches, against those of its place: programs that went
+//! The bytes that an instruction touches, against those of its place: programs that went
 //! wrong, each right now or refused with what to do. All run as they are emitted and after
 //! `-O2`.
 
@@ -21,7 +21,7 @@ use crate::wrong::{force, helper, load_store_load, tagger};
 
 /// Forms of tags that LLVM reads without the plugin.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
-/// What eight bytes are that a `memset` has filled with 1.
+/// The value of eight bytes that a `memset` has filled with 1.
 const FILLED: u64 = 0x0101_0101_0101_0101;
 
 fn records() -> Declarations {
@@ -32,7 +32,7 @@ fn jit(form: TagForm) -> Jit {
     Jit::with_options(records(), JitOptions::new().form(form)).unwrap()
 }
 
-/// So many bytes, which LLVM does not know.
+/// A number of bytes that LLVM does not know.
 pub fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
     let bytes = code.context.i64_type().const_int(bytes, false);

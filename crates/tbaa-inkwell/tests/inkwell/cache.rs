@@ -63,7 +63,7 @@ fn another_process_goes_on() {
     };
     let context = Context::create();
     let (mut again, mut modules) = load(&context, &bytes).unwrap();
-    // What is declared is the same, and so is what was declared in other ways.
+    // The declared types are the same, in whichever way they were declared.
     for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
         let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
         assert_eq!(
@@ -76,13 +76,13 @@ fn another_process_goes_on() {
     again.define(Record::structure("Late").field("x", "int")).unwrap();
     again.place("Late.x").unwrap();
     assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 1);
-    // That of another JIT is not.
+    // The tag of another JIT is another.
     let context = Context::create();
     let mut other = Jit::new(runtime::types());
     let module = load(&context, &bytes).unwrap().1.remove(0);
     assert_eq!(loads_around(&context, &mut other, module), 2);
 
-    // What is cut or changed is refused; LLVM is not asked about it.
+    // A text that was cut or changed is refused; LLVM is not asked about it.
     for len in [0, 7, 8, 12, 100] {
         assert!(matches!(load(&context, &bytes[..len]), Err(CacheError::Damaged(_))), "{len}");
     }

@@ -13,7 +13,7 @@ use tbaa_lower::{Lowering, Options};
 
 use crate::support::{Code, TBAA, attach_planned};
 
-/// How an access is tagged.
+/// The way in which an access is tagged.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&mut Tagger<'ctx>, TagId, InstructionValue<'ctx>);
 
 /// The tag as it is, whatever LLVM makes of it.
@@ -60,7 +60,7 @@ fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
     run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }
 
-/// What is read back with the tags as they are, lowered, as scopes, and both.
+/// The values read back with the tags as they are, lowered, as scopes, and both.
 fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     let oracle = Oracle::new(graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().scopes());
@@ -111,7 +111,7 @@ fn a_struct_assigned_whole_and_a_field_read() {
     assert_eq!(refusal(&graph, whole), Reason::PartialStruct);
 }
 
-/// Why an instruction does not get a tag as it is.
+/// Returns the reason why an instruction does not get a tag as it is.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
@@ -175,7 +175,7 @@ fn tags_that_crash_llvm() {
     assert_eq!(output.status.code(), None, "{errors}");
 }
 
-/// What the test above starts.
+/// The program that the test above starts.
 #[test]
 #[ignore = "crashes, as LLVM does; another test starts it"]
 fn crash() {

@@ -99,7 +99,7 @@ fn helpers_meet_the_jit_in_one_tree() {
     }
 }
 
-/// What a helper changes is seen: the object is the same, through another
+/// A change by a helper is seen: the object is the same, through another
 /// pointer.
 #[test]
 fn helpers_change_what_they_change() {

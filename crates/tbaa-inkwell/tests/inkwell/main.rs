@@ -1,4 +1,4 @@
-//! What LLVM 22 makes of what is attached.
+//! LLVM 22's answers on the nodes that are attached.
 
 #![allow(unreachable_pub)]
 

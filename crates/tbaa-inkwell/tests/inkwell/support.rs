@@ -157,7 +157,7 @@ pub fn scratch(name: &str, content: &str) -> PathBuf {
     file
 }
 
-/// What LLVM answers on each pair of a load of `%lN` and a store of `N`, as
+/// LLVM's answer on each pair of a load of `%lN` and a store of `N`, as
 /// numbers and whether they may alias.
 pub fn answers(name: &str, text: &str) -> BTreeMap<(usize, usize), bool> {
     let file = scratch(name, text);

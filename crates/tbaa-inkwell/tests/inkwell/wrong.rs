@@ -36,7 +36,7 @@ pub fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: Instructi
     tagger.attach_nodes(nodes, to).unwrap();
 }
 
-/// What a program that `build` makes returns at `-O0` and at `-O2`, called with two
+/// The result of a program that `build` makes at `-O0` and at `-O2`, called with two
 /// pointers to one object.
 pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
     [false, true].map(|optimise| {
@@ -176,7 +176,7 @@ fn a_helper_whose_header_differs() {
          \"long long\" there, which LLVM would take for unrelated: declare the type that the \
          header has"
     );
-    // What a tag of clang's type alone does.
+    // The effect of a tag of clang's type alone.
     let step = jit.place("Proto.step").unwrap();
     let theirs = jit.place("*long long").unwrap();
     let wrong = load_store_load(&step, &|code, tagger| force(tagger, &theirs, store(code)));
@@ -246,7 +246,7 @@ fn an_access_wider_than_its_place() {
         );
         assert!(!instruction.has_metadata());
     }
-    // As many lanes as the processor has.
+    // A vector of as many lanes as the processor has.
     let lanes = context.i64_type().scalable_vec_type(2).const_zero();
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
     let error = tagger(&context).attach(value, store).unwrap_err().to_string();
@@ -403,7 +403,7 @@ fn an_allocator_touches_what_it_hands_out() {
             let more = code.builder.build_int_compare(IntPredicate::ULT, next, most, "").unwrap();
             code.builder.build_conditional_branch(more, body, exit).unwrap();
             code.builder.position_at_end(exit);
-            // What is in the object then.
+            // The bytes that are in the object then.
             let (bits, _) = code.load(code.parameter(1), 64, "");
             code.end(bits);
         })

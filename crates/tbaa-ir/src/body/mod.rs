@@ -69,7 +69,7 @@ pub struct Block<'t> {
 pub struct Inst {
     /// What it is.
     pub opcode: Opcode,
-    /// Whether it ends a block.
+    /// True if it ends a block.
     pub is_terminator: bool,
     /// The type that it accesses, allocates, converts to or counts in (a `getelementptr`); of
     /// others, the type of the result. `None` where the text's type cannot be read.
@@ -83,9 +83,9 @@ pub struct Inst {
     after: usize,
     /// Its index in [`Module::instructions`](crate::Module::instructions), if it is listed there.
     pub access: Option<usize>,
-    /// Whether it is listed there as volatile.
+    /// True if it is listed there as volatile.
     pub is_volatile: bool,
-    /// Whether it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
+    /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
     ///
     /// LLVM: `AnyMemIntrinsic`.
     pub is_transfer: bool,

@@ -464,7 +464,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Whether a word stands here that follows operands and is no type.
+    /// Returns whether a word stands here that follows operands and is no type.
     fn is_word_after_operands(&self, mut lexer: Lexer<'t>) -> bool {
         let word = lexer.word();
         matches!(
@@ -778,7 +778,7 @@ struct Operands {
     labels: Vec<u32>,
     /// How deep the constant expression is that they belong to.
     depth: usize,
-    /// Where the last of them ends.
+    /// The place where the last of them ends.
     end: usize,
 }
 
@@ -836,7 +836,7 @@ fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     Some(())
 }
 
-/// Whether an instruction whose result the text does not name has one, which then has a number.
+/// Returns whether an instruction whose result the text does not name has one, which then has a number.
 fn yields(opcode: Opcode, mut after: Lexer<'_>) -> bool {
     match opcode {
         Opcode::Store | Opcode::Fence | Opcode::Free | Opcode::Other => false,

@@ -56,11 +56,11 @@ pub struct Argument<'t> {
 /// What the text says of an `alloca` beside its operands.
 #[derive(Debug)]
 pub struct Alloca {
-    /// Where the number of its alignment stands, in bytes from the start of the text.
+    /// The place where the number of its alignment stands, in bytes from the start of the text.
     pub align: Option<Range<usize>>,
-    /// Whether it is `swifterror`.
+    /// True if it is `swifterror`.
     pub swift_error: bool,
-    /// Whether its address space is 0 and it is none of a call's arguments.
+    /// True if its address space is 0 and it is none of a call's arguments.
     pub plain: bool,
 }
 
@@ -228,7 +228,7 @@ pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
     }
 }
 
-/// Whether a line that begins no instruction is a debug record or an order of uses.
+/// Returns whether a line that begins no instruction is a debug record or an order of uses.
 pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
     match line.peek() {
         Some(b'#') => line.rest().get(1).is_some_and(u8::is_ascii_alphabetic),

@@ -1,4 +1,4 @@
-//! Whether clang tags accesses to declared types as these declarations do.
+//! Checks whether clang tags accesses to declared types as these declarations do.
 //!
 //! A dump of layouts is not all that tags follow from: attributes such as
 //! `may_alias` are not in it, nor is the name of `_Bool`, which depends on the
@@ -11,7 +11,7 @@ use tbaa::{BuildError, Graph, TagId};
 
 /// Members, those of members included, that are looked at in one record.
 const MEMBERS: usize = 1 << 12;
-/// How deep records may stand inside each other.
+/// The greatest depth of records inside each other.
 const DEPTH: usize = 64;
 
 /// One access to each member of each record, for clang to compile.
@@ -60,7 +60,7 @@ struct Line {
 struct TaggedMember {
     number: usize,
     path: String,
-    /// Whether clang may leave it without a tag.
+    /// True if clang may leave it without a tag.
     may_lack_tag: bool,
 }
 
@@ -70,7 +70,7 @@ struct TaggedMember {
 pub struct ClangDifference {
     /// The record.
     pub record: DeclId,
-    /// What differs, by the path of a member.
+    /// The difference, by the path of a member.
     pub reason: String,
 }
 
@@ -176,7 +176,7 @@ impl ClangAccesses {
                     continue;
                 }
             };
-            // What has no tag here may alias everything.
+            // An access without a tag here may alias everything.
             if let Some(own) = ours
                 && ours != theirs
                 && !theirs.is_some_and(|theirs| is_pointer_of_old(graph, own, theirs))
@@ -201,7 +201,7 @@ fn number(function: &[u8]) -> Option<usize> {
     std::str::from_utf8(name.strip_prefix(b"tbaa_access_")?).ok()?.parse().ok()
 }
 
-/// Whether two tags differ only in that a clang before 20 knows one type for all
+/// Returns whether two tags differ only in that a clang before 20 knows one type for all
 /// pointers.
 fn is_pointer_of_old(graph: &Graph, ours: TagId, theirs: TagId) -> bool {
     const ANY: Option<&[u8]> = Some(b"any pointer");
@@ -256,7 +256,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// What lies in a member, and, where that is a pointer, what it points to.
+    /// Adds the value of a member, and, if that is a pointer, the object that it points to.
     fn value(&mut self, ty: DeclId, mut c: String, mut path: String, depth: usize) {
         let (ty, lens) = self.types.array_parts(ty);
         for _ in lens {

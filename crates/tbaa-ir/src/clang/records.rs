@@ -5,10 +5,10 @@ use std::hash::{Hash, Hasher};
 use tbaa::declare::{Declarations, DeclareError, Member, MemberType, Record};
 use tbaa::parts::table::{IndexMap, IndexSet};
 
-/// How deep unnamed records may stand inside each other.
+/// The greatest depth of unnamed records inside each other.
 const DEPTH: usize = 32;
 
-/// How many unnamed records one named record may hold in all.
+/// The number of unnamed records that one named record may hold in all.
 const UNNAMED: usize = 1 << 12;
 
 /// The structs and unions of a C header, as clang lays them out.
@@ -82,7 +82,7 @@ struct Dumped<'t> {
     /// Empty for an unnamed one.
     name: &'t str,
     union: bool,
-    /// Whether clang calls another record the same, made by a macro in one place.
+    /// True if clang calls another record the same, made by a macro in one place.
     ambiguous: bool,
     members: Vec<Line<'t>>,
     size: u64,

@@ -7,7 +7,7 @@ use super::parse::{Names, Parser, checked};
 use tbaa::parts::table::IndexMap;
 use tbaa_types::{Context, Type, TypeError};
 
-/// What the names in one module's text stand for in a context.
+/// The types that the names in one module's text stand for in a context.
 ///
 /// The text's name of a struct and the context's differ where the context had
 /// a struct of that name already, or where the text has a number.
@@ -43,7 +43,7 @@ impl Definitions {
     }
 }
 
-/// What is known of a name while its text is read.
+/// The facts about a name while its text is read.
 #[derive(Default)]
 pub(super) struct Reading<'t> {
     types: IndexMap<Local<'t>, Entry>,
@@ -52,7 +52,7 @@ pub(super) struct Reading<'t> {
 struct Entry {
     ty: Type,
     defined: bool,
-    /// Where it is first used or defined.
+    /// The place where it is first used or defined.
     offset: usize,
 }
 

@@ -7,7 +7,7 @@ use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::{position, unescape};
 use tbaa_types::{Packing, TypeError};
 
-/// What is wrong with the text of a type.
+/// The kinds of mistakes in the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
@@ -33,7 +33,7 @@ pub enum ParseErrorKind {
 #[non_exhaustive]
 #[error("{line}:{column}: {kind}")]
 pub struct ParseError {
-    /// What is wrong.
+    /// The kind of mistake.
     pub kind: ParseErrorKind,
     /// Bytes from the start of the text.
     pub offset: usize,
@@ -164,7 +164,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// What a text calls a type.
+/// A text's name for a type.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Local<'t> {
     Name(std::borrow::Cow<'t, [u8]>),

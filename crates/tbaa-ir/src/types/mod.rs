@@ -76,7 +76,7 @@ pub trait ReadTypes {
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
 
-    /// As [`ReadTypes::read_definitions`], where the text holds more than definitions: each is given by its
+    /// Like [`ReadTypes::read_definitions`], where the text holds more than definitions: each is given by its
     /// name without `%` and quotes, and by where its body begins, in bytes from the start of the text.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeError};
 
-/// What a name in a text stands for.
+/// The types that the names in a text stand for.
 pub(super) trait Names<'t> {
     /// Returns the type of a name, or `None` if there is none.
     fn resolve(
@@ -33,7 +33,7 @@ impl<'t> Names<'t> for OwnNames {
     }
 }
 
-/// What a type stands in, while it is read.
+/// The type around another, while that is read.
 enum Frame {
     Array {
         len: u64,
@@ -60,7 +60,7 @@ enum Frame {
     },
 }
 
-/// What comes after a step.
+/// The step after a step.
 enum Next {
     /// A type begins here.
     Type,

@@ -1,4 +1,4 @@
-//! Which tags LLVM takes for what they say.
+//! The tags that LLVM takes for what they say.
 
 use std::fmt;
 
@@ -20,13 +20,13 @@ use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 /// tag's path.
 #[derive(Clone, Debug, Default)]
 pub struct TagCheck {
-    /// Of the graph that is known.
+    /// The stamp of the graph that is known.
     stamp: Option<u32>,
     verdicts: Verdicts,
     /// Positions of the fields of a type that share bytes with another, where
     /// there are any.
     shared: HashMap<NodeId, Box<[usize]>>,
-    /// Of structs accessed whole, the first type hidden.
+    /// The first type hidden in each struct that is accessed whole.
     hidden: HashMap<NodeId, Option<TypeId>>,
 }
 
@@ -38,13 +38,13 @@ const MOST_TYPES: usize = 1 << 14;
 pub struct TagCheckError {
     /// The tag.
     pub tag: TagId,
-    /// What LLVM does with it.
+    /// LLVM's treatment of it.
     pub reason: Reason,
     /// Base type, access type and offset, as they are called.
     operands: String,
 }
 
-/// What LLVM 22 does with a tag that it should not be given.
+/// LLVM 22's treatment of a tag that it should not be given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
@@ -140,7 +140,7 @@ impl TagCheck {
         }
     }
 
-    /// As [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
+    /// Like [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
     /// several objects one after the other, as clang has it of arrays.
     pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         let array = |size: u64, of: u64| of != 0 && size.is_multiple_of(of);
@@ -201,7 +201,7 @@ impl TagCheck {
         }
     }
 
-    /// Whether the field whose type is at `position` shares bytes with another.
+    /// Returns whether the field whose type is at `position` shares bytes with another.
     /// In the old format that is known only of fields at one offset.
     fn shares(&mut self, graph: &Graph, ty: TypeId, position: usize) -> bool {
         let known = self.shared.entry(ty.node()).or_insert_with(|| shared(graph, ty));

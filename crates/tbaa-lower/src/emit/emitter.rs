@@ -8,7 +8,7 @@ use tbaa::parts::TagParts;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 
-/// Why a node was not emitted. What was emitted before stays.
+/// The reason why a node was not emitted. What was emitted before stays.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError<E> {
@@ -74,14 +74,14 @@ pub struct Emitter<S: Sink> {
     recorded: HashMap<Recorded, S::Node>,
 }
 
-/// What was emitted of one graph.
+/// The nodes emitted of one graph.
 #[derive(Clone, Debug)]
 struct Emitted<N> {
     /// By node index.
     nodes: Vec<Slot<N>>,
     /// The tags that were checked and emitted, by tag index.
     tags: Vec<Option<N>>,
-    /// Of immutable tags, those that do not say so.
+    /// The tags that do not say so, for immutable tags.
     mutable: HashMap<TagId, N>,
     check: TagCheck,
 }

@@ -1,4 +1,4 @@
-//! What accesses are to get.
+//! The metadata that accesses are to get.
 
 use super::emitter::{EmitError, Emitter};
 use super::recorded::Recorded;
@@ -7,7 +7,7 @@ use crate::AccessClasses;
 use crate::scopes::ScopeNames;
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
 
-/// What a program's accesses become on LLVM's instructions: tags, of the
+/// The metadata of a program's accesses on LLVM's instructions: tags, of the
 /// program's graph or of another, and scopes.
 ///
 /// [`Jit`](super::Jit) has a plan of its own; this is for those who bring their
@@ -29,7 +29,7 @@ pub trait Plan {
     fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>>;
 }
 
-/// What a plan has for an access.
+/// A plan's answer for an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Planned {
     /// This tag, of the plan's graph.

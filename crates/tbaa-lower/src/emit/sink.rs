@@ -1,4 +1,4 @@
-//! What keeps metadata nodes.
+//! The keeper of metadata nodes.
 
 use tbaa::Int;
 
@@ -17,7 +17,7 @@ pub enum SinkOperand<'a, N> {
     Itself,
 }
 
-/// How a node is kept.
+/// The way in which a node is kept.
 ///
 /// LLVM: `Metadata::StorageType`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,14 +28,14 @@ pub enum Storage {
     Distinct,
 }
 
-/// What keeps metadata nodes.
+/// A keeper of metadata nodes.
 ///
 /// A sink should return the same node for equal operands of uniqued nodes, as
 /// LLVM does; [`Emitter`](super::Emitter) asks for each node of a graph once.
 pub trait Sink {
-    /// What names a node; cheap to clone.
+    /// The name of a node; cheap to clone.
     type Node: Clone;
-    /// Why a node cannot be made.
+    /// The reason why a node cannot be made.
     type Error;
 
     /// Makes a node. A node that is an operand of itself is always distinct.

@@ -1,9 +1,9 @@
-//! Which accesses get a tag, and why the others get none.
+//! The accesses that get a tag, and the reasons why the others get none.
 
 use tbaa_tag::{Options, tag};
 use tbaa_tests::cases;
 
-/// What the bodies of the cases use.
+/// The text around the bodies of the cases.
 const AROUND: &str = "target datalayout = \"e-i64:64\"
 %P = type { i32, float }
 %Q = type { i32, float, [4 x i32], %P, ptr }

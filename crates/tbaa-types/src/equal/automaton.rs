@@ -32,7 +32,7 @@ impl Label {
                 let name = canonical_name(context.name(ty).unwrap_or_default());
                 Label::Named(name.into(), packed, count)
             }
-            // What a struct is called, or that it has no name, does not count.
+            // A struct's name, or the lack of one, does not count.
             Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
             Symbol::Target { .. } => match context.kind(ty) {
                 TypeKind::Target { name, ints, .. } => {
@@ -45,7 +45,7 @@ impl Label {
     }
 }
 
-/// Whether a type is a struct with a body, which counts as one and the same
+/// Returns whether a type is a struct with a body, which counts as one and the same
 /// wherever it is used.
 fn has_identity(context: &Context, ty: Type) -> bool {
     matches!(context.symbol(ty), Symbol::Literal { .. } | Symbol::Identified { opaque: false, .. })
@@ -76,13 +76,13 @@ impl Building {
 }
 
 pub(super) struct Automaton {
-    /// Where the types of each context begin, by the context's stamp.
+    /// The place where the types of each context begin, by the context's stamp.
     pub(super) bases: HashMap<u32, usize>,
     /// The number of each node's label.
     pub(super) symbols: Vec<u32>,
-    /// Whether each node is a struct with a body.
+    /// True if each node is a struct with a body.
     pub(super) structs: Vec<bool>,
-    /// Where each node's edges end in `edges`; the next one's begin there.
+    /// The place where each node's edges end in `edges`; the next one's begin there.
     ends: Vec<usize>,
     pub(super) edges: Vec<u32>,
 }

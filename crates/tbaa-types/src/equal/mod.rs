@@ -66,7 +66,7 @@ pub enum Equality {
 /// class are always equal.
 #[derive(Clone, Debug)]
 pub struct TypeClasses {
-    /// Where the types of each context begin in `classes`.
+    /// The place where the types of each context begin in `classes`.
     bases: HashMap<u32, usize>,
     classes: Vec<u32>,
     count: usize,

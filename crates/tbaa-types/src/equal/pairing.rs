@@ -15,7 +15,7 @@ use super::automaton::Automaton;
 use super::refine::refine;
 use crate::table::{HashMap, HashSet, IndexSet};
 
-/// How much of an encoding is looked at before nodes are compared two by two.
+/// The number of symbols of an encoding that are compared before nodes are compared two by two.
 const PREFIX: usize = 64;
 /// Steps of all walks, for each node and edge: on types that people write,
 /// fewer than two are taken.
@@ -151,7 +151,7 @@ impl Pairing<'_> {
             if self.automaton.symbols[a as usize] != self.automaton.symbols[b as usize] {
                 return None;
             }
-            // What both types share pairs with itself, all of it.
+            // A part of both types pairs with itself, all of it.
             if a == b && !self.components.is_empty() {
                 selves.push(a);
                 continue;
@@ -173,7 +173,7 @@ impl Pairing<'_> {
         if self.consistent(&selves, &pairs) { Some(pairs) } else { None }
     }
 
-    /// Whether nothing that pairs with another node is also reached from a node
+    /// Returns whether nothing that pairs with another node is also reached from a node
     /// that pairs with itself.
     fn consistent(&mut self, selves: &[u32], pairs: &[(u32, u32)]) -> bool {
         if selves.is_empty() {

@@ -11,10 +11,10 @@ use super::automaton::Automaton;
 /// Blocks of nodes, each a range of `nodes`.
 struct Partition {
     nodes: Vec<u32>,
-    /// Where each node stands in `nodes`.
+    /// The place where each node stands in `nodes`.
     place: Vec<u32>,
     block: Vec<u32>,
-    /// Where each block begins, ends, and up to where its nodes are marked.
+    /// The place where each block begins, ends, and up to where its nodes are marked.
     ranges: Vec<(u32, u32, u32)>,
 }
 

@@ -9,7 +9,7 @@ use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 pub struct TypeSize {
     /// The size, or what it is a multiple of.
     pub min: u64,
-    /// Whether the size is a multiple that the machine knows (`vscale`).
+    /// True if the size is a multiple that the machine knows (`vscale`).
     pub scalable: bool,
 }
 
@@ -21,7 +21,7 @@ impl TypeSize {
     }
 }
 
-/// Why a type has no size, alignment or struct layout.
+/// The reason why a type has no size, alignment or struct layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -38,7 +38,7 @@ pub enum LayoutError {
     NotStruct,
 }
 
-/// Where the elements of a struct stand.
+/// The place where the elements of a struct stand.
 ///
 /// LLVM: `StructLayout`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -50,11 +50,11 @@ pub struct StructLayout {
     pub size: TypeSize,
     /// The alignment in bytes, apart from the layout's least for structs.
     pub align: u64,
-    /// Whether there is padding anywhere.
+    /// True if there is padding anywhere.
     pub padded: bool,
 }
 
-/// What is known of a type's size: in bits as such, in bytes in an array.
+/// The known size of a type: in bits by itself, in bytes in an array.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bits: u64,
@@ -76,7 +76,7 @@ pub struct Layouts<'a> {
     known: Vec<Option<Measured>>,
 }
 
-/// What a [`Layouts`] has measured, to go on with when the context has more types.
+/// The measurements of a [`Layouts`], to go on with when the context has more types.
 #[doc(hidden)]
 #[derive(Clone, Default, Debug)]
 pub struct Measures(Vec<Option<Measured>>);
@@ -88,7 +88,7 @@ impl DataLayout {
         self.layouts_after(context, Measures::default())
     }
 
-    /// As [`layouts`](Self::layouts), with what was measured before.
+    /// Like [`layouts`](Self::layouts), with what was measured before.
     #[doc(hidden)]
     #[must_use]
     pub fn layouts_after<'a>(
@@ -293,7 +293,7 @@ impl Layouts<'_> {
             },
             b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
-                // As many bytes as its registers have, eight at least in each.
+                // The bytes of all its registers, eight at least in each.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),

@@ -37,15 +37,15 @@ pub struct PointerSpec {
     pub preferred: u64,
     /// The width in bits of an index into an object.
     pub index_bits: u32,
-    /// Whether a pointer's bits may change while it stays the same pointer.
+    /// True if a pointer's bits may change while it stays the same pointer.
     pub unstable: bool,
-    /// Whether there is more to a pointer than its bits.
+    /// True if there is more to a pointer than its bits.
     pub external_state: bool,
     /// The name of the address space; empty if it has none.
     pub name: String,
 }
 
-/// What the alignment of function pointers depends on.
+/// The kinds of alignment of function pointers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FunctionPointerAlign {
@@ -55,7 +55,7 @@ pub enum FunctionPointerAlign {
     MultipleOfFunctionAlign,
 }
 
-/// How a target's symbols are mangled.
+/// The ways to mangle a target's symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Mangling {
@@ -75,7 +75,7 @@ pub enum Mangling {
     Xcoff,
 }
 
-/// What a target's data layout string says.
+/// The contents of a target's data layout string.
 ///
 /// ```
 /// use tbaa_types::{Context, DataLayout, Packing, TypeSize};
@@ -96,7 +96,7 @@ pub enum Mangling {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct DataLayout {
-    /// Whether the most significant byte comes first.
+    /// True if the most significant byte comes first.
     pub big_endian: bool,
     /// The address space of `alloca`.
     pub alloca_address_space: u32,
@@ -108,9 +108,9 @@ pub struct DataLayout {
     pub stack_align: Option<u64>,
     /// The ABI alignment of function pointers, in bytes.
     pub function_pointer_align: Option<u64>,
-    /// What that alignment depends on.
+    /// The kind of that alignment.
     pub function_pointer: FunctionPointerAlign,
-    /// How symbols are mangled.
+    /// The way in which symbols are mangled.
     pub mangling: Option<Mangling>,
     /// The widths in bits of the machine's own integers.
     pub native_ints: Vec<u32>,

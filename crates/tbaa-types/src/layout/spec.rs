@@ -5,19 +5,19 @@ use std::str::FromStr;
 
 use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, PrimitiveSpec};
 
-/// Why a data layout string cannot be read.
+/// The reason why a data layout string cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("`{}` at byte {offset} of the data layout: {reason}", .spec.chars().take(40).collect::<String>())]
 pub struct DataLayoutError {
     /// The specification that is wrong: `i64:33`.
     pub spec: String,
-    /// Where it stands: bytes from the start of the string.
+    /// The place where it stands: bytes from the start of the string.
     pub offset: usize,
     reason: &'static str,
 }
 
-/// What has a meaning only together with other specifications.
+/// The specifications that have a meaning only together with others.
 #[derive(Default)]
 struct Seen {
     non_integral: Vec<u32>,
@@ -51,7 +51,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // Where the string says nothing of it, it is like address space 0,
+            // An address space of which the string says nothing is like address space 0,
             // the name included.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
@@ -269,7 +269,7 @@ impl fmt::Display for DataLayout {
             }
         }
         for pointer in &self.pointers {
-            // What `ni` says alone.
+            // The contents of `ni` alone.
             let PointerSpec { address_space, unstable, .. } = *pointer;
             let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
             if *pointer != POINTER && !(unstable && *pointer == implied) {

@@ -64,14 +64,14 @@ pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
 const C_ONLY: &str =
     "#ifdef __cplusplus\n#error C++ is not read: declare its classes by hand\n#endif\n";
 
-/// What clang declares itself. No C text can name these structs, and none has
+/// The records that clang declares itself. No C text can name these structs, and none has
 /// attributes.
 const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
 
 /// A record that is left out, and why.
 type Refused = (String, String);
 
-/// What the dump of layouts leaves out.
+/// The facts that the dump of layouts leaves out.
 struct Asked {
     target: Target,
     name: String,
@@ -152,7 +152,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// What clang prints of the header with some lines behind it, each about the
+/// Returns clang's output on the header with some lines behind it, each about the
 /// record of a name, but for those that it does not accept: a struct within a
 /// function cannot be asked about. Returns these records too, with the reason.
 fn answer(
@@ -221,7 +221,7 @@ fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Outpu
     })
 }
 
-/// What clang says against an input.
+/// Returns clang's complaint about an input.
 fn rejected(args: &Declare, output: &Output) -> Failure {
     let said = String::from_utf8_lossy(&output.stderr);
     let said: Vec<&str> = said.lines().take(5).collect();

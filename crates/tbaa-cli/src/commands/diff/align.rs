@@ -1,4 +1,4 @@
-//! Which accesses of two builds are one: the longest common subsequence of what
+//! Pairs the accesses of two builds that are one: the longest common subsequence of what
 //! is known of them beside their tags.
 
 /// Accesses left over on both sides at most, beside those at the beginning and
@@ -22,7 +22,7 @@ pub(super) fn align<K: PartialEq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
 
 fn middle<K: PartialEq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
     let most = (a.len() + b.len()).min(EDITS);
-    // How far each diagonal `x - y` comes; `most + 1` is the middle one.
+    // The point to which each diagonal `x - y` comes; `most + 1` is the middle one.
     let (middle, mut far) = (most + 1, vec![0_usize; 2 * most + 3]);
     let mut steps: Vec<Vec<usize>> = Vec::new();
     for edits in 0..=most {

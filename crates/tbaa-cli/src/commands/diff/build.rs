@@ -10,7 +10,7 @@ use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
 
-/// What is known of an access beside its tag: what both builds must agree on.
+/// The facts about an access beside its tag, on which both builds must agree.
 pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 
 /// A load, store or other access; of a spec, a tag.
@@ -18,7 +18,7 @@ pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 pub(super) struct BuildAccess<'a> {
     pub(super) key: Key<'a>,
     pub(super) tag: Option<TagId>,
-    /// Whether it may write.
+    /// True if it may write.
     pub(super) writes: bool,
     instruction: Option<&'a Instruction>,
 }
@@ -77,12 +77,12 @@ impl<'a> Build<'a> {
         tags
     }
 
-    /// What a tag means.
+    /// Returns the meaning of a tag.
     pub(super) fn meaning(&self, tag: TagId) -> String {
         printable(self.names.tag(tag).as_bytes())
     }
 
-    /// Where an access stands: a line of the source, or else of the text.
+    /// Returns the place where an access stands: a line of the source, or else of the text.
     pub(super) fn place(&self, access: &BuildAccess<'_>) -> String {
         let Some(instruction) = access.instruction else {
             return printable(access.key.1);
@@ -97,7 +97,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// What an access does, and by which tag.
+    /// Returns an access and its tag in words.
     pub(super) fn words(&self, access: &BuildAccess<'_>) -> String {
         let what = match access.key.0 {
             Some(Opcode::Load) => "load",

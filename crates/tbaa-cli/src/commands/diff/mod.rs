@@ -108,7 +108,7 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
     Ok(if differs && !args.without_tags { Outcome::Found } else { Outcome::Fine })
 }
 
-/// How many of a list are shown.
+/// Returns how many rows of a list are shown.
 fn shown(limit: usize, len: usize) -> usize {
     if limit == 0 { len } else { limit.min(len) }
 }
@@ -164,7 +164,7 @@ impl Found {
         Ok(())
     }
 
-    /// What has no counterpart.
+    /// Returns the sentence about accesses without a counterpart.
     fn unmatched(&self) -> String {
         let Counts { functions_only_a, functions_only_b, accesses_only_a, accesses_only_b, .. } =
             &self.counts;
@@ -207,7 +207,7 @@ fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Re
             "  {word} {times}: {}, {}; {}, {}",
             first.place, first.a, second.place, second.a
         )?;
-        // What B makes of them, where it has tags.
+        // The tags of B follow, where it has any.
         if !args.without_tags && (first.a != first.b || second.a != second.b) {
             writeln!(out, "         in B: {}; {}", first.b, second.b)?;
         }

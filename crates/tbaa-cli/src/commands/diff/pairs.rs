@@ -71,7 +71,7 @@ pub(super) struct MatchedAccess {
 /// Accesses with one tag in A and one in B.
 #[derive(Default)]
 struct SameTags {
-    /// Those that write, and those that do not, by their place in the list of
+    /// The accesses that write, and those that do not, by their place in the list of
     /// matched accesses.
     writes: Vec<usize>,
     reads: Vec<usize>,

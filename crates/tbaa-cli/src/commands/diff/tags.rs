@@ -1,4 +1,4 @@
-//! Which tags two builds have in common, by what they say and not by their
+//! The tags that two builds have in common, by what they say and not by their
 //! numbers.
 
 use std::collections::{HashMap, HashSet};
@@ -94,7 +94,7 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags, Failure> {
     Ok(tags)
 }
 
-/// Whether a tag's root has no name, or the tag no root. Linking keeps such roots
+/// Returns whether a tag's root has no name, or the tag no root. Linking keeps such roots
 /// of two modules apart; in two builds of one program they are one.
 fn is_unnamed(side: &Build<'_>, tag: TagId) -> bool {
     let graph = side.input.graph();

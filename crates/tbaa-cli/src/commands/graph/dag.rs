@@ -69,14 +69,14 @@ pub(super) struct Row {
     pub(super) text: String,
     /// Elements of an array; without a number one without end.
     pub(super) array: Option<Option<u64>>,
-    /// Whether it shares bytes with another field.
+    /// True if it shares bytes with another field.
     pub(super) overlaps: bool,
     pub(super) marks: Bits,
 }
 
 pub(super) struct Arrow {
     pub(super) from: usize,
-    /// Of the row that it starts from; from the title if there is none.
+    /// The row that it starts from; the title if there is none.
     pub(super) row: Option<usize>,
     pub(super) to: usize,
     pub(super) parent: bool,
@@ -86,7 +86,7 @@ pub(super) struct Arrow {
 pub(super) struct Dag {
     pub(super) nodes: Vec<DrawnType>,
     pub(super) edges: Vec<Arrow>,
-    /// What is not drawn, for whoever looks.
+    /// A sentence about what is not drawn.
     pub(super) omitted: Option<String>,
 }
 
@@ -284,7 +284,7 @@ impl DagBuilder<'_> {
             matches!(self.graph.ty(field.ty).kind(), TypeKind::Scalar | TypeKind::Root)
         };
         let most = if self.small { ROWS.0 } else { ROWS.1 };
-        // What is marked stays, then what has fields of its own, then the first.
+        // Marked fields stay, then those with fields of their own, then the first.
         let mut shown: Vec<usize> = (0..all.len()).collect();
         shown.sort_by_key(|&at| (self.marks.field(ty, at) == 0, is_scalar(&all[at].0)));
         if !self.small {

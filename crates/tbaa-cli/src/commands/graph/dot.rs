@@ -77,7 +77,7 @@ fn edge(edge: &Arrow, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "];")
 }
 
-/// What kind of type it is, and its size.
+/// Returns the kind of a type, and its size.
 pub(super) fn note(node: &DrawnType) -> String {
     match (node.kind, node.size) {
         (DrawnKind::Scalars, _) => String::new(),

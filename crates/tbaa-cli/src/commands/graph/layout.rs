@@ -1,4 +1,4 @@
-//! Where the boxes of a picture stand: in layers from left to right, each as far
+//! Places the boxes of a picture in layers from left to right, each as far
 //! from the right as the longest way from it, and in each layer near what they
 //! are connected to. Aggregates stand left of scalars.
 //!
@@ -33,7 +33,7 @@ pub(super) struct Size {
     pub(super) left: bool,
 }
 
-/// Where the boxes stand.
+/// The place where the boxes stand.
 pub(super) struct Layout {
     /// Left and upper edge of each box.
     pub(super) places: Vec<(usize, usize)>,
@@ -67,7 +67,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     if found.width <= most {
         return found;
     }
-    // What nothing leads to or from comes last: it would widen a layer.
+    // A box without arrows comes last: it would widen a layer.
     let is_alone = |node: &mut usize| near[*node].is_empty() && !sizes[*node].left;
     let alone = layers[0].extract_if(.., is_alone).collect();
     layers.insert(0, alone);
@@ -79,7 +79,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
 /// within a cycle, those count that lead to a node with a length.
 fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     let mut length: Vec<Option<usize>> = vec![None; least.len()];
-    // What a component leads to comes before it.
+    // The components that a component leads to come before it.
     for node in kosaraju_scc(graph).into_iter().flatten() {
         let ways = graph.neighbors(node).filter_map(|to| length[to.index()]);
         length[node.index()] = ways.map(|way| way + 1).max().max(Some(least[node.index()]));
@@ -202,7 +202,7 @@ fn pull(
                 (sum / len).saturating_sub(sizes[node].height / 2)
             }
         };
-        // What comes after must fit in.
+        // The boxes after it must fit in.
         let last = (band.end + GAP_Y).saturating_sub(below);
         places[node].1 = wanted.min(last).max(free);
         free = places[node].1 + sizes[node].height + GAP_Y;

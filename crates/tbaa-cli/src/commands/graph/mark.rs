@@ -1,4 +1,4 @@
-//! Which types and steps a tag or a pair is about.
+//! The types and steps that a tag or a pair is about.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(super) type Bits = u8;
 pub(super) const A: Bits = 1;
 pub(super) const B: Bits = 2;
 
-/// What is highlighted.
+/// The highlighted types and steps.
 #[derive(Default)]
 pub(super) struct Marks {
     types: HashMap<TypeId, Bits>,
@@ -21,7 +21,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// What a tag denotes: under rule `llvm` the places that LLVM visits, under
+    /// Marks the places that a tag denotes: under rule `llvm` those that LLVM visits, under
     /// the others all paths.
     pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
@@ -51,7 +51,7 @@ impl Marks {
             self.add(&walk(graph, tag.base, tag.offset), bits);
         } else {
             self.add(&all_paths(graph, &tag), bits);
-            // What covers the access stands above it.
+            // The types that cover the access stand above it.
             self.add(&walk(graph, tag.access, 0), bits);
         }
     }

@@ -57,7 +57,7 @@ pub(crate) struct Graph {
     /// Draw only this type, the types of its fields, and the structs that it is a field of.
     #[arg(long, value_name = "TYPE")]
     around: Option<String>,
-    /// How many such steps from TYPE are drawn.
+    /// The number of such steps from TYPE that are drawn.
     #[arg(long, value_name = "STEPS", default_value_t = 1, requires = "around")]
     depth: usize,
     #[command(flatten)]

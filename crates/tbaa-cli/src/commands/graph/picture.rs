@@ -41,7 +41,7 @@ pub(super) fn write(
          markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"context-stroke\"/></marker></defs>\n\
          <g fill=\"none\" stroke=\"#9aa0a6\">"
     )?;
-    // What is marked is drawn last, over all others.
+    // Marked arrows are drawn last, over all others.
     for marked in [false, true] {
         for edge in dag.edges.iter().filter(|edge| (edge.marks != 0) == marked) {
             arrow(edge, &dag.nodes[edge.from], &sizes, &places, out)?;
@@ -54,7 +54,7 @@ pub(super) fn write(
     writeln!(out, "</g>\n</svg>")
 }
 
-/// How many columns a box of many types has. One with arrows leaves room for others beside it.
+/// Returns the number of columns that a box of many types has. One with arrows leaves room for others beside it.
 fn columns(node: &DrawnType) -> usize {
     let most = match node.kind {
         DrawnKind::Scalars => WIDTH / 3,

@@ -39,7 +39,7 @@ struct Line<'l> {
 struct Document<'l> {
     no_alias: u64,
     lost: u64,
-    /// Whether pairs were taken to alias for want of steps.
+    /// True if pairs were taken to alias for want of steps.
     unsearched: bool,
     domain: Option<String>,
     scopes: &'l [String],

@@ -158,7 +158,7 @@ pub(super) fn distinct_tags(instructions: &[Instruction]) -> usize {
     tags.len()
 }
 
-/// How many pairs of accesses functions have.
+/// Returns the number of pairs of accesses in functions.
 pub(super) fn count_pairs<'m>(functions: impl Iterator<Item = &'m [Instruction]>) -> u64 {
     let tagged = |all: &[Instruction]| all.iter().filter(|it| it.tag.is_some()).count() as u64;
     functions.map(tagged).map(|count| count * count.saturating_sub(1) / 2).sum()

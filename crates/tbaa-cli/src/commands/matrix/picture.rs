@@ -164,7 +164,7 @@ fn color(shade: usize) -> String {
 /// and else the types that the tags of a range access.
 struct Axis {
     labels: Vec<Label>,
-    /// Where the ranges stand, in pixels; none where each tag has a label.
+    /// The place where the ranges stand, in pixels; none where each tag has a label.
     ranges: Vec<Range<usize>>,
 }
 

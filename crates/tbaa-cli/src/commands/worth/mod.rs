@@ -37,7 +37,7 @@ pub(crate) struct Worth {
     /// What `opt` runs on the module.
     #[arg(long, value_name = "PIPELINE", default_value = "default<O2>")]
     passes: String,
-    /// How often LLVM may optimise the module. 0 measures only all tags together.
+    /// The number of times that LLVM may optimise the module. 0 measures only all tags together.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     runs: usize,
     /// Print at most this many pairs, functions and tags.

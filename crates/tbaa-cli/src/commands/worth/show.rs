@@ -389,7 +389,7 @@ fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
     tags.map(|(id, tag)| (key(&tag), names.place(id))).collect()
 }
 
-/// How many pairs of the module's tags LLVM answers NoAlias.
+/// Returns the number of pairs of the module's tags for which LLVM answers NoAlias.
 fn apart(input: &Input, module: &Module<'_>) -> u64 {
     let oracle = tbaa::Oracle::new(input.graph(), tbaa::AliasRule::Llvm);
     let tags = module.attached_tags();

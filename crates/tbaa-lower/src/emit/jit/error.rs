@@ -1,4 +1,4 @@
-//! Why a JIT does not get what it asks for.
+//! The reason why a JIT does not get what it asks for.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use super::TagForm;
 use crate::{FixError, LowerError, Why};
 use tbaa::declare::DeclareError;
 
-/// Why a JIT does not get what it asks for. What was given out before stays.
+/// The reason why a JIT does not get what it asks for. What was given out before stays.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JitError {
@@ -27,9 +27,9 @@ pub enum JitError {
     /// No tag stands for the access.
     #[error("`{path}`: {why}; leave its accesses without a tag")]
     NoTag {
-        /// What was asked for.
+        /// The path that was asked for.
         path: String,
-        /// Why.
+        /// The reason.
         why: Why,
     },
     /// The types' policy is not the one that the form of tags needs.

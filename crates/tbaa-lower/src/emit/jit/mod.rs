@@ -386,7 +386,7 @@ impl<T: Typed> Jit<T> {
         Ok(TaggedPlace { place, path: path.to_owned(), sized, nodes })
     }
 
-    /// What an access gets that was lowered.
+    /// Returns the nodes of an access that was lowered.
     fn tagged(&mut self, access: Access) -> Result<Tagged, JitError> {
         let graph = self.session.oracle().graph();
         if let (Some(lowering), Some(tag)) = (&self.tagging.lowering, access.tag)

@@ -1,10 +1,10 @@
-//! What a JIT is to do beside the usual.
+//! The options of a JIT.
 
 use crate::{AccessClasses, Options};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What LLVM gets for the accesses of a [`Jit`](super::Jit).
+/// The metadata that LLVM gets for the accesses of a [`Jit`](super::Jit).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -32,7 +32,7 @@ pub enum TagForm {
     Clang,
 }
 
-/// What a [`Jit`](super::Jit) is to do beside the usual.
+/// The options of a [`Jit`](super::Jit).
 ///
 /// ```
 /// use tbaa_lower::emit::{JitOptions, TagForm};
@@ -46,7 +46,7 @@ pub struct JitOptions {
     pub(super) lineage: Option<String>,
     pub(super) form: TagForm,
     pub(super) shared: Vec<String>,
-    /// How often the JIT was loaded: each time its classes get another domain.
+    /// The number of times that the JIT was loaded: each time its classes get another domain.
     pub(super) loaded: u32,
 }
 
@@ -98,7 +98,7 @@ impl JitOptions {
         (self.form == TagForm::Classes).then(|| AccessClasses::new(&domain()))
     }
 
-    /// Whether no tags are attached.
+    /// Returns whether no tags are attached.
     pub(super) fn scopes_alone(&self) -> bool {
         self.form == TagForm::Scopes
     }

@@ -1,4 +1,4 @@
-//! What is given out: it borrows nothing, and any thread may have it.
+//! The nodes that are given out: they borrow nothing, and any thread may have them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::super::recorded::Recorded;
 use tbaa::declare::Place;
 use tbaa::{AccessKind, Size};
 
-/// What an access and a call get: nodes that are in no LLVM context yet.
+/// The nodes of an access and of a call, which are in no LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Tagged {
     pub(super) access: Attachments<Recorded>,
@@ -30,7 +30,7 @@ impl Tagged {
     }
 }
 
-/// Where a path leads, with what an access there gets.
+/// The place where a path leads, with what an access there gets.
 ///
 /// It borrows nothing, and any thread may have it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -140,9 +140,9 @@ pub enum MisuseError {
     Wider {
         /// The place.
         path: String,
-        /// How many bytes it accesses.
+        /// The number of bytes that it accesses.
         size: Size,
-        /// How many bytes the place has.
+        /// The number of bytes that the place has.
         room: Size,
     },
     /// It stores to memory that is immutable: LLVM moves loads of it over stores.
@@ -183,7 +183,7 @@ impl fmt::Display for MisuseError {
 
 impl std::error::Error for MisuseError {}
 
-/// What a call gets that accesses some memory and no other.
+/// The nodes of a call that accesses some memory and no other.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TaggedCall(pub(super) Attachments<Recorded>);
 

@@ -23,7 +23,7 @@ pub struct SavedJit<'j> {
     lowering: Option<Saved<'j>>,
 }
 
-/// Why a JIT cannot be saved, or loaded again.
+/// The reason why a JIT cannot be saved, or loaded again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -33,10 +33,10 @@ pub enum SaveError {
          can say; declare them again in the other process, and lower under a new lineage"
     )]
     Types,
-    /// What was saved was written by another version of this library.
+    /// The saved JIT was written by another version of this library.
     #[error("a saved JIT of version {0}, and this library reads {VERSION}: begin anew")]
     Version(u32),
-    /// What was saved was changed since, or cut.
+    /// The saved JIT was changed since, or cut.
     #[error("a saved JIT that is damaged ({0}): begin anew")]
     Damaged(String),
     /// The tags cannot be used.
@@ -64,7 +64,7 @@ impl Jit {
             write_all_declarations("jit", session.types(), session.tagged().policy())
         };
         let types = text(&self.session).ok_or(SaveError::Types)?;
-        // What is read again must be what is here.
+        // The types that are read again must be those that are here.
         let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), AliasRule::Union));
         if text(&again).as_ref() != Some(&types) {
             return Err(SaveError::Types);

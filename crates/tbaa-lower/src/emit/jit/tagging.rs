@@ -1,4 +1,4 @@
-//! What a JIT keeps of tags, and who keeps its types.
+//! A JIT's tags, and the keeper of its types.
 
 use super::super::emitter::Emitter;
 use super::super::lowered::Lowered;
@@ -11,7 +11,7 @@ use crate::{Shared, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use tbaa::{Graph, Oracle, Session, Tag, TagId};
 
-/// What keeps declared types, their graph and its oracle: a [`Session`], or what
+/// A keeper of declared types, their graph and its oracle: a [`Session`], or the one that
 /// an interface for another language has in its place.
 pub trait Typed {
     /// Returns the types under their policy.
@@ -38,7 +38,7 @@ impl Typed for Session {
     }
 }
 
-/// What a [`Jit`](super::Jit) is beside what keeps its types: the tags that stock LLVM gets
+/// A [`Jit`](super::Jit) without the keeper of its types: the tags that stock LLVM gets
 /// for them, which are lowered when they are asked for. Who cannot leave the types with the
 /// JIT takes this out of it and puts it back with the same types.
 #[derive(Debug)]
