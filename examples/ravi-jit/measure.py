@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Runs Ravi's programs under each kind of tags and prints the tables of docs/ravi.md.
+
+    measure.py CHECKOUT [--rounds N] [--variants A,B,...] [PROGRAM...]
+
+CHECKOUT is a Ravi that port.py has ported and CMake has built in its folder `build`. Each round runs every
+program once under each kind, one after the other, so that what else the machine does meets all kinds alike. The
+tables have medians of the rounds, as ratios to Ravi's own tags. What a program prints must be the same under all."""
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+VARIANTS = ["own", "none", "clang", "lowered", "scalars", "best"]
+# Name: the file, in Ravi's tests/performance or beside this script, its arguments, and what of its text is replaced:
+# sizes that take long, and what prints addresses.
+PROGRAMS = {
+    "nbody": ("nbody.ravi", ["1000000"]),
+    "fannkuchen.ravi": ("fannkuchen.ravi", ["10"]),
+    "fannkuchen": ("fannkuchen.lua", ["9"]),
+    "matmul1_ravi": ("matmul1_ravi.lua", ["600"]),
+    "matmul1": ("matmul1.lua", ["300"]),
+    "mandel1.ravi": ("mandel1.ravi", [], ("4000", "1600")),
+    "sieve.ravi": ("sieve.ravi", [], ("100000", "8000")),
+    "sieve": ("sieve.lua", [], ("100000", "4000")),
+    "pisum.ravi": ("pisum.ravi", [], ("ravi.dumplua(pisum)", "")),
+    "pisum": ("pisum.lua", []),
+    "nsievebits": ("nsievebits.lua", ["6"]),
+    "binarytrees": ("binarytrees.lua", ["13"]),
+    "tableaccess": ("tableaccess.lua", []),
+    "gaussian2": ("../extra/gaussian2.lua", []),
+    "md5": ("md5test.lua", []),
+}
+
+
+def run(ravi, program, variant):
+    """Runs a program once: its report, with the processor time in nanoseconds, and what it printed."""
+    file, arguments, *shorter = PROGRAMS[program]
+    folder = HERE if (HERE / file).is_file() else ravi / "tests/performance"
+    text = (folder / file).read_text()
+    with tempfile.NamedTemporaryFile() as report, tempfile.NamedTemporaryFile("w", suffix=file[-5:]) as script:
+        for long, short in shorter:
+            text = text.replace(long, short)
+        script.write(text)
+        script.flush()
+        environment = dict(os.environ, RAVI_TBAA=variant, RAVI_TBAA_REPORT=report.name)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([ravi / "build/ravi", "-e", "ravi.auto(true, 1)", script.name, *arguments], cwd=folder,
+                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode != 0:
+            sys.exit(f"{program}, {variant}: exit status {done.returncode}\n{done.stderr}")
+        result = json.loads(report.read())
+    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    result["run"] = seconds * 1e9 - result["compile"]
+    # Programs print how long they took.
+    printed = "\n".join(line for line in done.stdout.splitlines() if not re.search(r"\btime\b|taken|ns/char|^[\d.e-]+$", line))
+    return result, printed
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |")
+    print()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ravi", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--variants", default=",".join(VARIANTS), type=lambda text: text.split(","))
+    parser.add_argument("programs", nargs="*", default=list(PROGRAMS))
+    asked = parser.parse_intermixed_args()
+    ravi, variants = asked.ravi.resolve(), asked.variants
+    if unknown := [name for name in asked.programs if name not in PROGRAMS]:
+        sys.exit(f"no program {unknown[0]}: {', '.join(PROGRAMS)}")
+
+    results, printed = {}, {}
+    for number in range(asked.rounds):
+        for program in asked.programs:
+            for variant in variants:
+                result, text = run(ravi, program, variant)
+                results.setdefault((program, variant), []).append(result)
+                if printed.setdefault(program, text) != text:
+                    sys.exit(f"{program}: tags `{variant}` change what it prints:\n{printed[program]}\n---\n{text}")
+        print(f"round {number + 1} of {asked.rounds}", file=sys.stderr)
+
+    def median(program, variant, key):
+        return statistics.median(result[key] for result in results[program, variant])
+
+    rows = []
+    for program in asked.programs:
+        row = [program, results[program, variants[0]][0]["emitted"][0]]
+        for variant in variants:
+            base, loads = results[program, variant][0]["left"]
+            row.append(f"{base}/{loads}")
+        rows.append(row)
+    print("Loads of the stack base left / all loads left:\n")
+    table(["", "emitted", *variants], rows)
+
+    others = [variant for variant in variants if variant != "own"]
+    if len(others) == len(variants):
+        return
+    ratios = {variant: [] for variant in others}
+    rows = []
+    for program in asked.programs:
+        own = median(program, "own", "run")
+        row = [program, f"{own / 1e9:.2f}"]
+        for variant in others:
+            ratio = median(program, variant, "run") / own
+            row.append(f"{ratio:.2f}")
+            if program != "md5":  # it runs for a fixed time
+                ratios[variant].append(ratio)
+        if program != "md5":
+            rows.append(row)
+    rows.append(["geometric mean", ""] + [f"{math.exp(statistics.fmean(map(math.log, ratios[variant]))):.2f}" for variant in others])
+    print("Processor time without compiling, by that of Ravi's own tags:\n")
+    table(["", "own, s", *others], rows)
+
+    def total(variant, key):
+        """The sum over the programs of the fastest round."""
+        return sum(min(result[key] for result in results[program, variant]) for program in asked.programs)
+
+    rows = []
+    for what, key in [("IR generation", "generate"), ("compiling as a whole", "compile")]:
+        own = total("own", key)
+        rows.append([what, f"{own / 1e6:.1f}"] + [f"{total(variant, key) / own:.2f}" for variant in others])
+    print("Compile time, the fastest of the rounds, summed over the programs:\n")
+    table(["", "own, ms", *others], rows)
+
+
+main()
