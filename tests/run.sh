@@ -11,8 +11,6 @@ install() {
     packages="clang-22 llvm-22 llvm-22-dev libc6-dev"
     # For the programs in C and C++ that use libtbaa; clang takes the C++ library of `g++`.
     packages="$packages gcc g++ make cmake pkgconf valgrind libc6-dbg libclang-rt-22-dev"
-    # What the example in Lua is compared with.
-    packages="$packages lua5.4"
     missing=
     for package in $packages; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
@@ -31,7 +29,7 @@ install() {
 linking=
 if [ "${1:-}" = --without-llvm ]; then
     shift
-    linking="--exclude tbaa-inkwell --exclude tbaa-lua-jit"
+    linking="--exclude tbaa-inkwell"
 else
     install
     # A build that found no LLVM is remembered by llvm-sys until this is another.

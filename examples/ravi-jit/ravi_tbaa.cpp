@@ -112,6 +112,10 @@ struct Tbaa::Types {
                 must(tbaa::call(context, call.touched, {}, called.back()));
             }
         must(tagger.make(llvm));
+        // Nodes are made when they are first used, or here, as Ravi makes its own.
+        tbaa_attachments nodes;
+        for (const tbaa_tagged &place : places)
+            must(tbaa_emit_tagged(tagger.get(), &place, TBAA_INSTRUCTION_KIND_LOAD, 0, &nodes));
     }
 };
 

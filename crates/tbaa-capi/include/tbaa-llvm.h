@@ -1,7 +1,7 @@
 /* libtbaa's nodes in an LLVM context, through llvm-c.
  *
  * All is inline, so that libtbaa links no LLVM: include this where llvm-c is
- * linked, of LLVM 9 or later. In C++, llvm::wrap gives what llvm-c wants.
+ * linked, of LLVM 14 or later. In C++, llvm::wrap gives what llvm-c wants.
  *
  *     tbaa_sink sink = tbaa_llvm_sink(context);
  *     tbaa_emitter_new(&sink, &emitter);
@@ -14,6 +14,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tbaa.h>
@@ -55,19 +56,26 @@ static inline bool tbaa_llvm_operand(LLVMContextRef context, const tbaa_operand 
 
 /* Makes a distinct node, for which llvm-c has no function: a node becomes
  * distinct when an operand of it is replaced by the node itself. The first
- * operand is that for a while. */
+ * operand is that for a while, which LLVM before 16 cannot change back: NULL then.
+ * The nodes that libtbaa makes have themselves there. */
 static inline LLVMMetadataRef tbaa_llvm_distinct(LLVMContextRef context,
                                                  const tbaa_operand *operands,
                                                  LLVMMetadataRef *nodes, size_t count) {
-    LLVMMetadataRef first = nodes[0], made;
-    LLVMMetadataRef temporary = LLVMTemporaryMDNode(context, NULL, 0);
+    LLVMMetadataRef first = nodes[0], made, temporary;
+    if (operands[0].kind != TBAA_OPERAND_KIND_ITSELF && LLVM_VERSION_MAJOR < 16)
+        return NULL;
+    temporary = LLVMTemporaryMDNode(context, NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || operands[i].kind == TBAA_OPERAND_KIND_ITSELF)
             nodes[i] = temporary;
     made = LLVMMDNodeInContext2(context, nodes, count);
     LLVMMetadataReplaceAllUsesWith(temporary, made); /* and deletes it */
+#if LLVM_VERSION_MAJOR >= 16
     if (operands[0].kind != TBAA_OPERAND_KIND_ITSELF)
         LLVMReplaceMDNodeOperandWith(LLVMMetadataAsValue(context, made), 0, first);
+#else
+    (void)first;
+#endif
     return made;
 }
 
@@ -108,22 +116,29 @@ static inline tbaa_sink tbaa_llvm_sink(LLVMContextRef context) {
     return sink;
 }
 
+/* Metadata kinds that have the same number in each LLVM context, since LLVM 3.5. */
+enum {
+    TBAA_LLVM_TBAA = 1,
+    TBAA_LLVM_TBAA_STRUCT = 5,
+    TBAA_LLVM_ALIAS_SCOPE = 7,
+    TBAA_LLVM_NOALIAS = 8
+};
+
 /* Attaches one node, unless it is NULL. */
-static inline void tbaa_llvm_attach_kind(LLVMValueRef instruction, const char *kind, void *node) {
-    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+static inline void tbaa_llvm_attach_kind(LLVMValueRef instruction, unsigned kind, void *node) {
     if (node != NULL)
-        LLVMSetMetadata(instruction,
-                        LLVMGetMDKindIDInContext(context, kind, (unsigned)strlen(kind)),
-                        LLVMMetadataAsValue(context, (LLVMMetadataRef)node));
+        LLVMSetMetadata(instruction, kind,
+                        LLVMMetadataAsValue(LLVMGetTypeContext(LLVMTypeOf(instruction)),
+                                            (LLVMMetadataRef)node));
 }
 
 /* Attaches all that an access, a call or a copy is to get. What it has of other
  * kinds it keeps. */
 static inline void tbaa_llvm_attach(LLVMValueRef instruction, const tbaa_attachments *nodes) {
-    tbaa_llvm_attach_kind(instruction, "tbaa", nodes->tag);
-    tbaa_llvm_attach_kind(instruction, "tbaa.struct", nodes->tbaa_struct);
-    tbaa_llvm_attach_kind(instruction, "alias.scope", nodes->alias_scope);
-    tbaa_llvm_attach_kind(instruction, "noalias", nodes->noalias);
+    tbaa_llvm_attach_kind(instruction, TBAA_LLVM_TBAA, nodes->tag);
+    tbaa_llvm_attach_kind(instruction, TBAA_LLVM_TBAA_STRUCT, nodes->tbaa_struct);
+    tbaa_llvm_attach_kind(instruction, TBAA_LLVM_ALIAS_SCOPE, nodes->alias_scope);
+    tbaa_llvm_attach_kind(instruction, TBAA_LLVM_NOALIAS, nodes->noalias);
 }
 
 /* Types that stand inside each other deeper than this are taken to vary in size. */
@@ -135,7 +150,9 @@ static inline bool tbaa_llvm_varies(LLVMTypeRef type, unsigned depth) {
         return true;
     switch (LLVMGetTypeKind(type)) {
     case LLVMScalableVectorTypeKind:
+#if LLVM_VERSION_MAJOR >= 16
     case LLVMTargetExtTypeKind:
+#endif
         return true;
     case LLVMArrayTypeKind:
         return tbaa_llvm_varies(LLVMGetElementType(type), depth + 1);
@@ -237,7 +254,8 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     tbaa_attachments nodes;
     tbaa_status status;
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
-    static const char *const names[] = {"tbaa", "tbaa.struct", "alias.scope", "noalias"};
+    static const unsigned kinds[] = {TBAA_LLVM_TBAA, TBAA_LLVM_TBAA_STRUCT, TBAA_LLVM_ALIAS_SCOPE,
+                                     TBAA_LLVM_NOALIAS};
     switch (opcode) {
     case LLVMLoad:
         pointer = LLVMTypeOf(instruction);
@@ -274,10 +292,8 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     status = tbaa_emit_tagged(emitter, tagged, kind, size, &nodes);
     if (status != TBAA_STATUS_OK)
         return status;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        LLVMSetMetadata(instruction,
-                        LLVMGetMDKindIDInContext(context, names[i], (unsigned)strlen(names[i])),
-                        NULL);
+    for (size_t i = 0; LLVMHasMetadata(instruction) && i < sizeof kinds / sizeof *kinds; i++)
+        LLVMSetMetadata(instruction, kinds[i], NULL);
     if (opcode == LLVMInvoke)
         nodes.tag = NULL; /* LLVM's verifier refuses it; scopes it takes. */
     tbaa_llvm_attach(instruction, &nodes);
@@ -321,7 +337,7 @@ static inline void tbaa_llvm_attach_next(void *data, uint32_t function, uint32_t
             cursor->instruction = LLVMGetFirstInstruction(block);
     }
     if (cursor->instruction != NULL)
-        tbaa_llvm_attach_kind(cursor->instruction, "tbaa", tag);
+        tbaa_llvm_attach_kind(cursor->instruction, TBAA_LLVM_TBAA, tag);
 }
 
 /* Gives a module's loads and stores tags from the places that its getelementptrs name:

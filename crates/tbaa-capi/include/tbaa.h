@@ -246,7 +246,8 @@ enum tbaa_policy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * As clang 22: what stock LLVM reads best, and what links with C.
+     * As clang 22, and what links with C. A member of a union is `char`, which may
+     * alias everything: for LLVM take `tbaa_options_for_llvm`.
      */
     TBAA_POLICY_CLANG = 0,
     /**

@@ -16,7 +16,8 @@ use crate::text::{Out, Str, constant, slice, write};
 /// How declared types become TBAA.
 #[repr(u32)]
 pub enum PolicyNumber {
-    /// As clang 22: what stock LLVM reads best, and what links with C.
+    /// As clang 22, and what links with C. A member of a union is `char`, which may
+    /// alias everything: for LLVM take `tbaa_options_for_llvm`.
     Clang = 0,
     /// Unions are types with overlapping members. For the union rules; never
     /// for LLVM, unless lowered.

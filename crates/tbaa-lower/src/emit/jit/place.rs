@@ -43,14 +43,6 @@ pub struct TaggedPlace {
 }
 
 impl TaggedPlace {
-    /// Returns a place with nodes that come from elsewhere; with
-    /// [`Attachments::default`] its accesses get no tag.
-    #[must_use]
-    pub fn with_nodes(path: &str, place: Place, nodes: Attachments<Recorded>) -> Self {
-        let nodes = Tagged { access: nodes.clone(), call: nodes };
-        TaggedPlace { place, path: path.to_owned(), sized: None, nodes }
-    }
-
     /// Returns where the path leads: the offset, size and alignment of an access.
     #[must_use]
     pub fn place(&self) -> &Place {
