@@ -3,12 +3,11 @@
 
     measure.py CHECKOUT [--rounds N] [--variants A,B,...] [PROGRAM...]
 
-CHECKOUT is a Ravi that port.py has ported and CMake has built in its folder `build`. Each round runs every
-program once under each kind, one after the other. The tables have the fastest of the rounds, for what else the machine does
-only adds, as ratios to Ravi's own tags. What a program prints must be the same under all."""
+CHECKOUT is a Ravi that port.py has ported and CMake has built in its folder `build`. Each round runs every program
+once under each kind. The tables have the fastest of the rounds, for what else the machine does only adds, as ratios to
+Ravi's own tags. What a program prints must be the same under all."""
 import argparse
 import json
-import math
 import os
 import pathlib
 import re
@@ -21,14 +20,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = ["own", "none", "clang", "lowered", "scalars", "best"]
 # Name: the file, in Ravi's tests/performance or beside this script, its arguments, and what of its text is replaced:
-# sizes that take too long or no time at all, and what prints addresses.
+# sizes that take too long or no time at all, and what prints addresses and times.
 PROGRAMS = {
     "nbody": ("nbody.ravi", ["500000"]),
     "fannkuchen.ravi": ("fannkuchen.ravi", ["10"]),
     "fannkuchen": ("fannkuchen.lua", ["9"]),
     "matmul1_ravi": ("matmul1_ravi.lua", ["600"]),
     "matmul1": ("matmul1.lua", ["300"]),
-    "mandel1.ravi": ("mandel1.ravi", [], ("4000", "1600")),
+    "mandel1.ravi": ("mandel1.ravi", [], ("4000", "1600"), ("print(t2-t1)", "")),
     "sieve.ravi": ("sieve.ravi", [], ("100000", "4000")),
     "sieve": ("sieve.lua", [], ("100000", "4000")),
     "pisum.ravi": ("pisum.ravi", [], ("ravi.dumplua(pisum)", ""), ("1,500 ", "1,3000 ")),
@@ -63,8 +62,8 @@ def run(ravi, program, variant):
     seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     result["run"] = seconds * 1e9 - result["compile"]
     # Programs print how long they took.
-    printed = "\n".join(line for line in done.stdout.splitlines() if not re.search(r"\btime\b|taken|ns/char|^[\d.e-]+$", line))
-    return result, printed
+    times = re.compile(r"\btime\b|taken|ns/char")
+    return result, "\n".join(line for line in done.stdout.splitlines() if not times.search(line))
 
 
 def table(head, rows):
@@ -123,7 +122,8 @@ def main():
             ratios[variant].append(fastest(program, variant, "run") / own)
             row.append(f"{ratios[variant][-1]:.2f}")
         rows.append(row)
-    rows.append(["geometric mean", ""] + [f"{math.exp(statistics.fmean(map(math.log, ratios[variant]))):.2f}" for variant in others])
+    means = [f"{statistics.geometric_mean(ratios[variant]):.2f}" for variant in others]
+    rows.append(["geometric mean", "", *means])
     print("Processor time without compiling, by that of Ravi's own tags:\n")
     table(["", "own, s", *others], rows)
 

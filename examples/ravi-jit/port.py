@@ -69,7 +69,7 @@ class Source:
     def edit(self, pattern, replacement, times=1):
         self.text, found = re.subn(pattern, replacement, self.text, flags=re.M)
         if found != times:
-            sys.exit(f"{self.path}: {pattern!r} is there {found} times, not {times}: is this Ravi at 05f36535, as it was checked out?")
+            sys.exit(f"{self.path}: {pattern!r} is there {found} times, not {times}: is this 05f36535, unchanged?")
 
     def save(self):
         self.path.write_text(self.text)

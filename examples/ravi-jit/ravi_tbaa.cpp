@@ -128,7 +128,9 @@ static struct Report {
         FILE *out = file == nullptr ? nullptr : fopen(file, "a");
         if (out == nullptr)
             return;
-        fprintf(out, "{\"compile\": %ld, \"generate\": %ld, \"tags\": %ld, \"emitted\": [%ld, %ld], \"left\": [%ld, %ld]}\n",
+        fprintf(out,
+                "{\"compile\": %ld, \"generate\": %ld, \"tags\": %ld, "
+                "\"emitted\": [%ld, %ld], \"left\": [%ld, %ld]}\n",
                 nanoseconds[Timed::Compile], nanoseconds[Timed::Generate], tags, generated[0],
                 generated[1], optimized[0], optimized[1]);
         fclose(out);
