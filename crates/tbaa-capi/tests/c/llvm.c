@@ -72,6 +72,18 @@ int main(void) {
     CHECK(has(copy_of_all, "tbaa.struct") && !has(copy_of_all, "tbaa"));
     CHECK(LLVMGetMDNodeNumOperands(has(copy_of_all, "tbaa.struct")) == 3 * PARTS);
 
+    /* Kinds have the numbers that the header gives them, and a tag takes off what was there. */
+    tbaa_str path = TBAA_STR("*int");
+    tbaa_tagged place;
+    CHECK_OK(tbaa_places(types, &path, 1, &place));
+    nodes.tag = nodes.alias_scope = nodes.noalias = nodes.tbaa_struct;
+    tbaa_llvm_attach(load, &nodes);
+    CHECK(has(load, "tbaa") && has(load, "tbaa.struct") && has(load, "alias.scope"));
+    CHECK(has(load, "noalias") == has(copy_of_all, "tbaa.struct"));
+    CHECK_OK(tbaa_llvm_tag(emitter, &place, load));
+    CHECK(has(load, "tbaa") && !has(load, "tbaa.struct") && !has(load, "alias.scope"));
+    CHECK(!has(load, "noalias"));
+
     /* What the callback alone is to cope with. */
     tbaa_operand operands[2];
     memset(operands, 0, sizeof operands);
