@@ -181,7 +181,11 @@ impl<'t> DebugInfo<'t> {
                 continue;
             }
             // C++ types go by their mangled names in TBAA.
-            for name in [node.string(b"name"), node.string(b"identifier")].into_iter().flatten() {
+            let mut names = [node.string(b"name"), node.string(b"identifier")];
+            if names.iter().all(Option::is_none) {
+                names[0] = Some(Cow::Borrowed(b""));
+            }
+            for name in names.into_iter().flatten() {
                 found.records.entry(name).or_default().push(number);
             }
         }
@@ -228,6 +232,14 @@ impl<'t> DebugInfo<'t> {
             _ => return None,
         };
         Some((name, found.iter().map(|it| it.1).collect()))
+    }
+
+    /// Returns the records without a name, such as the closure of a lambda, that TBAA gives these
+    /// fields.
+    pub(super) fn closures(&self, fields: &[(u64, &[u8])]) -> Vec<u32> {
+        let mut found = self.records.get(&b""[..]).cloned().unwrap_or_default();
+        found.retain(|&record| self.has_fields(record, fields).is_some());
+        found
     }
 
     /// Returns whether TBAA gives a record these fields, and no others.

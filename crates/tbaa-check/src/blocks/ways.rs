@@ -1,9 +1,11 @@
 //! What lies before a place.
 
+use std::collections::HashSet;
+
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// Events that are passed on the way back from a place at most. Optimisers give up
+/// Events and blocks that are passed on the way back from a place at most. Optimisers give up
 /// sooner.
 ///
 /// LLVM: `memdep-block-scan-limit`.
@@ -33,7 +35,7 @@ pub(super) fn back(
     is_start: impl Fn(Event) -> bool,
 ) -> Option<Way> {
     let mut way = Way { found: Vec::new(), passed: Vec::new() };
-    let mut seen = vec![false; body.events.len()];
+    let mut seen = HashSet::new();
     let mut pending = vec![(from.block, from.event)];
     while let Some((block, end)) = pending.pop() {
         let events = &body.events[block];
@@ -41,7 +43,7 @@ pub(super) fn back(
         let equal = (near..end).rev().find(|&event| is_equal(block, event));
         let passed = &events[equal.map_or(near, |equal| equal + 1)..end];
         way.passed.extend(passed);
-        if way.passed.len() > FAR || passed.iter().any(|&it| is_start(it)) {
+        if way.passed.len() + seen.len() > FAR || passed.iter().any(|&it| is_start(it)) {
             return None;
         }
         if let Some(equal) = equal {
@@ -53,7 +55,7 @@ pub(super) fn back(
         }
         for block in flow.before(block) {
             // The block of the place is passed again as a whole.
-            if !std::mem::replace(&mut seen[block], true) {
+            if seen.insert(block) {
                 pending.push((block, body.events[block].len()));
             }
         }

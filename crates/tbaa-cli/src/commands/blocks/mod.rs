@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use tbaa_check::blocks::{Blocked, Body, Cause, Judge, Judged, Wanted as Could};
+use tbaa_check::blocks::{Blocked, Body, Cause, Event, Judge, Judged, Wanted as Could};
 use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
@@ -196,7 +196,7 @@ fn one(
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
-        (wanted.has_load(module, blocked.load) || matches!(blocked.wanted, Could::Vectorise(_)))
+        (wanted.has_event(module, blocked.load) || matches!(blocked.wanted, Could::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
@@ -424,6 +424,11 @@ impl Wanted {
         };
         self.function.is_none_or(|it| it == function)
             && self.accesses.as_ref().is_none_or(|found| found.iter().any(of))
+    }
+
+    /// A call has no name: it is wanted with its function.
+    fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
+        event.access().map_or(!self.is_access(), |it| self.has_load(module, it))
     }
 
     fn has_load(&self, module: &Module<'_>, load: usize) -> bool {
