@@ -1,5 +1,6 @@
 //! A function as the judge reads it: what in its blocks may touch memory.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -9,7 +10,10 @@ use tbaa_ir::{
 };
 use tbaa_types::Type;
 
-use super::ways::{FAR, Point};
+use super::ways::{Marks, Point};
+
+/// The events of a loop that is looked at, at most.
+const FAR: usize = 4096;
 
 /// Something that may read or write memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,6 +60,7 @@ pub struct Body<'t> {
     turns: Vec<usize>,
     /// The calls that yield what they read, as indices in the function.
     readers: HashSet<usize>,
+    pub(super) marks: RefCell<Marks>,
     module: &'t Module<'t>,
     effects: &'t Effects<'t>,
 }
@@ -80,8 +85,9 @@ impl<'t> Body<'t> {
         let flow = (!function.blocks.is_empty()).then(|| Flow::of(&function));
         let pointers = Pointers::new(&function, flow.as_ref(), effects);
         let (ends, turns, readers) = (Vec::new(), Vec::new(), HashSet::new());
+        let marks = RefCell::default();
         let mut body =
-            Body { function, flow, pointers, events, ends, turns, readers, module, effects };
+            Body { function, flow, pointers, events, ends, turns, readers, marks, module, effects };
         body.find_ends();
         body
     }
@@ -103,7 +109,10 @@ impl<'t> Body<'t> {
                 let returns = self.effects.always_returns(&call);
                 ends.extend((!returns).then_some(nth));
                 let reads = self.effects.on_loads(&call) != MemoryEffects::NONE;
-                if returns && reads && inst.result.is_some() && !self.effects.of_call(&call).writes()
+                if returns
+                    && reads
+                    && inst.result.is_some()
+                    && !self.effects.of_call(&call).writes()
                 {
                     self.readers.insert(at);
                 }
@@ -245,7 +254,9 @@ impl<'t> Body<'t> {
             return blocks.flat_map(|&it| in_block(it, usize::MAX)).collect();
         };
         let mut found: Vec<Event> = in_block(at.block, at.event).collect();
-        let (mut seen, mut pending) = (HashSet::from([at.block]), vec![at.block]);
+        let (mut seen, mut pending) = (self.marks.borrow_mut(), vec![at.block]);
+        seen.begin(self.events.len());
+        seen.insert(at.block);
         while let Some(block) = pending.pop().filter(|_| found.len() <= FAR) {
             if block == around.header {
                 continue;

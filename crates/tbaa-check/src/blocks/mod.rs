@@ -295,8 +295,11 @@ impl<'a> Judge<'a> {
             }
             for &store in events.iter().filter(|&&it| self.is_store(it)) {
                 let key = body.key(store).filter(|_| !is_renewed((body, flow), around, store));
-                let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else { continue };
-                if key.is_none() || !body.pointers.is_invariant(pointer, |it| flow.is_in(around, it))
+                let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else {
+                    continue;
+                };
+                if key.is_none()
+                    || !body.pointers.is_invariant(pointer, |it| flow.is_in(around, it))
                 {
                     continue;
                 }
@@ -383,6 +386,10 @@ impl<'a> Judge<'a> {
                 };
                 let hoisted = matches!(wanted, Wanted::Hoist(_));
                 let mut blockers = self.blockers(body, load, &between, hoisted);
+                let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
+                if is_reused && self.is_moved((body, flow), &keys, point) {
+                    blockers.clear();
+                }
                 let ends = match flow.innermost(index) {
                     Some(around) if hoisted && !self.is_dereferenceable(body, load) => {
                         body.ways_out(flow, around, Some(point))
@@ -410,13 +417,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds what may end a turn of a loop before a load.
-    fn add_ends(
-        &self,
-        body: &Body<'a>,
-        load: Event,
-        ends: &[Event],
-        blockers: &mut Vec<Blocker>,
-    ) {
+    fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;
         }
@@ -472,6 +473,37 @@ impl<'a> Judge<'a> {
         let way = partly_back((body, flow), at, is_equal, is_start);
         let way = way.filter(|_| !body.is_reader(load) && is_fixed(&|it| it == at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
+    }
+
+    /// Whether LLVM loads on one way into the block alone, on which something may change the value,
+    /// and reuses it on the others. In a loop that way may be taken in every turn.
+    ///
+    /// LLVM: `GVNPass::PerformLoadPRE`.
+    fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
+        let load = body.events[at.block][at.event];
+        let mut operands = body.operands(load).into_iter();
+        let is_fixed = operands.all(|it| body.pointers.is_invariant(it, |it| it == at.block));
+        let key = keys[at.block][at.event];
+        let is_equal = |block: usize, event: usize| keys[block][event] == key;
+        let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
+        let before = &body.events[at.block][..at.event];
+        if flow.depth(at.block) > 0
+            || !is_fixed
+            || body.is_reader(load)
+            || changes(before)
+            || (0..at.event).any(|it| is_equal(at.block, it))
+        {
+            return false;
+        }
+        let (mut free, mut blocked) = (0, 0);
+        for block in flow.before(at.block) {
+            let end = Point { block, event: body.events[block].len() };
+            match back((body, flow), end, is_equal, |_| false) {
+                Some(way) if !changes(&way.passed) => free += 1,
+                _ => blocked += 1,
+            }
+        }
+        free > 0 && blocked == 1
     }
 
     /// What of a list of events may change what is loaded, or read or change what is stored.

@@ -9,7 +9,7 @@ use tbaa_ir::Opcode;
 
 use super::super::{counted, percent};
 use super::prove::{Outcome, Prover, Trial};
-use crate::find::in_function;
+use crate::find::{access_name, in_function};
 use crate::report::Failure;
 
 /// What LLVM made of the loads that it was asked about.
@@ -38,6 +38,10 @@ pub(super) struct Figures {
     found: usize,
     /// Of those that memory keeps, the others, by what was said of them.
     missed: BTreeMap<&'static str, usize>,
+    /// The loads that memory keeps.
+    kept_by_memory: Vec<String>,
+    /// The loads that LLVM was asked about and that stay in any case.
+    stay: Vec<String>,
 }
 
 impl Sample {
@@ -75,8 +79,12 @@ impl Sample {
             spread(&others, limit).map(|&(load, of)| of_all(load, of)).collect();
         figures.tried = others.len();
         let answers = prover.ask(&others)?;
-        let gone = others.iter().zip(&answers).filter(|it| it.1.is_gone());
-        let gone: Vec<usize> = gone.map(|(trial, _)| trial.load).collect();
+        let all_asked = others.iter().zip(&answers).map(|(of, it)| (of.load, it.is_gone()));
+        let (gone, stay): (Vec<_>, Vec<_>) = all_asked.partition(|it| it.1);
+        let gone: Vec<usize> = gone.into_iter().map(|it| it.0).collect();
+        let name = |load: usize| access_name(judge.module, load);
+        figures.kept_by_memory = gone.iter().map(|&it| name(it)).collect();
+        figures.stay = stay.into_iter().map(|it| name(it.0)).collect();
         figures.gone_of_tried = gone.len();
         let blocked: HashMap<usize, (&Judged<'_>, &Blocked)> = all.into_iter().collect();
         let known = gone.iter().filter_map(|load| Some((*load, *blocked.get(load)?)));
@@ -99,8 +107,7 @@ impl Sample {
             };
             *figures.missed.entry(missed).or_default() += 1;
         }
-        let is_gone =
-            |&load: &usize| is_plain_load(judge, load) && !prover.is_kept(load);
+        let is_gone = |&load: &usize| is_plain_load(judge, load) && !prover.is_kept(load);
         let gone = blocked.keys().copied().filter(is_gone).collect();
         Ok(Sample { outcomes, gone, figures })
     }
@@ -116,7 +123,8 @@ impl Sample {
     }
 
     pub(super) fn write(&self, passes: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed } = &self.figures;
+        let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } =
+            &self.figures;
         writeln!(
             out,
             "{passes} leaves {} that stores and calls alone block. LLVM was asked about {asked} of \
@@ -130,7 +138,8 @@ impl Sample {
              and all calls are to other memory; {found} of these go by the blamed ones alone ({}).",
             percent(*found as u64, *gone_of_tried as u64)
         )?;
-        let missed: Vec<String> = missed.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let missed: Vec<String> =
+            missed.iter().map(|(why, count)| format!("{count} {why}")).collect();
         match missed.is_empty() {
             true => Ok(()),
             false => writeln!(out, "The others: {}.", missed.join("; ")),
@@ -141,7 +150,8 @@ impl Sample {
 /// Whether LLVM can be told that what is blamed does not change the load.
 pub(super) fn can_be_asked(blocked: &Blocked) -> bool {
     let is_load = !matches!(blocked.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
-    let is_apart = |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
+    let is_apart =
+        |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
     is_load && !blocked.blockers.is_empty() && blocked.blockers.iter().all(|it| is_apart(it.cause))
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors, Wanted};
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
-use tbaa_ir::{Address, Def, DebugInfo, Location, Names, Opcode, Parameter};
+use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
 
 use super::super::counted;
 use super::advice::{Advisor, BYTES};
@@ -63,6 +63,15 @@ pub(crate) struct Row {
     pub(super) blockers: Vec<BlockerRow>,
     /// What LLVM makes of the load if what is blamed is to other memory.
     outcome: Option<Proved>,
+    /// What LLVM makes of the loop as it is, and why.
+    #[serde(skip)]
+    vectors: Option<(Vectors, Option<String>)>,
+    /// Whether the blockers change nothing, and only may not return.
+    #[serde(skip)]
+    is_idle: bool,
+    /// Whether LLVM was asked about others, and could not be about this load.
+    #[serde(skip)]
+    is_not_asked: bool,
 }
 
 /// What could become of a load, or with [`Sink`](Could::Sink) of a store.
@@ -90,7 +99,9 @@ pub(super) enum Proved {
 impl Proved {
     fn words(self) -> &'static str {
         match self {
-            Proved::Anyhow => "LLVM removes it, or moves it out of the loop, in this module as it is",
+            Proved::Anyhow => {
+                "LLVM removes it, or moves it out of the loop, in this module as it is"
+            }
             Proved::Load(Outcome::Kept) => "it stays",
             Proved::Load(Outcome::Elsewhere) => "it stays, in another block of the same loops",
             Proved::Load(Outcome::Removed) => "it is gone",
@@ -135,6 +146,15 @@ pub(super) struct ShownEvent {
     /// Bytes from the start of the text; none with `--prove`, which reads a text of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<usize>,
+}
+
+impl ShownEvent {
+    /// `@f:2 store long, f.c:6`.
+    fn line(&self) -> String {
+        let access = self.access.as_ref().map(|access| format!("{access} ")).unwrap_or_default();
+        let source = self.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
+        format!("{access}{}{source}", self.what)
+    }
 }
 
 /// A load with the function that it is in.
@@ -208,11 +228,21 @@ impl<'a> Shown<'a> {
             could,
             of,
             header,
-            around: self.loop_of(function, blocked).and_then(Result::ok),
+            around: self.loop_of(function, blocked),
             depth: blocked.depth,
             heat: blocked.load.access().and_then(|it| self.profile.heat(it)),
             blockers: blockers.collect(),
             outcome: self.outcome(blocked),
+            vectors: match &blocked.wanted {
+                Wanted::Vectorise(it) => Some((it.now, it.remark.clone())),
+                _ => None,
+            },
+            is_idle: !blocked.blockers.is_empty()
+                && blocked.blockers.iter().all(|it| it.cause == IDLE),
+            is_not_asked: self.sample.is_some()
+                && blocked.load.access().is_some_and(|it| self.is_plain_load(it))
+                && !can_be_asked(blocked)
+                && !blocked.blockers.is_empty(),
         }
     }
 
@@ -315,8 +345,8 @@ impl<'a> Shown<'a> {
             let in_loop = blocked.depth > 0;
             let mut seen = BTreeSet::new();
             for blocker in &blocked.blockers {
-                add(&mut by_place, self.line(function, blocker.event), in_loop);
                 let place = self.place(function, blocker.event);
+                add(&mut by_place, place.line(), in_loop);
                 if seen.insert(place.what.clone()) {
                     add(&mut by_tag, place.what, in_loop);
                 }
@@ -401,9 +431,9 @@ impl<'a> Shown<'a> {
         most: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let heat = blocked.load.access().and_then(|it| self.profile.heat(it));
-        let heat = heat.map(|it| format!("; {}", it.words)).unwrap_or_default();
-        writeln!(out, "  {}{heat}", self.line(function, blocked.load))?;
+        let row = self.row(function, blocked);
+        let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
+        writeln!(out, "  {}{heat}", row.load.line())?;
         if !more.is_empty() {
             let places = more.iter().take(SHOWN).map(|(function, it)| {
                 let ShownEvent { access, source, .. } = self.place(function, it.load);
@@ -415,95 +445,84 @@ impl<'a> Shown<'a> {
             let count = counted(more.len() as u64, "more load", "more loads");
             writeln!(out, "  and {count} of it, blocked alike: {}{dots}", places.join(", "))?;
         }
-        let [can, end] = match blocked.blockers.is_empty() {
-            true => ["can", ": nothing in between may change it"],
-            false => ["could", ", but these may change it:"],
+        let (can, changes, uses) = match row.blockers.is_empty() {
+            true => {
+                let end = ": nothing in between may change it";
+                ("can", end, end)
+            }
+            false => ("could", ", but these may change it:", ", but these may use that memory:"),
         };
-        let at = self
-            .loop_of(function, blocked)
-            .map(|at| at.unwrap_or_else(|label| format!("%{label}")));
-        let at = at.unwrap_or_default();
-        match &blocked.wanted {
-            Wanted::Reuse(earlier) => {
-                let from = self.any(function, earlier);
-                writeln!(out, "    LLVM {can} reuse the value of {from}{end}")?;
+        let changes = if row.is_idle { ", but these may not return:" } else { changes };
+        let at = match (&row.around, &row.header) {
+            (Some(at), _) => at.clone(),
+            (None, header) => format!("%{}", header.as_deref().unwrap_or_default()),
+        };
+        let from = || {
+            let shown: Vec<String> = row.of.iter().take(SHOWN).map(ShownEvent::line).collect();
+            let more = if row.of.len() > SHOWN { " or another" } else { "" };
+            format!("{}{more}", shown.join(" or "))
+        };
+        match row.could {
+            Could::Reuse => writeln!(out, "    LLVM {can} reuse the value of {}{changes}", from())?,
+            Could::Partly => writeln!(
+                out,
+                "    LLVM {can} reuse the value of {}, and load on one way only{changes}",
+                from()
+            )?,
+            Could::Hoist => {
+                let verb = if row.load.access.is_some() { "load" } else { "call" };
+                writeln!(out, "    LLVM {can} {verb} it once, before the loop at {at}{changes}")?;
             }
-            Wanted::Partly(earlier) => {
-                let from = self.any(function, earlier);
-                writeln!(
-                    out,
-                    "    LLVM {can} reuse the value of {from}, and load on one way only{end}"
-                )?;
-            }
-            Wanted::Hoist(_) => {
-                let verb = if blocked.load.access().is_some() { "load" } else { "call" };
-                let end = match blocked.blockers.iter().all(|it| it.cause == IDLE) {
-                    true if !blocked.blockers.is_empty() => ", but these may not return:",
-                    _ => end,
-                };
-                writeln!(out, "    LLVM {can} {verb} it once, before the loop at {at}{end}")?;
-            }
-            Wanted::Vectorise(it) => {
-                let what = match it.now {
-                    Vectors::Scalar => "does not vectorise the loop",
+            Could::Vectorise => {
+                let what = match row.vectors {
+                    Some((Vectors::Scalar, _)) => "does not vectorise the loop",
                     _ => "checks at run time, before the loop",
                 };
                 writeln!(out, "    LLVM {what} at {at}, because these may be the same memory:")?;
             }
-            Wanted::Sink(_) => {
-                let is_free = blocked.blockers.is_empty();
-                let end = if is_free { end } else { ", but these may use that memory:" };
-                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{end}")?;
+            Could::Sink => {
+                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{uses}")?;
             }
         }
         let mut helped = Vec::new();
-        let means = self.advisor.means(function, blocked);
-        for (at, blocker) in blocked.blockers.iter().enumerate() {
-            let why = self.why(function, blocked, blocker);
+        for (at, BlockerRow { place, why, help, .. }) in row.blockers.iter().enumerate() {
             match at.cmp(&most) {
-                Ordering::Less => {
-                    writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
-                }
+                Ordering::Less => writeln!(out, "      {}: {why}", place.line())?,
                 Ordering::Equal => {
-                    writeln!(out, "      and {} more", blocked.blockers.len() - most)?;
+                    writeln!(out, "      and {} more", row.blockers.len() - most)?;
                 }
                 Ordering::Greater => {}
             }
-            let help = self.advisor.of(function, blocked, blocker, &means);
-            helped.extend(help.filter(|help| !helped.contains(help)));
+            helped.extend(help.as_deref().filter(|help| !helped.contains(help)));
         }
         for help in helped {
             // What is said of bytes is long, and the same of all.
             let again = help.strip_suffix(BYTES).filter(|_| self.told.replace(true));
             let more =
                 if again.is_some() { ". Another byte type helps, too: see above" } else { "" };
-            writeln!(out, "    help: {}{more}", again.unwrap_or(&help))?;
+            writeln!(out, "    help: {}{more}", again.unwrap_or(help))?;
         }
-        if let Wanted::Vectorise(it) = &blocked.wanted {
-            if let Some(remark) = &it.remark {
-                writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+        if let Some((_, Some(remark))) = &row.vectors {
+            writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+        }
+        match row.outcome {
+            Some(outcome) => {
+                let asked = match outcome {
+                    Proved::Anyhow => "",
+                    Proved::Loop(_) => "LLVM, if no two objects of the loop overlap: ",
+                    Proved::Load(_) => "LLVM, if what is blamed is to other memory: ",
+                };
+                writeln!(out, "    {asked}{}", outcome.words())
             }
-            let outcome = Proved::Loop(it.then).words();
-            writeln!(out, "    LLVM, if no two objects of the loop overlap: {outcome}")?;
-        } else if let Some(outcome) = self.outcome(blocked) {
-            let asked = match outcome {
-                Proved::Anyhow => "",
-                _ => "LLVM, if what is blamed is to other memory: ",
-            };
-            writeln!(out, "    {asked}{}", outcome.words())?;
-        } else if self.sample.is_some()
-            && blocked.load.access().is_some_and(|it| self.is_plain_load(it))
-            && !can_be_asked(blocked)
-            && !blocked.blockers.is_empty()
-        {
-            writeln!(out, "    LLVM was not asked: other memory alone does not free this load")?;
+            None if row.is_not_asked => {
+                writeln!(out, "    LLVM was not asked: other memory alone does not free this load")
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Where the loop begins that a load could leave: a line of the source, or else the
-    /// label of its first block. `None` of a load that could be reused.
-    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<Result<String, String>> {
+    /// Where the loop begins that a load could leave, in the source.
+    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<String> {
         let header = match &blocked.wanted {
             Wanted::Hoist(header) | Wanted::Sink(header) => *header,
             Wanted::Vectorise(it) => it.header,
@@ -516,14 +535,7 @@ impl<'a> Shown<'a> {
         });
         let first = || first_offset(&function.body, header);
         let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
-        Some(at.map(|at| self.sources.place(&at)).ok_or_else(|| label(function, header)))
-    }
-
-    /// Some of the accesses, one of which holds.
-    fn any(&self, function: &Judged<'_>, accesses: &[Event]) -> String {
-        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(function, it));
-        let more = if accesses.len() > SHOWN { " or another" } else { "" };
-        format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
+        Some(self.sources.place(&at?))
     }
 
     fn outcome(&self, blocked: &Blocked) -> Option<Proved> {
@@ -554,14 +566,6 @@ impl<'a> Shown<'a> {
         let Def::Global(name) = body.function.def(base) else { return None };
         let element = if offset == 0 && terms.is_empty() { "" } else { "[]" };
         Some(format!("{}{element}", function_name(name)))
-    }
-
-    /// `@f:2 store long, f.c:6`.
-    fn line(&self, function: &Judged<'_>, event: Event) -> String {
-        let ShownEvent { access, what, source, .. } = self.place(function, event);
-        let access = access.map(|access| format!("{access} ")).unwrap_or_default();
-        let source = source.map(|source| format!(", {source}")).unwrap_or_default();
-        format!("{access}{what}{source}")
     }
 
     fn place(&self, function: &Judged<'_>, event: Event) -> ShownEvent {
@@ -653,11 +657,8 @@ impl<'a> Shown<'a> {
         let globals = both.map(|it| self.global(function, it?));
         let is_store = self.judge.is_store(blocker.load);
         let is_reader = function.body.is_reader(blocker.load);
-        let [is_same, is_any, is_of_any] = [
-            written == read,
-            written == "omnipotent char",
-            read == "omnipotent char",
-        ];
+        let [is_same, is_any, is_of_any] =
+            [written == read, written == "omnipotent char", read == "omnipotent char"];
         let named = |at: usize, name: String| globals[at].clone().unwrap_or(name);
         let [written, read] = [named(0, written), named(1, read)];
         let why = match blocker.cause {

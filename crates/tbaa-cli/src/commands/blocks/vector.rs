@@ -8,7 +8,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa_check::blocks::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
+use tbaa_check::blocks::{
+    Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted,
+};
 use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
 use super::last_offset;
@@ -40,7 +42,8 @@ impl Candidate<'_, '_> {
         let of = |group| shared.map_or(group, |it| if group == it.1 { it.0 } else { group });
         let groups = self.groups.iter().enumerate();
         let groups = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
-        let end = |access| self.body.inst(Event::Access(access)).map(|it| self.body.function.end_of(it));
+        let end =
+            |access| self.body.inst(Event::Access(access)).map(|it| self.body.function.end_of(it));
         let groups = groups.filter_map(|(it, group)| Some((end(it)?, group))).collect();
         Trial { load: self.groups[0][0], groups }
     }
