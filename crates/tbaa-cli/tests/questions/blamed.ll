@@ -18,10 +18,10 @@
 ; says: if what is blamed is to other memory: it is gone
 ; never: it stays
 ; $ tbaa blocks ../inputs/blocks.ll @one_way --prove
-; says: LLVM removes it, or moves it out of the loop, in this module as it is
+; says: it stays in the block to which LLVM moves it in this module as it is
 ; $ tbaa blocks ../inputs/blocks.ll @same_place --prove
 ; says: LLVM was not asked: other memory alone does not free this load
 ; $ tbaa blocks ../inputs/blocks.ll @order --prove
 ; says: LLVM was not asked: other memory alone does not free this load
 ; $ tbaa blocks ../inputs/blocks.ll @calls --prove
-; says: LLVM was not asked: other memory alone does not free this load
+; says: if what is blamed is to other memory: it is gone

@@ -4,7 +4,7 @@
 // says: this call has only !tbaa.struct, which LLVM's alias analysis does not read
 // says: assign a struct's members one by one
 // $ tbaa blocks FILE @members
-// says: @members: 6 loads, none blocked by a store or call
+// says: @members: 5 loads, none blocked by a store or call
 // $ tbaa blocks FILE @apart
 // says: @apart: 1 load, none blocked by a store or call
 struct three { int x, y, z; };

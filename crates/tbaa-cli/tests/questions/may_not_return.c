@@ -1,14 +1,14 @@
 // Title: what stands behind a call that may not return is not run in every turn of a loop
 // $ tbaa blocks FILE @first
-// says: call of @hook, may_not_return.c:36: it may write anything, and it may not return: LLVM may not load before it
+// says: call of @hook, may_not_return.c:35: it may write anything, and it may not return: LLVM may not load before it
 // says: help: copy the value into a local variable before the loop
 // never: restrict
 // $ tbaa blocks FILE @restricted
 // says: but these may not return:
-// says: call of @hook, may_not_return.c:41: it may not return: LLVM may not load before it
+// says: call of @hook, may_not_return.c:40: it may not return: LLVM may not load before it
 // says: help: copy the value into a local variable before the loop
 // $ tbaa blocks FILE @checked
-// says: call of @check, may_not_return.c:47: it may not return
+// says: call of @check, may_not_return.c:46: it may not return
 // says: store omnipotent char
 // never: restrict
 // $ tbaa blocks FILE @last
@@ -19,7 +19,7 @@
 // says: none blocked by a store or call
 // $ tbaa blocks FILE @held
 // says: 1 store stays in its loop
-// says: call of @check, may_not_return.c:65: it may not return: LLVM may not store after it
+// says: call of @check, may_not_return.c:64: it may not return: LLVM may not store after it
 // says: hold the value in a local variable
 // never: restrict
 // $ tbaa blocks FILE @known

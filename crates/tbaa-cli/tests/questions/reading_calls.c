@@ -1,6 +1,6 @@
 // Title: a call that only reads is repeated like a load
 // $ tbaa blocks FILE @upper
-// says: @upper: 1 load and 1 call that reads, 1 cannot be removed
+// says: @upper: 2 loads and 1 call that reads, 1 cannot be removed
 // says: call of @strlen, reading_calls.c:23
 // says: LLVM could call it once, before the loop at reading_calls.c:23
 // says: store omnipotent char, reading_calls.c:23: what the call reads has no type, so any store may change its result

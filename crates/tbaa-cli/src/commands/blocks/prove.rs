@@ -17,6 +17,8 @@ use crate::tools::{cannot_run, tool};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     Kept,
+    /// It stays in the block to which LLVM moves it in the module as it is, too.
+    Moved,
     /// It is done in another block, and in as many loops as before.
     Elsewhere,
     Removed,
@@ -240,10 +242,13 @@ impl<'a> Prover<'a> {
                 outcomes[trial] = match depths {
                     [_, None] => Outcome::Removed,
                     [before, after] if after < before => Outcome::Hoisted,
-                    _ if after.get(function, value) == self.before.get(function, value) => {
-                        Outcome::Kept
+                    _ if after.get(function, value) != self.before.get(function, value) => {
+                        Outcome::Elsewhere
                     }
-                    _ => Outcome::Elsewhere,
+                    _ if after.get(function, value) != self.written.get(function, value) => {
+                        Outcome::Moved
+                    }
+                    _ => Outcome::Kept,
                 };
             }
         }

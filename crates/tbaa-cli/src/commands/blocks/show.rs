@@ -103,6 +103,9 @@ impl Proved {
                 "LLVM removes it, or moves it out of the loop, in this module as it is"
             }
             Proved::Load(Outcome::Kept) => "it stays",
+            Proved::Load(Outcome::Moved) => {
+                "it stays in the block to which LLVM moves it in this module as it is"
+            }
             Proved::Load(Outcome::Elsewhere) => "it stays, in another block of the same loops",
             Proved::Load(Outcome::Removed) => "it is gone",
             Proved::Load(Outcome::Hoisted) => "it leaves the loop",
