@@ -49,9 +49,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Of the loads that LLVM keeps and that stores and calls are blamed for, the share
-/// that it removes or hoists if these are to other memory; and of those that it
-/// removes if all else is to other memory, the share that the blame explains.
+/// Two shares: LLVM removes or hoists so many of the loads that stores and calls are blamed for, if
+/// these are to other memory; and the blame explains so many of the loads that LLVM removes if all
+/// else is to other memory.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
@@ -84,8 +84,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.95 && recall >= 0.6, "{figures}");
 }
 
-/// Of a program's loads, the ones that it lists as blocked: all, and those that are blamed on
-/// nothing but what LLVM can be told apart.
+/// The loads that a program lists as blocked: all, and those that are blamed on nothing but what can
+/// be told apart.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
@@ -106,8 +106,8 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     ]
 }
 
-/// What is said of a load is so: of a sample of the loads that the passes keep, which ones memory
-/// keeps, and which ones are listed. `TBAA_MODULES` names the modules, and `TBAA_BEFORE` another
+/// A sample of the loads that the passes keep is compared with what is listed: memory keeps a load
+/// if LLVM removes or hoists it once all else is to other memory. `TBAA_MODULES` names the modules, and `TBAA_BEFORE` another
 /// `tbaa` to compare with; `TBAA_SAMPLE` is the size of the sample.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]

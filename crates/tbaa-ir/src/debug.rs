@@ -56,7 +56,7 @@ pub struct Location {
 /// ```
 #[derive(Debug)]
 pub struct DebugInfo<'t> {
-    /// Whether there is any debug information.
+    /// Set if there is any debug information.
     has_nodes: bool,
     text: &'t [u8],
     /// The place where the number of each node that a line defines ends, and 1.

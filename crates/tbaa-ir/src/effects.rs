@@ -163,7 +163,7 @@ pub struct Effects<'t> {
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
 
-/// What attributes say of how a call ends.
+/// The attributes that say how a call ends.
 #[derive(Clone, Copy, Default, Debug)]
 struct Ends {
     /// It comes to an end: `willreturn`.
@@ -172,8 +172,8 @@ struct Ends {
     nounwind: bool,
 }
 
-/// How the names of the intrinsics begin that may not return, or unwind. Source: LLVM 22's
-/// `Intrinsics.td`, those that belong to no target.
+/// Prefixes of the intrinsics that may not return, or unwind. Source: LLVM 22's `Intrinsics.td`,
+/// those that belong to no target.
 const MAY_END: [&[u8]; 23] = [
     b"asan.",
     b"callbr.",
@@ -358,7 +358,7 @@ fn stated<'t>(
     in_groups.or(Some(old).filter(|&old| old != MemoryEffects::ANY)).or(stated)
 }
 
-/// What a list of attributes says of how a call ends.
+/// Reads how a call ends from a list of attributes.
 fn ends<'t>(
     attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
     of_group: impl Fn(u32) -> Ends,

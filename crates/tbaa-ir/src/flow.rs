@@ -31,7 +31,7 @@ pub struct Flow {
     innermost: Vec<Option<usize>>,
     /// The blocks of loops, those of each loop together.
     in_loops: Vec<usize>,
-    /// Where each block stands in `in_loops`.
+    /// The place of each block in `in_loops`.
     positions: Vec<usize>,
 }
 
@@ -40,9 +40,9 @@ pub struct Flow {
 pub struct Loop {
     /// The block that begins it.
     pub header: usize,
-    /// How many loops it is in, itself included.
+    /// The number of loops that it is in, itself included.
     depth: usize,
-    /// Where its blocks stand in `Flow::in_loops`.
+    /// The places of its blocks in `Flow::in_loops`.
     span: Range<usize>,
 }
 
@@ -203,7 +203,7 @@ impl Flow {
         self.innermost_index(block).map(|it| &self.loops[it])
     }
 
-    /// As [`innermost`](Self::innermost), as an index into [`loops`](Self::loops).
+    /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).
     #[must_use]
     pub fn innermost_index(&self, block: usize) -> Option<usize> {
         self.innermost[block]
@@ -272,7 +272,7 @@ impl Flow {
         for (at, &(_, parent)) in parents.iter().enumerate() {
             parent.iter().for_each(|&it| sizes[it] += sizes[at]);
         }
-        // What is around a loop comes after it, and its blocks after those of the loops in it.
+        // An outer loop comes after the loops in it, and its blocks after theirs.
         let (mut free, mut outside) = (vec![0; parents.len()], 0);
         for (at, &(header, parent)) in parents.iter().enumerate().rev() {
             let place = parent.map_or(&mut outside, |it| &mut free[it]);

@@ -12,9 +12,9 @@ pub struct Global<'t> {
     pub constant: bool,
     /// True if this module says what is in it.
     pub defined: bool,
-    /// Whether no other module can name it.
+    /// No other module can name it.
     pub local: bool,
-    /// Whether it may be missing in the whole program: its address may be null.
+    /// It may be missing in the whole program: its address may be null.
     pub weak: bool,
     pub ty: &'t [u8],
     /// In bytes; 0 if it is not known.

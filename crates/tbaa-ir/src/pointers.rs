@@ -83,7 +83,7 @@ pub struct Pointers<'t> {
     /// Slots that only whole loads and stores use, by themselves and by the casts of them.
     registers: HashMap<Value, Value>,
     captures: OnceCell<HashMap<Value, Captures>>,
-    /// Where each instruction stands in its block.
+    /// The position of each instruction in its block.
     positions: OnceCell<Vec<usize>>,
 }
 
@@ -582,7 +582,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Where an instruction stands in its block.
+    /// Returns the position of an instruction in its block.
     fn position(&self, inst: usize) -> usize {
         self.positions.get_or_init(|| {
             let mut positions = vec![0; self.function.instructions.len()];

@@ -35,7 +35,7 @@ impl Event {
     }
 }
 
-/// What a load or store is to, or what a call computes from what it reads. Two of equal keys touch
+/// The place of a load or store, or the result of a call that reads. Two of equal keys touch
 /// the same bytes where both run.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {

@@ -102,7 +102,7 @@ pub enum Cause {
     /// A call that may not return, or unwind: what stands behind it in a loop is not run in every
     /// turn. LLVM says the same of a volatile store.
     NoReturn {
-        /// Whether it may also change what is loaded.
+        /// It may also change what is loaded.
         writes: bool,
     },
 }
@@ -260,8 +260,8 @@ impl<'a> Judge<'a> {
         found.into_values().collect()
     }
 
-    /// Whether a load may be done wherever its pointer is known: its bytes are there as long as the
-    /// function runs.
+    /// Returns whether a load may be done wherever its pointer is known: its bytes are there as long
+    /// as the function runs.
     ///
     /// LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
@@ -584,13 +584,13 @@ impl<'a> Judge<'a> {
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
     }
 
-    /// Whether a call reads what its arguments lead to, and no other memory.
+    /// Returns whether a call reads what its arguments lead to, and no other memory.
     fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
         let effects = body.at(call).and_then(|at| body.effects_of(at));
         effects.is_some_and(|it| it.without(MemoryLocation::Argument) == MemoryEffects::NONE)
     }
 
-    /// Whether and why an access may change what a call reads.
+    /// Says why an access may change what a call reads; `None` if it cannot.
     fn of_reader(&self, body: &Body<'a>, call: Event, other: usize) -> Option<Cause> {
         let written = body.pointer(other)?;
         let at = body.at(call)?;
@@ -672,7 +672,8 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     a.is_some() && a == b
 }
 
-/// Whether a variable that a load's pointer leads into has something new in each turn of a loop.
+/// Returns whether a variable that a load's pointer leads into has something new in each turn of a
+/// loop.
 fn is_renewed((body, flow): In<'_, '_>, around: &Loop, load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
     let mut bases = bases.filter(|&it| body.is_local_variable(it));

@@ -27,16 +27,16 @@ pub(super) struct Figures {
     blamed: usize,
     /// Of these, the loads that LLVM was asked about.
     asked: usize,
-    /// Of these, the ones that LLVM removes or hoists with what is blamed told apart.
+    /// The asked ones that LLVM removes or hoists if what is blamed is to other memory.
     gone: usize,
     /// Loads that the passes keep, blamed or not, that LLVM was asked about with all that is to
     /// other places told apart.
     tried: usize,
-    /// Of these, the ones that LLVM then removes or hoists: memory keeps them.
+    /// The tried ones that LLVM then removes or hoists: memory keeps them.
     gone_of_tried: usize,
-    /// Of these, the ones that it also does with only the blamed told apart.
+    /// The ones among these that go with only the blamed told apart.
     found: usize,
-    /// Of those that memory keeps, the others, by what was said of them.
+    /// The others that memory keeps, by what was said about them.
     missed: BTreeMap<&'static str, usize>,
     /// The loads that memory keeps.
     kept_by_memory: Vec<String>,
@@ -147,7 +147,7 @@ impl Sample {
     }
 }
 
-/// Whether LLVM can be told that what is blamed does not change the load.
+/// Returns whether LLVM can be told that what is blamed does not change the load.
 pub(super) fn can_be_asked(blocked: &Blocked) -> bool {
     let is_load = !matches!(blocked.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
     let is_apart =

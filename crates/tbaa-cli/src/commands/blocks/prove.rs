@@ -1,5 +1,5 @@
-//! Whether LLVM would remove or hoist a load, if what is blamed could not change it: alias scopes
-//! tell LLVM so, which are read of stores and of calls.
+//! LLVM is asked whether it would remove or hoist a load, if what is blamed could not change it.
+//! Alias scopes say so, of stores and of calls.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -27,14 +27,14 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the load is done less often.
+    /// Returns whether the load is done less often.
     pub(super) fn is_gone(self) -> bool {
         matches!(self, Outcome::Removed | Outcome::Hoisted)
     }
 }
 
-/// What LLVM is asked: that accesses of different groups are to different memory. All are of one
-/// function.
+/// A question to LLVM: accesses of different groups are said to be to different memory. All are of
+/// one function.
 #[derive(Clone)]
 pub(super) struct Trial {
     /// The load that is asked about, or any access of the function.
@@ -126,11 +126,11 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<[Vec<u8>; 2], S
     Err(fail(format!("{status}, {first}")))
 }
 
-/// Where a load is done: a block's label, and in how many loops it is.
+/// A place where a load is done: in how many loops a block is, and its label.
 type Place = (usize, String);
 
-/// Where loads are done, by function and the name of the value that the module as it is written
-/// has. LLVM gives a load that it moves to some ways another name.
+/// The places where loads are done, by function and the name of the value in the module as it is
+/// written. LLVM gives a load that it moves to some ways another name.
 ///
 /// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
@@ -215,7 +215,7 @@ impl<'a> Prover<'a> {
         std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
-    /// Whether LLVM does a load as often as the module says, as the module is.
+    /// Returns whether LLVM does a load in as many loops as the module says, without any change.
     pub(super) fn is_kept(&self, load: usize) -> bool {
         let depth = |of: &Places| of.depth(self.function(load), self.value(load)?);
         depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))
@@ -255,8 +255,8 @@ impl<'a> Prover<'a> {
         Ok(outcomes)
     }
 
-    /// What LLVM's vectoriser makes of the module with the scopes of some trials, which have no
-    /// access in common.
+    /// Returns LLVM's vectorised module, with the scopes of some trials, which have no access in
+    /// common.
     pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, Failure> {
         progress::doing(format!("asking opt of {} loops", trials.len()));
         self.opt.run(&self.scoped(trials), &self.opt.with_vectors())

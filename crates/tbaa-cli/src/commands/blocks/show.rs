@@ -61,15 +61,15 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
-    /// What LLVM makes of the load if what is blamed is to other memory.
+    /// The fate of the load in LLVM if what is blamed is to other memory.
     outcome: Option<Proved>,
-    /// What LLVM makes of the loop as it is, and why.
+    /// The loop that LLVM makes without any change, and its remark.
     #[serde(skip)]
     vectors: Option<(Vectors, Option<String>)>,
-    /// Whether the blockers change nothing, and only may not return.
+    /// The blockers change nothing, and only may not return.
     #[serde(skip)]
     is_idle: bool,
-    /// Whether LLVM was asked about others, and could not be about this load.
+    /// LLVM was asked about other loads, and could not be about this one.
     #[serde(skip)]
     is_not_asked: bool,
 }
@@ -524,7 +524,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Where the loop begins that a load could leave, in the source.
+    /// Returns the line at which the loop begins that a load could leave.
     fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<String> {
         let header = match &blocked.wanted {
             Wanted::Hoist(header) | Wanted::Sink(header) => *header,
@@ -644,7 +644,7 @@ impl<'a> Shown<'a> {
         origins.next().unwrap_or_default()
     }
 
-    /// What a call may write.
+    /// Says what a call may write.
     fn written_by(&self, function: &Judged<'_>, call: Event) -> &'static str {
         match function.body.writes_only_arguments(call) {
             true => "it may write what its arguments lead to",
