@@ -113,6 +113,36 @@ fn of_all_intrinsics() {
     assert!(printed == silent && printed[1] > 16_000, "{printed:?} {silent:?}");
 }
 
+/// LLVM prints the attributes of a function in a comment before its declaration.
+#[test]
+fn of_all_intrinsics_that_return() {
+    let Some(program) = Program::get("effects") else { return };
+    let [text, _] = program.list();
+    let (mut returns, mut before) = (HashMap::new(), "");
+    for line in text.lines() {
+        let name = line.strip_prefix("declare ").and_then(|it| it.split_once('@'));
+        if let Some((name, _)) = name.and_then(|it| it.1.split_once('(')) {
+            let has = |word| before.split(' ').any(|it| it == word);
+            returns.insert(name.as_bytes(), has("willreturn") && has("nounwind"));
+        }
+        before = line;
+    }
+    let module = tbaa_ir::read(text.as_bytes()).unwrap();
+    let (effects, sizes) = (Effects::new(&module), Sizes::new(&module));
+    let mut counts = [0; 2];
+    for number in 0..module.functions().len() as u32 {
+        let body = module.function(&sizes, number);
+        for call in body.instructions.iter().filter_map(|it| body.call(it)) {
+            let Some(&theirs) = returns.get(call.callee) else { continue };
+            let name = String::from_utf8_lossy(call.callee);
+            assert_eq!(effects.always_returns(&call), theirs, "{name}");
+            counts[usize::from(theirs)] += 1;
+        }
+    }
+    println!("{} intrinsics that may not return, {} that do", counts[0], counts[1]);
+    assert!(counts[0] > 50 && counts[1] > 10_000, "{counts:?}");
+}
+
 #[test]
 fn of_all_forms_of_attributes() {
     let Some(program) = Program::get("effects") else { return };

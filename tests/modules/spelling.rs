@@ -102,10 +102,11 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
             Event::Access(access) => format!("access {access}"),
             Event::Other(at) => format!("call {}", (0..at).filter(is_other).count()),
         };
+        let all = |events: &[Event]| events.iter().map(|&it| event(it)).collect::<Vec<_>>();
         for blocked in &judged.loads {
             let wanted = match &blocked.wanted {
-                Wanted::Reuse(earlier) => format!("reuse {earlier:?}"),
-                Wanted::Partly(earlier) => format!("partly {earlier:?}"),
+                Wanted::Reuse(earlier) => format!("reuse {:?}", all(earlier)),
+                Wanted::Partly(earlier) => format!("partly {:?}", all(earlier)),
                 Wanted::Hoist(_) => "hoist".to_owned(),
                 Wanted::Sink(_) => "sink".to_owned(),
                 Wanted::Vectorise(_) => "vectorise".to_owned(),
@@ -114,7 +115,7 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
             let blockers = blockers.map(|it| format!("{} {:?}", event(it.event), it.cause));
             found.push(format!(
                 "{} {wanted}, in {} loops: {}",
-                blocked.load,
+                event(blocked.load),
                 blocked.depth,
                 blockers.collect::<Vec<_>>().join(", ")
             ));

@@ -124,6 +124,7 @@ pub fn module(data: &[u8]) {
         assert_eq!(in_blocks, function.instructions.len());
         if !function.blocks.is_empty() {
             let flow = Flow::of(&function);
+            loops(&flow, function.blocks.len());
             let pointers = Pointers::new(&function, Some(&flow), &effects);
             for value in function.values() {
                 let _ = (pointers.address(value), pointers.origins(value), function.users(value));
@@ -153,6 +154,34 @@ pub fn module(data: &[u8]) {
         // The only law of damaged text is that the work ends.
         let _ = rewriter.to_bytes();
     }
+}
+
+/// The loops of a function are those of the definition: a header, and all blocks from which a
+/// block that it dominates and that leads to it can be reached without it.
+fn loops(flow: &Flow, blocks: usize) {
+    /// Blocks of a function beyond which this takes long.
+    const MOST: usize = 200;
+    let ends = |header: usize| flow.before(header).filter(move |&it| flow.dominates(header, it));
+    let headers = (0..blocks.min(MOST)).filter(|&it| ends(it).next().is_some());
+    let mut depths = vec![0; blocks];
+    for header in headers.filter(|_| blocks <= MOST) {
+        let around = flow.loops.iter().find(|it| it.header == header).expect("a header has a loop");
+        let (mut found, mut pending) = (vec![header], ends(header).collect::<Vec<_>>());
+        while let Some(block) = pending.pop() {
+            if !found.contains(&block) {
+                found.push(block);
+                pending.extend(flow.before(block).filter(|&it| flow.is_reached(it)));
+            }
+        }
+        found.iter().for_each(|&it| depths[it] += 1);
+        found.sort_unstable();
+        let mut ours = flow.blocks_of(around).to_vec();
+        ours.sort_unstable();
+        assert_eq!(ours, found);
+        assert!((0..blocks).all(|it| flow.is_in(around, it) == found.contains(&it)));
+    }
+    let ours: Vec<usize> = (0..blocks).map(|it| flow.depth(it)).collect();
+    assert!(blocks > MOST || ours == depths, "{ours:?} {depths:?}");
 }
 
 /// A summary linked with itself is itself.

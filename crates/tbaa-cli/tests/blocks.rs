@@ -2,6 +2,8 @@
 
 mod tools;
 
+use std::collections::HashSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,9 +49,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Of the loads that LLVM keeps and that stores alone are blamed for, the share
-/// that it removes or hoists with these stores tagged apart; and of those that it
-/// removes with all stores tagged apart, the share that the blame explains.
+/// Two shares: LLVM removes or hoists so many of the loads that stores and calls are blamed for, if
+/// these are to other memory; and the blame explains so many of the loads that LLVM removes if all
+/// else is to other memory.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
@@ -80,4 +82,62 @@ fn of_lua_what_is_blamed_is_to_blame() {
     println!("{figures}");
     let (precision, recall) = shares(figures);
     assert!(precision >= 0.95 && recall >= 0.6, "{figures}");
+}
+
+/// The loads that a program lists as blocked: all, and those that are blamed on nothing but what can
+/// be told apart.
+fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
+    let output =
+        Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = rows["loads"].as_array().unwrap().iter().filter(|it| it["could"] != "sink");
+    let name = |row: &&Value| row["load"]["access"].as_str().map(str::to_owned);
+    let is_apart = |row: &&Value| {
+        let stays = ["same place", "order", "may not return"];
+        row["blockers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|it| !stays.iter().any(|&of| it["cause"] == of))
+    };
+    [
+        rows.clone().filter_map(|it| name(&it)).collect(),
+        rows.filter(is_apart).filter_map(|it| name(&it)).collect(),
+    ]
+}
+
+/// A sample of the loads that the passes keep is compared with what is listed: memory keeps a load
+/// if LLVM removes or hoists it once all else is to other memory. `TBAA_MODULES` names the modules, and `TBAA_BEFORE` another
+/// `tbaa` to compare with; `TBAA_SAMPLE` is the size of the sample.
+#[test]
+#[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
+fn recall_and_precision_of_real_modules() {
+    let sample = env::var("TBAA_SAMPLE").map_or(300, |it| it.parse().unwrap());
+    for file in env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
+        let figures = &prove(Path::new(file), sample)["proof"];
+        let names = |key: &str| -> HashSet<String> {
+            let all = figures[key].as_array().unwrap().iter();
+            all.map(|it| it.as_str().unwrap().to_owned()).collect()
+        };
+        let [kept, stay] = [names("kept_by_memory"), names("stay")];
+        println!(
+            "{file}: of {} loads, memory keeps {}; missed {}",
+            kept.len() + stay.len(),
+            kept.len(),
+            figures["missed"]
+        );
+        let own = env!("CARGO_BIN_EXE_tbaa").to_owned();
+        for program in env::var("TBAA_BEFORE").into_iter().chain([own]) {
+            for (what, all) in ["listed", "of types and calls"].iter().zip(listed(&program, file)) {
+                let count = |of: &HashSet<String>| all.intersection(of).count();
+                println!(
+                    "  {program} {what}: {} of {} kept, {} of {} others",
+                    count(&kept),
+                    kept.len(),
+                    count(&stay),
+                    stay.len()
+                );
+            }
+        }
+    }
 }

@@ -56,6 +56,8 @@ pub struct Location {
 /// ```
 #[derive(Debug)]
 pub struct DebugInfo<'t> {
+    /// Set if there is any debug information.
+    has_nodes: bool,
     text: &'t [u8],
     /// The place where the number of each node that a line defines ends, and 1.
     places: Numbers<NonZeroU32>,
@@ -160,6 +162,7 @@ impl<'t> DebugInfo<'t> {
         let text = module.text();
         let mut found = DebugInfo {
             text,
+            has_nodes: false,
             places: Numbers::new(text.len()),
             records: HashMap::new(),
             typedefs: OnceLock::new(),
@@ -168,6 +171,7 @@ impl<'t> DebugInfo<'t> {
         if memchr::memmem::find(text, b"!DI").is_none() {
             return found;
         }
+        found.has_nodes = true;
         let starts = memchr::memmem::find_iter(text, b"\n!").map(|at| at + 2);
         let first = text.starts_with(b"!").then_some(1);
         for start in first.into_iter().chain(starts) {
@@ -181,7 +185,11 @@ impl<'t> DebugInfo<'t> {
                 continue;
             }
             // C++ types go by their mangled names in TBAA.
-            for name in [node.string(b"name"), node.string(b"identifier")].into_iter().flatten() {
+            let mut names = [node.string(b"name"), node.string(b"identifier")];
+            if names.iter().all(Option::is_none) {
+                names[0] = Some(Cow::Borrowed(b""));
+            }
+            for name in names.into_iter().flatten() {
                 found.records.entry(name).or_default().push(number);
             }
         }
@@ -228,6 +236,14 @@ impl<'t> DebugInfo<'t> {
             _ => return None,
         };
         Some((name, found.iter().map(|it| it.1).collect()))
+    }
+
+    /// Returns the records without a name, such as the closure of a lambda, that TBAA gives these
+    /// fields.
+    pub(super) fn closures(&self, fields: &[(u64, &[u8])]) -> Vec<u32> {
+        let mut found = self.records.get(&b""[..]).cloned().unwrap_or_default();
+        found.retain(|&record| self.has_fields(record, fields).is_some());
+        found
     }
 
     /// Returns whether TBAA gives a record these fields, and no others.
@@ -475,6 +491,9 @@ impl<'t> DebugInfo<'t> {
             let at = attached(line, b"!dbg !").and_then(|number| self.place(number));
             at.filter(|at| at.line > 0)
         };
+        if !self.has_nodes {
+            return None;
+        }
         let is_end = |line: &&[u8]| line.starts_with(b"}") || !line.starts_with(b" ");
         let newline = |byte: &u8| *byte == b'\n';
         let rest = self.text.get(offset..)?;

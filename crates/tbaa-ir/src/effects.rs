@@ -158,17 +158,56 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 #[derive(Debug)]
 pub struct Effects<'t> {
     /// `None` where a group says nothing of memory.
-    groups: HashMap<u32, Option<MemoryEffects>>,
-    functions: HashMap<Cow<'t, [u8]>, (MemoryEffects, Vec<Argument<'t>>)>,
+    groups: HashMap<u32, (Option<MemoryEffects>, Ends)>,
+    functions: HashMap<Cow<'t, [u8]>, (MemoryEffects, Ends, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
+
+/// The attributes that say how a call ends.
+#[derive(Clone, Copy, Default, Debug)]
+struct Ends {
+    /// It comes to an end: `willreturn`.
+    returns: bool,
+    /// It throws nothing: `nounwind`.
+    nounwind: bool,
+}
+
+/// Prefixes of the intrinsics that may not return, or unwind. Source: LLVM 22's `Intrinsics.td`,
+/// those that belong to no target.
+const MAY_END: [&[u8]; 23] = [
+    b"asan.",
+    b"callbr.",
+    b"clear_cache",
+    b"coro.",
+    b"debugtrap",
+    b"eh.",
+    b"experimental.deoptimize",
+    b"experimental.gc.statepoint",
+    b"experimental.guard",
+    b"experimental.patchpoint",
+    b"experimental.stackmap",
+    b"gcread",
+    b"gcroot",
+    b"gcwrite",
+    b"hwasan.",
+    b"instrprof.",
+    b"ptrauth.auth",
+    b"ptrauth.resign",
+    b"read_volatile_register",
+    b"seh.scope.",
+    b"swift.async.context.addr",
+    b"trap",
+    b"ubsantrap",
+];
 
 impl<'t> Effects<'t> {
     /// Reads the attributes of a module's functions.
     #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
-        let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| None)));
+        let bodies = groups.numbers().map(|it| {
+            (it, (stated(groups.of(it), |_| None), ends(groups.of(it), |_| Ends::default())))
+        });
         let mut effects = Effects {
             groups: bodies.collect(),
             functions: HashMap::default(),
@@ -190,16 +229,36 @@ impl<'t> Effects<'t> {
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
         for head in heads {
             if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
-                let memory = effects.stated(tail);
-                effects.functions.insert(unquoted(name), (memory, parameters));
+                let (memory, ends) = (effects.stated(tail.clone()), effects.ends(tail));
+                effects.functions.insert(unquoted(name), (memory, ends, parameters));
             }
         }
         effects
     }
 
     fn stated(&self, attributes: Attributes<'t>) -> MemoryEffects {
-        let of_group = |group| self.groups.get(&group).copied().flatten();
+        let of_group = |group| self.groups.get(&group)?.0;
         stated(attributes, of_group).unwrap_or(MemoryEffects::ANY)
+    }
+
+    fn ends(&self, attributes: Attributes<'t>) -> Ends {
+        ends(attributes, |group| self.groups.get(&group).map_or(Ends::default(), |it| it.1))
+    }
+
+    /// Returns whether what follows a call is always run after it: the call comes to an end, and
+    /// throws nothing.
+    ///
+    /// LLVM: `isGuaranteedToTransferExecutionToSuccessor`.
+    #[must_use]
+    pub fn always_returns(&self, call: &Call<'t>) -> bool {
+        let name = unquoted(call.callee);
+        if self.intrinsic(&name).is_some() {
+            let name = name.strip_prefix(b"llvm.").unwrap_or_default();
+            return !MAY_END.iter().any(|it| name.starts_with(it));
+        }
+        let of_call = self.ends(call.attributes.clone());
+        let of_callee = self.functions.get(&*name).map_or(Ends::default(), |it| it.1);
+        (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
     /// Returns what a function does; `name` is as the text writes it after the `@`.
@@ -217,7 +276,7 @@ impl<'t> Effects<'t> {
     #[must_use]
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
-        let of_callee = parameters.and_then(|it| it.1.get(nth));
+        let of_callee = parameters.and_then(|it| it.2.get(nth));
         let both = call.arguments.get(nth).into_iter().chain(of_callee);
         both.into_iter().any(|it| {
             texts.iter().any(|text| memchr::memmem::find(it.attributes, text.as_bytes()).is_some())
@@ -297,6 +356,22 @@ fn stated<'t>(
         }
     }
     in_groups.or(Some(old).filter(|&old| old != MemoryEffects::ANY)).or(stated)
+}
+
+/// Reads how a call ends from a list of attributes.
+fn ends<'t>(
+    attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
+    of_group: impl Fn(u32) -> Ends,
+) -> Ends {
+    attributes.fold(Ends::default(), |Ends { returns, nounwind }, (_, attribute)| {
+        let more = match attribute {
+            Attribute::Word(b"willreturn", _) => Ends { returns: true, nounwind: false },
+            Attribute::Word(b"nounwind", _) => Ends { returns: false, nounwind: true },
+            Attribute::Group(group) => of_group(group),
+            _ => Ends::default(),
+        };
+        Ends { returns: returns || more.returns, nounwind: nounwind || more.nounwind }
+    })
 }
 
 /// LLVM: `Instruction::isVolatile`.

@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::body::Function;
 use tbaa::petgraph::Incoming;
@@ -24,18 +25,25 @@ pub struct Flow {
     /// When the walk over the dominator tree enters and leaves each block.
     times: Vec<(u32, u32)>,
     frontiers: OnceCell<Option<Vec<Vec<usize>>>>,
-    /// The natural loops, in the order of their headers.
+    /// The natural loops, each after those that it contains.
     pub loops: Vec<Loop>,
+    /// The smallest loop of each block, as an index into `loops`.
+    innermost: Vec<Option<usize>>,
+    /// The blocks of loops, those of each loop together.
+    in_loops: Vec<usize>,
+    /// The place of each block in `in_loops`.
+    positions: Vec<usize>,
 }
 
 /// A natural loop: the blocks from which its header is reached again. Back edges to one header
-/// are one loop.
+/// are one loop. Two loops are apart, or one contains the other.
 pub struct Loop {
     /// The block that begins it.
     pub header: usize,
-    /// For each block of the function, whether it is one of the loop's.
-    pub contains: Vec<bool>,
-    size: usize,
+    /// The number of loops that it is in, itself included.
+    depth: usize,
+    /// The places of its blocks in `Flow::in_loops`.
+    span: Range<usize>,
 }
 
 /// A step of the walk over the dominator tree.
@@ -54,7 +62,7 @@ impl Flow {
     #[must_use]
     pub fn of(function: &Function<'_>) -> Self {
         let mut flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
-        flow.loops = (0..function.blocks.len()).filter_map(|it| flow.loop_of(it)).collect();
+        flow.find_loops();
         flow
     }
 
@@ -79,9 +87,17 @@ impl Flow {
         for (block, above) in dominators.iter().enumerate() {
             above.iter().for_each(|&above| children[above].push(block));
         }
-        let (times, loops) = (vec![(0, 0); count], Vec::new());
-        let mut flow =
-            Flow { graph, dominators, children, times, frontiers: OnceCell::new(), loops };
+        let mut flow = Flow {
+            graph,
+            dominators,
+            children,
+            times: vec![(0, 0); count],
+            frontiers: OnceCell::new(),
+            loops: Vec::new(),
+            innermost: vec![None; count],
+            in_loops: Vec::new(),
+            positions: vec![usize::MAX; count],
+        };
         let mut times = vec![(0, 0); count];
         for (time, visit) in (1..).zip(flow.walk()) {
             match visit {
@@ -181,32 +197,108 @@ impl Flow {
         Some(found)
     }
 
-    /// The smallest loop that a block is in.
+    /// Returns the smallest loop that a block is in.
     #[must_use]
     pub fn innermost(&self, block: usize) -> Option<&Loop> {
-        self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
+        self.innermost_index(block).map(|it| &self.loops[it])
+    }
+
+    /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).
+    #[must_use]
+    pub fn innermost_index(&self, block: usize) -> Option<usize> {
+        self.innermost[block]
     }
 
     /// Returns the number of loops that a block is in.
     #[must_use]
     pub fn depth(&self, block: usize) -> usize {
-        self.loops.iter().filter(|it| it.contains[block]).count()
+        self.innermost(block).map_or(0, |it| it.depth)
     }
 
-    /// The loop of a header, if it is one.
-    fn loop_of(&self, header: usize) -> Option<Loop> {
-        let back = self.before(header).filter(|&from| self.dominates(header, from));
-        let mut pending: Vec<usize> = back.collect();
-        pending.first()?;
-        let mut contains = vec![false; self.dominators.len()];
-        contains[header] = true;
-        let mut size = 1;
-        while let Some(block) = pending.pop() {
-            if !std::mem::replace(&mut contains[block], true) {
-                size += 1;
-                pending.extend(self.before(block));
+    /// Returns the blocks of a loop, those of the loops in it included.
+    #[must_use]
+    pub fn blocks_of(&self, around: &Loop) -> &[usize] {
+        &self.in_loops[around.span.clone()]
+    }
+
+    /// Returns whether a block is one of a loop's.
+    #[must_use]
+    pub fn is_in(&self, around: &Loop, block: usize) -> bool {
+        around.span.contains(&self.positions[block])
+    }
+
+    /// Finds the loops, each once, after those in it: on the way back from its end to its header a
+    /// loop that is known is passed as a whole.
+    ///
+    /// LLVM: `LoopInfoBase::analyze`.
+    fn find_loops(&mut self) {
+        let mut parents: Vec<(usize, Option<usize>)> = Vec::new();
+        let headers: Vec<usize> = self.walk().filter_map(|it| it.left()).collect();
+        for header in headers {
+            let is_end = |&from: &usize| self.dominates(header, from);
+            let mut pending: Vec<usize> = self.before(header).filter(is_end).collect();
+            if pending.is_empty() {
+                continue;
+            }
+            let new = parents.len();
+            parents.push((header, None));
+            while let Some(block) = pending.pop() {
+                let mut next = block;
+                if let Some(mut known) = self.innermost[block] {
+                    while let Some(above) = parents[known].1 {
+                        known = above;
+                    }
+                    if known == new {
+                        continue;
+                    }
+                    parents[known].1 = Some(new);
+                    next = parents[known].0;
+                } else {
+                    self.innermost[block] = Some(new);
+                }
+                if next != header {
+                    pending.extend(self.before(next).filter(|&it| self.is_reached(it)));
+                }
             }
         }
-        Some(Loop { header, contains, size })
+        self.place_loops(&parents);
+    }
+
+    /// Puts the blocks of each loop together, from the headers of the loops and what is around
+    /// them.
+    fn place_loops(&mut self, parents: &[(usize, Option<usize>)]) {
+        let mut sizes = vec![0; parents.len()];
+        self.innermost.iter().flatten().for_each(|&it| sizes[it] += 1);
+        for (at, &(_, parent)) in parents.iter().enumerate() {
+            parent.iter().for_each(|&it| sizes[it] += sizes[at]);
+        }
+        // An outer loop comes after the loops in it, and its blocks after theirs.
+        let (mut free, mut outside) = (vec![0; parents.len()], 0);
+        for (at, &(header, parent)) in parents.iter().enumerate().rev() {
+            let place = parent.map_or(&mut outside, |it| &mut free[it]);
+            let start = *place;
+            *place += sizes[at];
+            free[at] = start;
+            let depth = parent.map_or(0, |it| self.loops[parents.len() - 1 - it].depth) + 1;
+            self.loops.push(Loop { header, depth, span: start..start + sizes[at] });
+        }
+        self.loops.reverse();
+        self.in_loops = vec![0; outside];
+        for (block, around) in self.innermost.iter().enumerate() {
+            let Some(around) = *around else { continue };
+            self.positions[block] = free[around];
+            self.in_loops[free[around]] = block;
+            free[around] += 1;
+        }
+    }
+}
+
+impl Visit {
+    /// The block that is left, if one is.
+    fn left(self) -> Option<usize> {
+        match self {
+            Visit::Leave(block) => Some(block),
+            Visit::Enter(_) => None,
+        }
     }
 }

@@ -12,6 +12,10 @@ pub struct Global<'t> {
     pub constant: bool,
     /// True if this module says what is in it.
     pub defined: bool,
+    /// No other module can name it.
+    pub local: bool,
+    /// It may be missing in the whole program: its address may be null.
+    pub weak: bool,
     pub ty: &'t [u8],
     /// In bytes; 0 if it is not known.
     pub size: u64,
@@ -35,7 +39,7 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'
     let name = &lexer.text[start..lexer.at];
     lexer.skip_space().ok()?;
     lexer.eat(b"=").then_some(())?;
-    let mut defined = true;
+    let (mut defined, mut local, mut weak) = (true, false, false);
     loop {
         lexer.skip_space().ok()?;
         let constant = match lexer.word() {
@@ -49,8 +53,12 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'
             },
             b"global" => false,
             b"constant" => true,
-            b"external" | b"extern_weak" => {
-                defined = false;
+            word @ (b"external" | b"extern_weak") => {
+                (defined, weak) = (false, word == b"extern_weak");
+                continue;
+            }
+            b"internal" | b"private" => {
+                local = true;
                 continue;
             }
             _ => continue,
@@ -58,6 +66,6 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'
         lexer.skip_space().ok()?;
         let ty = lexer.ty().ok()?;
         let size = sizes.of(ty).map_or(0, |size| size.alloc);
-        return Some((name, Global { constant, defined, ty, size }));
+        return Some((name, Global { constant, defined, local, weak, ty, size }));
     }
 }

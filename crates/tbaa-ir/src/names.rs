@@ -197,7 +197,15 @@ impl<'a> Names<'a> {
         let name = |ty| self.graph.ty(ty).name();
         let find = || match name(tag.base)? {
             b"" => debug.path_in(&self.unnamed(tag.base)?.1, tag.offset, name(tag.access)?),
-            base => debug.path(base, tag.offset, name(tag.access)?),
+            base => {
+                let (at, access) = (tag.offset, name(tag.access)?);
+                let closures = || {
+                    let is_local = base.starts_with(b"_ZTSZ") || base.ends_with(b"E_");
+                    let fields = self.fields_of(tag.base).filter(|_| is_local)?;
+                    debug.path_in(&debug.closures(&fields), at, access)
+                };
+                debug.path(base, at, access).or_else(closures)
+            }
         };
         let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
@@ -217,14 +225,16 @@ impl<'a> Names<'a> {
 
     /// Returns the typedef's name for a type without a name, and the records that may be it.
     fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
-        let (debug, node) = (self.debug.as_ref()?, self.graph.ty(ty));
-        let find = || {
-            let field = |field: Field| Some((field.offset, self.graph.ty(field.ty).name()?));
-            let fields: Option<Vec<_>> = node.fields().map(field).collect();
-            debug.unnamed(&fields?)
-        };
+        let debug = self.debug.as_ref()?;
+        let find = || debug.unnamed(&self.fields_of(ty)?);
         let mut known = self.unnamed.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(ty).or_insert_with(find).clone()
+    }
+
+    /// A type's fields, each with its offset and the name of its type.
+    fn fields_of(&self, ty: TypeId) -> Option<Vec<(u64, &'a [u8])>> {
+        let field = |field: Field| Some((field.offset, self.graph.ty(field.ty).name()?));
+        self.graph.ty(ty).fields().map(field).collect()
     }
 
     /// `of union U: int, float`.

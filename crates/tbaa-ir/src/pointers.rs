@@ -83,6 +83,8 @@ pub struct Pointers<'t> {
     /// Slots that only whole loads and stores use, by themselves and by the casts of them.
     registers: HashMap<Value, Value>,
     captures: OnceCell<HashMap<Value, Captures>>,
+    /// The position of each instruction in its block.
+    positions: OnceCell<Vec<usize>>,
 }
 
 /// The place where others come to know an address.
@@ -90,7 +92,7 @@ struct Captures {
     /// Indices of instructions.
     at: Vec<usize>,
     /// Blocks that may run after one of them.
-    after: Vec<bool>,
+    after: OnceCell<Vec<bool>>,
 }
 
 /// A step of the walk over the dominator tree in which values are numbered.
@@ -122,6 +124,7 @@ impl<'t> Pointers<'t> {
             function: Rc::clone(function),
             effects,
             captures: OnceCell::new(),
+            positions: OnceCell::new(),
         };
         if let Some(flow) = flow {
             pointers.number_all(flow, |_, _| None);
@@ -358,15 +361,15 @@ impl<'t> Pointers<'t> {
         at
     }
 
-    /// Returns whether a value is the same in all turns of a loop, whose blocks are given: nothing
-    /// but what its operands decide is computed there.
+    /// Returns whether a value is the same in all turns of a loop, whose blocks `is_in_loop` knows:
+    /// nothing but what its operands decide is computed there.
     #[must_use]
-    pub fn is_invariant(&self, value: Value, in_loop: &[bool]) -> bool {
+    pub fn is_invariant(&self, value: Value, is_in_loop: impl Fn(usize) -> bool) -> bool {
         let mut pending = vec![value];
         for _ in 0..DEPTH {
             let Some(value) = pending.pop() else { return true };
             let Def::Instruction(at) = self.function.def(value) else { continue };
-            if !in_loop[self.function.block_of(at)] {
+            if !is_in_loop(self.function.block_of(at)) {
                 continue;
             }
             let inst = &self.function.instructions[at];
@@ -541,6 +544,9 @@ impl<'t> Pointers<'t> {
     pub fn arguments(&self, call: usize, to_read: bool) -> Vec<Value> {
         let inst = &self.function.instructions[call];
         let Some(call) = self.function.call(inst) else { return Vec::new() };
+        if !to_read && !self.effects.of_call(&call).writes() {
+            return Vec::new();
+        }
         let operands = self.function.operands(inst).iter().take(call.arguments.len());
         let pointers = operands.enumerate().filter(|&(nth, &it)| {
             self.function.is_pointer(it)
@@ -552,14 +558,39 @@ impl<'t> Pointers<'t> {
     /// Returns whether others may know the address of an object before an instruction, or at it.
     fn is_captured_before(&self, object: Value, at: usize) -> bool {
         let Some(captures) = self.captures().get(&object) else { return true };
-        let block = self.function.block_of(at);
-        let position = |it: usize| {
-            self.function.blocks[block].instructions.iter().position(|&other| other == it)
-        };
-        captures.after[block] || {
-            let here = captures.at.iter().filter(|&&it| self.function.block_of(it) == block);
-            here.copied().any(|it| position(it) <= position(at))
+        if captures.at.is_empty() {
+            return false;
         }
+        let function = &self.function;
+        let block = function.block_of(at);
+        let after = captures.after.get_or_init(|| {
+            let mut after = vec![false; function.blocks.len()];
+            let mut pending: Vec<usize> =
+                captures.at.iter().map(|&it| function.block_of(it)).collect();
+            while let Some(block) = pending.pop() {
+                for &next in &function.blocks[block].successors {
+                    if !std::mem::replace(&mut after[next], true) {
+                        pending.push(next);
+                    }
+                }
+            }
+            after
+        });
+        after[block] || {
+            let here = captures.at.iter().filter(|&&it| function.block_of(it) == block);
+            here.copied().any(|it| self.position(it) <= self.position(at))
+        }
+    }
+
+    /// Returns the position of an instruction in its block.
+    fn position(&self, inst: usize) -> usize {
+        self.positions.get_or_init(|| {
+            let mut positions = vec![0; self.function.instructions.len()];
+            for block in &self.function.blocks {
+                block.instructions.iter().enumerate().for_each(|(nth, &it)| positions[it] = nth);
+            }
+            positions
+        })[inst]
     }
 
     /// Returns whether a pointer comes from memory or from a call, and others do not know the address of
@@ -710,16 +741,7 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
                 }
             }
         }
-        let mut after = vec![false; function.blocks.len()];
-        let mut pending: Vec<usize> = at.iter().map(|&it| function.block_of(it)).collect();
-        while let Some(block) = pending.pop() {
-            for &next in &function.blocks[block].successors {
-                if !std::mem::replace(&mut after[next], true) {
-                    pending.push(next);
-                }
-            }
-        }
-        (object, Captures { at, after })
+        (object, Captures { at, after: OnceCell::new() })
     };
     parameters.chain(locals.filter_map(|it| it.result)).map(of).collect()
 }

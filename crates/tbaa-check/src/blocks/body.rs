@@ -1,17 +1,22 @@
 //! A function as the judge reads it: what in its blocks may touch memory.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use tbaa_ir::{
-    Address, Effects, Flow, Function, Inst, Instruction, Loop, Module, Object, Opcode, Pointers,
-    Sizes, Value,
+    Address, Effects, Flow, Function, Inst, Instruction, Loop, MemoryEffects, MemoryLocation,
+    Module, Object, Opcode, Pointers, Sizes, Value,
 };
 use tbaa_types::Type;
 
-use super::ways::FAR;
+use super::ways::{Marks, Point};
+
+/// The events of a loop that is looked at, at most.
+const FAR: usize = 4096;
 
 /// Something that may read or write memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Event {
     /// Index into the module's instructions.
     Access(usize),
@@ -30,8 +35,14 @@ impl Event {
     }
 }
 
-/// What a load or store is to. Two of equal keys touch the same bytes where both run.
-pub(super) type Key = (Address, Option<Type>);
+/// The place of a load or store, or the result of a call that reads. Two of equal keys touch
+/// the same bytes where both run.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Key<'t> {
+    Place(Address, Option<Type>),
+    /// The callee, and the numbers of its arguments.
+    Call(&'t [u8], Vec<Value>),
+}
 
 /// A function with its flow of control, its pointers, and what may touch memory in each block.
 pub struct Body<'t> {
@@ -43,6 +54,13 @@ pub struct Body<'t> {
     pub pointers: Pointers<'t>,
     /// By block.
     pub events: Vec<Vec<Event>>,
+    /// By block, the positions of the events that may not go on to what follows them.
+    ends: Vec<Vec<usize>>,
+    /// By loop, the last block that all ways through a turn have in common.
+    turns: Vec<usize>,
+    /// The calls that yield what they read, as indices in the function.
+    readers: HashSet<usize>,
+    pub(super) marks: RefCell<Marks>,
     module: &'t Module<'t>,
     effects: &'t Effects<'t>,
 }
@@ -66,11 +84,81 @@ impl<'t> Body<'t> {
         let events = events.map(Iterator::collect).collect();
         let flow = (!function.blocks.is_empty()).then(|| Flow::of(&function));
         let pointers = Pointers::new(&function, flow.as_ref(), effects);
-        Body { function, flow, pointers, events, module, effects }
+        let (ends, turns, readers) = (Vec::new(), Vec::new(), HashSet::new());
+        let marks = RefCell::default();
+        let mut body =
+            Body { function, flow, pointers, events, ends, turns, readers, marks, module, effects };
+        body.find_ends();
+        body
     }
 
-    pub(super) fn effects(&self) -> &'t Effects<'t> {
-        self.effects
+    fn find_ends(&mut self) {
+        for events in &self.events {
+            let mut ends = Vec::new();
+            for (nth, &event) in events.iter().enumerate() {
+                let Some(at) = self.at(event) else { continue };
+                let inst = &self.function.instructions[at];
+                let Some(call) = self.function.call(inst) else {
+                    let is_end = match inst.opcode {
+                        Opcode::Store => inst.is_volatile,
+                        opcode => opcode == Opcode::Call,
+                    };
+                    ends.extend(is_end.then_some(nth));
+                    continue;
+                };
+                let returns = self.effects.always_returns(&call);
+                ends.extend((!returns).then_some(nth));
+                let reads = self.effects.on_loads(&call) != MemoryEffects::NONE;
+                if returns
+                    && reads
+                    && inst.result.is_some()
+                    && !self.effects.of_call(&call).writes()
+                {
+                    self.readers.insert(at);
+                }
+            }
+            self.ends.push(ends);
+        }
+        let Some(flow) = &self.flow else { return };
+        for around in &flow.loops {
+            let is_end = |&block: &usize| {
+                let mut next = self.function.blocks[block].successors.iter();
+                next.any(|&to| to == around.header || !flow.is_in(around, to))
+            };
+            let ends = flow.blocks_of(around).iter().copied().filter(is_end);
+            let common = |mut a: usize, b: usize| {
+                while !flow.dominates(a, b) {
+                    a = flow.dominator(a).unwrap_or(around.header);
+                }
+                a
+            };
+            self.turns.push(ends.reduce(common).unwrap_or(around.header));
+        }
+    }
+
+    /// Returns how many calls yield what they read, and change nothing.
+    #[must_use]
+    pub fn readers(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// Returns whether an event is a call that yields what it reads, and changes nothing.
+    #[must_use]
+    pub fn is_reader(&self, event: Event) -> bool {
+        self.at(event).is_some_and(|at| self.readers.contains(&at))
+    }
+
+    /// Returns what a call does to memory that is loaded; `None` of another event.
+    pub(super) fn effects_of(&self, at: usize) -> Option<MemoryEffects> {
+        let call = self.function.call(&self.function.instructions[at]);
+        call.map(|call| self.effects.on_loads(&call))
+    }
+
+    /// Returns whether a call writes what its arguments lead to, and no other memory.
+    #[must_use]
+    pub fn writes_only_arguments(&self, event: Event) -> bool {
+        let effects = self.at(event).and_then(|at| self.effects_of(at));
+        effects.is_some_and(|it| !it.without(MemoryLocation::Argument).writes())
     }
 
     fn instruction(&self, access: usize) -> &'t Instruction {
@@ -107,36 +195,86 @@ impl<'t> Body<'t> {
         Some((self.function.pointer(inst)?, bytes))
     }
 
-    /// Returns what a load or store is to that may stand for another; `None` of volatile and
-    /// atomic ones.
-    pub(super) fn key(&self, event: Event) -> Option<Key> {
-        let Event::Access(access) = event else { return None };
-        let instruction = self.instruction(access);
+    /// Returns what a load, a store or a call that reads is to that may stand for another; `None`
+    /// of volatile and atomic ones.
+    pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
+        let inst = self.inst(event)?;
+        if self.is_reader(event) {
+            let target = self.function.call(inst)?.target;
+            let arguments = self.operands(event).into_iter().map(|it| self.pointers.number(it));
+            return Some(Key::Call(target, arguments.collect())).filter(|_| !target.is_empty());
+        }
+        let instruction = self.instruction(event.access()?);
         let plain = !instruction.volatile && !instruction.atomic;
-        let inst = self
-            .inst(event)
-            .filter(|it| plain && matches!(it.opcode, Opcode::Load | Opcode::Store))?;
+        if !plain || !matches!(inst.opcode, Opcode::Load | Opcode::Store) {
+            return None;
+        }
         let ty = inst.ty.map(|ty| self.function.types().opaque(ty));
-        Some((self.pointers.address(self.function.pointer(inst)?), ty))
+        Some(Key::Place(self.pointers.address(self.function.pointer(inst)?), ty))
+    }
+
+    /// Returns the values that decide what a load or a call reads: its pointer, its arguments.
+    pub(super) fn operands(&self, event: Event) -> Vec<Value> {
+        let Some(inst) = self.inst(event) else { return Vec::new() };
+        match self.function.call(inst) {
+            Some(call) => {
+                self.function.operands(inst).iter().copied().take(call.arguments.len()).collect()
+            }
+            None => self.function.pointer(inst).into_iter().collect(),
+        }
     }
 
     /// Returns the accesses and calls of a loop; `None` if they are many.
     #[must_use]
-    pub fn events_of(&self, around: &Loop) -> Option<Vec<Event>> {
-        let blocks = self.events.iter().zip(&around.contains).filter(|&(_, &within)| within);
-        let events = blocks.flat_map(|(events, _)| events).take(FAR + 1).copied();
+    pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
+        let blocks = flow.blocks_of(around).iter();
+        let events = blocks.flat_map(|&it| &self.events[it]).take(FAR + 1).copied();
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
     }
 
-    /// Returns whether a loop is left, or begun anew, only after this block of it.
+    /// Returns whether a loop is left, or begun anew, only after this block of it, calls that may
+    /// not return apart.
     ///
-    /// LLVM: `SimpleLoopSafetyInfo::isGuaranteedToExecute`.
-    pub(super) fn is_in_every_turn(&self, flow: &Flow, around: &Loop, block: usize) -> bool {
-        let mut ends = (0..self.function.blocks.len()).filter(|&it| {
-            let mut next = self.function.blocks[it].successors.iter();
-            around.contains[it] && next.any(|&to| to == around.header || !around.contains[to])
-        });
-        ends.all(|end| flow.dominates(block, end))
+    /// LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
+    pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
+        flow.innermost_index(block).is_some_and(|it| flow.dominates(block, self.turns[it]))
+    }
+
+    /// Returns the events that may run before a place in the same turn of a loop, or anywhere in
+    /// it, and after which the function may not go on.
+    ///
+    /// LLVM: `ICFLoopSafetyInfo`.
+    pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
+        let in_block = |block: usize, end: usize| {
+            let ends = self.ends[block].iter().take_while(move |&&it| it < end);
+            ends.map(move |&it| self.events[block][it])
+        };
+        let Some(at) = at else {
+            let blocks = flow.blocks_of(around).iter();
+            return blocks.flat_map(|&it| in_block(it, usize::MAX)).collect();
+        };
+        let mut found: Vec<Event> = in_block(at.block, at.event).collect();
+        let (mut seen, mut pending) = (self.marks.borrow_mut(), vec![at.block]);
+        seen.begin(self.events.len());
+        seen.insert(at.block);
+        while let Some(block) = pending.pop().filter(|_| found.len() <= FAR) {
+            if block == around.header {
+                continue;
+            }
+            for before in flow.before(block).filter(|&it| flow.is_in(around, it)) {
+                if seen.insert(before) {
+                    found.extend(in_block(before, usize::MAX));
+                    pending.push(before);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the events before a place in its block after which the function may not go on.
+    pub(super) fn ends_before(&self, at: Point) -> Vec<Event> {
+        let ends = self.ends[at.block].iter().take_while(|&&it| it < at.event);
+        ends.map(|&it| self.events[at.block][it]).collect()
     }
 
     /// Returns whether a base is a local variable in memory.

@@ -1,10 +1,12 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
 //!
 //! A load could go if an earlier access has its value on every way to it, or if a loop does it in
-//! every turn through one pointer. It stays where an event in between may change what is loaded.
+//! every turn through one pointer. It stays where an event in between may change what is loaded,
+//! if only on some of the ways. In a loop it also stays behind a call that may not return, unless
+//! its pointer may be followed in any case. A call that yields what it reads is a load as well.
 //! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out. The
 //! judge reads what LLVM reads: the flow of control, pointers, attributes of calls, and tags by
-//! rule `llvm`.
+//! rule `llvm`. `!tbaa.struct` is not read, by LLVM's alias analysis as by this.
 //!
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
@@ -16,7 +18,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{
-    Effects, Flow, Instruction, Loop, MemoryEffects, MemoryLocation, Module, Opcode, Sizes, Value,
+    Address, Def, Effects, Flow, Global, Instruction, Loop, MemoryEffects, MemoryLocation, Module,
+    Opcode, Sizes, Value,
 };
 
 use crate::char_origin::is_wider_char;
@@ -27,8 +30,8 @@ use ways::{Point, Way, back, partly_back};
 /// What an optimiser could do with a load or a loop, were it not for the blockers.
 pub enum Wanted {
     /// Take the value that an access loaded or stored: one of these stands last
-    /// on each way. Indices into the module's instructions.
-    Reuse(Vec<usize>),
+    /// on each way.
+    Reuse(Vec<Event>),
     /// Load before the loop with this header, a block.
     Hoist(usize),
     /// Store after the loop with this header: what is stored is held in a register.
@@ -37,7 +40,7 @@ pub enum Wanted {
     Vectorise(Box<Vectorise>),
     /// Take the value of one of these, and load on the one way on which none of
     /// them stands.
-    Partly(Vec<usize>),
+    Partly(Vec<Event>),
 }
 
 /// What LLVM makes of a loop.
@@ -96,14 +99,20 @@ pub enum Cause {
     Call,
     /// A call that may write `errno`.
     Errno,
+    /// A call that may not return, or unwind: what stands behind it in a loop is not run in every
+    /// turn. LLVM says the same of a volatile store.
+    NoReturn {
+        /// It may also change what is loaded.
+        writes: bool,
+    },
 }
 
 impl Cause {
     /// Whether a tag can change it.
     #[must_use]
     pub fn is_of_types(self) -> bool {
-        use Cause::{Call, Errno, Order, Register, SamePlace};
-        !matches!(self, SamePlace | Register | Order | Call | Errno)
+        use Cause::{Call, Errno, NoReturn, Order, Register, SamePlace};
+        !matches!(self, SamePlace | Register | Order | Call | Errno | NoReturn { .. })
     }
 
     /// Whether tags could free a load from a list of blockers.
@@ -122,13 +131,13 @@ pub struct Blocker {
     pub cause: Cause,
     /// The load that it may change: the load that is judged, or one of its
     /// pointer.
-    pub load: usize,
+    pub load: Event,
 }
 
 /// A load and what keeps it, or a store and what keeps it in a loop.
 pub struct Blocked {
-    /// Index into the module's instructions: of the store where [`Wanted::Sink`] is wanted.
-    pub load: usize,
+    /// The load, or a call that reads; the store where [`Wanted::Sink`] is wanted.
+    pub load: Event,
     /// What could become of it.
     pub wanted: Wanted,
     /// What keeps it; none where LLVM can do what is wanted already.
@@ -169,6 +178,7 @@ pub struct Judge<'a> {
     effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
+    globals: HashMap<&'a [u8], Global<'a>>,
 }
 
 impl<'a> Judge<'a> {
@@ -177,7 +187,14 @@ impl<'a> Judge<'a> {
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, sizes, effects, llvm, union }
+        let globals = module.globals(sizes).into_iter().collect();
+        Judge { module, sizes, effects, llvm, union, globals }
+    }
+
+    /// Returns a global variable of the module, by its name without the `@`.
+    #[must_use]
+    pub fn global(&self, name: &[u8]) -> Option<Global<'a>> {
+        self.globals.get(name).copied()
     }
 
     /// Judges the functions that are wanted, by their indices.
@@ -194,16 +211,21 @@ impl<'a> Judge<'a> {
         &self.module.instructions()[index]
     }
 
-    /// Returns whether an access, an index into the module's instructions, is a load.
-    #[must_use]
-    pub fn is_load(&self, access: usize) -> bool {
-        self.instruction(access).opcode == Opcode::Load
+    fn tag(&self, event: Event) -> Option<TagId> {
+        self.instruction(event.access()?).tag
     }
 
-    /// Returns whether an access is a store.
+    /// Returns whether an event is a load, or a call that yields what it reads.
     #[must_use]
-    pub fn is_store(&self, access: usize) -> bool {
-        self.instruction(access).opcode == Opcode::Store
+    pub fn is_load(&self, body: &Body<'a>, event: Event) -> bool {
+        let is_load = |it: usize| self.instruction(it).opcode == Opcode::Load;
+        event.access().is_some_and(is_load) || body.is_reader(event)
+    }
+
+    /// Returns whether an event is a store.
+    #[must_use]
+    pub fn is_store(&self, event: Event) -> bool {
+        event.access().is_some_and(|it| self.instruction(it).opcode == Opcode::Store)
     }
 
     /// Looks at every plain load of a function, in file order. A load that could
@@ -215,6 +237,7 @@ impl<'a> Judge<'a> {
     /// pointer is loaded anew: then what blocks the pointer blocks it, too.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         let Some(flow) = body.flow.take() else { return Vec::new() };
+        // By the load's index in the function.
         let mut found = BTreeMap::new();
         for _ in 0..ROUNDS {
             let count = found.len();
@@ -237,6 +260,29 @@ impl<'a> Judge<'a> {
         found.into_values().collect()
     }
 
+    /// Returns whether a load may be done wherever its pointer is known: its bytes are there as long
+    /// as the function runs.
+    ///
+    /// LLVM: `isDereferenceableAndAlignedPointer`.
+    fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
+        let Some((pointer, Some(bytes))) = load.access().and_then(|it| body.place(it)) else {
+            return false;
+        };
+        let Address { base, offset, terms } = body.pointers.address(pointer);
+        let function = &body.function;
+        let size = match function.def(base) {
+            Def::Global(name) => self.global(name).filter(|it| !it.weak).map(|it| it.size),
+            Def::Parameter(at) => function.header.parameters[at].dereferenceable(),
+            _ => function.inst(base).and_then(|it| {
+                let is_one = it.opcode == Opcode::Alloca && function.operands(it).is_empty();
+                Some(self.sizes.size_of(it.ty?).filter(|it| is_one && !it.scalable)?.alloc)
+            }),
+        };
+        let start = u64::try_from(offset).ok().filter(|_| terms.is_empty());
+        let end = start.and_then(|start| start.checked_add(bytes));
+        end.zip(size).is_some_and(|(end, size)| end <= size)
+    }
+
     /// Adds the stores that LLVM could do once, after a loop, but for accesses that types do
     /// not rule out. A store to a place whose load is blocked in the loop is none of them: what
     /// frees the load frees it.
@@ -244,21 +290,22 @@ impl<'a> Judge<'a> {
         let mut added = Vec::new();
         for (block, events) in body.events.iter().enumerate() {
             let Some(around) = flow.innermost(block) else { continue };
-            if !body.is_in_every_turn(flow, around, block) {
+            if !body.is_in_every_turn(flow, block) {
                 continue;
             }
-            let stores = events.iter().filter_map(|it| it.access());
-            for store in stores.filter(|&it| self.is_store(it)) {
-                let key = body.key(Event::Access(store));
-                let Some(pointer) = body.pointer(store).filter(|_| key.is_some()) else { continue };
-                if !body.pointers.is_invariant(pointer, &around.contains)
-                    || is_renewed(body, around, pointer)
+            for &store in events.iter().filter(|&&it| self.is_store(it)) {
+                let key = body.key(store).filter(|_| !is_renewed((body, flow), around, store));
+                let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else {
+                    continue;
+                };
+                if key.is_none()
+                    || !body.pointers.is_invariant(pointer, |it| flow.is_in(around, it))
                 {
                     continue;
                 }
-                let Some(events) = body.events_of(around) else { continue };
+                let Some(events) = body.events_of(flow, around) else { continue };
                 let is_listed = |it: &Event| {
-                    let blocked = it.access().and_then(|it| found.get(&it));
+                    let blocked = body.at(*it).and_then(|it| found.get(&it));
                     let open = blocked.is_some_and(|it| !it.blockers.is_empty());
                     open && body.key(*it) == key
                 };
@@ -266,19 +313,25 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 let mut blockers = self.blockers(body, store, &events, true);
-                blockers.retain(|it| it.event != Event::Access(store));
-                let of_types = blockers.iter().any(|it| it.cause.is_of_types());
-                if of_types && Cause::are_of_types(&blockers) {
+                blockers.retain(|it| it.event != store);
+                // Nobody sees a local variable when the function is left.
+                if !body.is_local_variable(body.pointers.address(pointer).base) {
+                    self.add_ends(body, store, &body.ways_out(flow, around, None), &mut blockers);
+                }
+                let free = Cause::NoReturn { writes: false };
+                let is_free = |it: &Blocker| it.cause.is_of_types() || it.cause == free;
+                let all = blockers.iter().all(|it| is_free(it) || it.cause == Cause::Register);
+                if let Some(at) = body.at(store).filter(|_| all && blockers.iter().any(is_free)) {
                     let (wanted, depth) = (Wanted::Sink(around.header), flow.depth(block));
-                    added.push((store, Blocked { load: store, wanted, blockers, depth }));
+                    added.push((at, Blocked { load: store, wanted, blockers, depth }));
                 }
             }
         }
         // Of several stores to one place, the first stands for all.
         let mut known = HashSet::new();
-        added.retain(|(store, blocked)| {
+        added.retain(|(_, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
-            known.insert((body.key(Event::Access(*store)), header))
+            known.insert((body.key(blocked.load), header))
         });
         found.extend(added);
     }
@@ -301,16 +354,17 @@ impl<'a> Judge<'a> {
     pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
         both.into_iter().find_map(|(a, b)| {
+            let [a, b] = [a, b].map(Event::Access);
             let [load, other] = if self.is_store(b) { [a, b] } else { [b, a] };
-            let cause = self.cause(body, load, other).filter(|_| self.is_store(other))?;
-            cause.is_of_types().then_some(Blocker { event: Event::Access(other), cause, load })
+            let cause = self.cause(body, load, other.access()?).filter(|_| self.is_store(other))?;
+            cause.is_of_types().then_some(Blocker { event: other, cause, load })
         })
     }
 
     /// Adds the loads that were not found before.
     fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         // Of each access what it is to: equal accesses have equal numbers.
-        let mut numbers: HashMap<Key, usize> = HashMap::new();
+        let mut numbers: HashMap<Key<'a>, usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
             Some(*numbers.entry(body.key(event)?).or_insert(next))
@@ -318,27 +372,36 @@ impl<'a> Judge<'a> {
         let keys: Vec<Vec<Option<usize>>> =
             body.events.iter().map(|events| events.iter().map(&mut number).collect()).collect();
         let before: HashMap<Value, usize> =
-            found.keys().filter_map(|&load| Some((value(body, load)?, load))).collect();
+            found.iter().filter_map(|(&at, it)| Some((value(body, it.load)?, at))).collect();
         let mut added = Vec::new();
         for (index, events) in body.events.iter().enumerate() {
-            for (nth, event) in events.iter().enumerate() {
-                let Some(load) = event.access().filter(|load| !found.contains_key(load)) else {
-                    continue;
-                };
-                if !self.is_load(load) || keys[index][nth].is_none() {
+            for (nth, &load) in events.iter().enumerate() {
+                let Some(at) = body.at(load).filter(|at| !found.contains_key(at)) else { continue };
+                if !self.is_load(body, load) || keys[index][nth].is_none() {
                     continue;
                 }
                 let point = Point { block: index, event: nth };
                 let Some((wanted, between)) = self.wanted((body, flow), &keys, point) else {
                     continue;
                 };
-                let mut blockers =
-                    self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
+                let hoisted = matches!(wanted, Wanted::Hoist(_));
+                let mut blockers = self.blockers(body, load, &between, hoisted);
                 let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
                 if is_reused && self.is_moved((body, flow), &keys, point) {
                     blockers.clear();
                 }
-                let pointer = body.pointer(load).map(|pointer| body.pointers.source(pointer));
+                let ends = match flow.innermost(index) {
+                    Some(around) if hoisted && !self.is_dereferenceable(body, load) => {
+                        body.ways_out(flow, around, Some(point))
+                    }
+                    _ if matches!(wanted, Wanted::Partly(_)) && !blockers.is_empty() => {
+                        body.ends_before(point)
+                    }
+                    _ => Vec::new(),
+                };
+                self.add_ends(body, load, &ends, &mut blockers);
+                let pointer = load.access().and_then(|it| body.pointer(it));
+                let pointer = pointer.map(|pointer| body.pointers.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(&pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
                 }
@@ -347,15 +410,29 @@ impl<'a> Judge<'a> {
                     blockers.clear();
                 }
                 let depth = flow.depth(index);
-                added.push((load, Blocked { load, wanted, blockers, depth }));
+                added.push((at, Blocked { load, wanted, blockers, depth }));
             }
         }
         found.extend(added);
     }
 
+    /// Adds what may end a turn of a loop before a load.
+    fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
+        if ends.is_empty() {
+            return;
+        }
+        let mut known: HashSet<Event> = ends.iter().copied().collect();
+        for blocker in blockers.iter_mut().filter(|it| known.remove(&it.event)) {
+            blocker.cause = Cause::NoReturn { writes: true };
+        }
+        let cause = Cause::NoReturn { writes: false };
+        blockers.extend(known.into_iter().map(|event| Blocker { event, cause, load }));
+        self.sort(body, blockers);
+    }
+
     /// What could become of a load, and what happens in between. A load that not
-    /// every turn of a loop comes to may not be done before it: its pointer may
-    /// lead nowhere.
+    /// every turn of a loop comes to may not be done before it, unless its pointer may be followed
+    /// in any case.
     fn wanted(
         &self,
         (body, flow): In<'_, 'a>,
@@ -364,49 +441,58 @@ impl<'a> Judge<'a> {
     ) -> Option<(Wanted, Vec<Event>)> {
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
-        let load = body.events[at.block][at.event].access()?;
+        let load = body.events[at.block][at.event];
         // The load itself, come to again, is none that it could reuse.
         let others = |way: &Way| {
-            let mut found: Vec<usize> =
-                way.found.iter().filter_map(|event| event.access()).collect();
-            found.retain(|&access| access != load);
-            found.sort_unstable();
+            let mut found: Vec<Event> = way.found.clone();
+            found.retain(|&it| it != load);
+            found.sort_unstable_by_key(|&it| body.at(it));
             found.dedup();
             Some(found).filter(|found| !found.is_empty())
         };
-        let pointer = body.pointer(load)?;
-        let base =
-            Some(body.pointers.address(pointer).base).filter(|&it| body.is_local_variable(it));
-        let is_start = |event| base.is_some_and(|base| body.renews(event, base));
+        let operands = body.operands(load);
+        let bases = operands.iter().map(|&it| body.pointers.address(it).base);
+        let bases: Vec<Value> = bases.filter(|&it| body.is_local_variable(it)).collect();
+        let is_start = |event| bases.iter().any(|&base| body.renews(event, base));
         if let Some(way) = back((body, flow), at, is_equal, is_start)
             && let Some(found) = others(&way)
         {
             return Some((Wanted::Reuse(found), way.passed));
         }
+        let is_fixed = |is_in: &dyn Fn(usize) -> bool| {
+            operands.iter().all(|&it| body.pointers.is_invariant(it, is_in))
+        };
         if let Some(around) = flow.innermost(at.block)
-            && body.pointers.is_invariant(pointer, &around.contains)
-            && body.is_in_every_turn(flow, around, at.block)
-            && !is_renewed(body, around, pointer)
+            && is_fixed(&|it| flow.is_in(around, it))
+            && (body.is_in_every_turn(flow, at.block) || self.is_dereferenceable(body, load))
+            && !is_renewed((body, flow), around, load)
         {
-            return Some((Wanted::Hoist(around.header), body.events_of(around)?));
+            return Some((Wanted::Hoist(around.header), body.events_of(flow, around)?));
         }
+        // LLVM looks for calls on all ways alone.
         let way = partly_back((body, flow), at, is_equal, is_start);
-        let way = way.filter(|_| is_fixed_in(body, pointer, at.block))?;
+        let way = way.filter(|_| !body.is_reader(load) && is_fixed(&|it| it == at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
     /// Whether LLVM loads on one way into the block alone, on which something may change the value,
-    /// and reuses it on the others: the load is gone from all ways but the one that needs it.
+    /// and reuses it on the others. In a loop that way may be taken in every turn.
     ///
     /// LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
-        let Some(load) = body.events[at.block][at.event].access() else { return false };
-        let is_fixed = body.pointer(load).is_some_and(|it| is_fixed_in(body, it, at.block));
+        let load = body.events[at.block][at.event];
+        let mut operands = body.operands(load).into_iter();
+        let is_fixed = operands.all(|it| body.pointers.is_invariant(it, |it| it == at.block));
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
         let before = &body.events[at.block][..at.event];
-        if !is_fixed || changes(before) || (0..at.event).any(|it| is_equal(at.block, it)) {
+        if flow.depth(at.block) > 0
+            || !is_fixed
+            || body.is_reader(load)
+            || changes(before)
+            || (0..at.event).any(|it| is_equal(at.block, it))
+        {
             return false;
         }
         let (mut free, mut blocked) = (0, 0);
@@ -414,8 +500,6 @@ impl<'a> Judge<'a> {
             let end = Point { block, event: body.events[block].len() };
             match back((body, flow), end, is_equal, |_| false) {
                 Some(way) if !changes(&way.passed) => free += 1,
-                // A turn of a loop needs the load as often as before.
-                _ if flow.dominates(at.block, block) => return false,
                 _ => blocked += 1,
             }
         }
@@ -427,17 +511,17 @@ impl<'a> Judge<'a> {
     fn blockers(
         &self,
         body: &Body<'a>,
-        load: usize,
+        load: Event,
         between: &[Event],
         in_loop: bool,
     ) -> Vec<Blocker> {
-        if self.llvm.is_constant(self.instruction(load).tag) {
+        if self.llvm.is_constant(self.tag(load)) {
             return Vec::new();
         }
         let cause = |&event: &Event| {
             let cause = match event {
                 Event::Access(other) => match self.cause(body, load, other) {
-                    Some(Cause::SamePlace) if in_loop && is_equal(body, load, other) => {
+                    Some(Cause::SamePlace) if in_loop && is_equal(body, load, event) => {
                         Some(Cause::Register)
                     }
                     // What the load gave is stored back, if they overlap at all.
@@ -454,10 +538,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a store stores what a load gave: the bytes that both touch do not change.
-    fn is_stored_back(&self, body: &Body<'a>, load: usize, store: usize) -> bool {
+    fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
         let stored = body.inst(Event::Access(store)).and_then(|it| body.function.stored(it));
-        self.is_load(load) && plain && stored.is_some() && stored == value(body, load)
+        self.is_load(body, load) && plain && stored.is_some() && stored == value(body, load)
     }
 
     /// Puts blockers in file order, each once.
@@ -476,18 +560,19 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a call or fence, at an instruction of the function, may change what a load reads.
-    fn of_call(&self, body: &Body<'a>, load: usize, at: usize) -> Option<Cause> {
-        let inst = &body.function.instructions[at];
-        if inst.opcode == Opcode::Fence {
+    fn of_call(&self, body: &Body<'a>, load: Event, at: usize) -> Option<Cause> {
+        if body.function.instructions[at].opcode == Opcode::Fence {
             return Some(Cause::Order);
         }
         let to_read = self.is_store(load);
-        let pointer = body.pointer(load);
-        if pointer.is_some_and(|it| body.pointers.is_out_of_reach(it, at, to_read, false)) {
+        let reads_arguments = !body.is_reader(load) || self.reads_arguments(body, load);
+        let mut operands = body.operands(load).into_iter();
+        let is_out = |it| body.pointers.is_out_of_reach(it, at, to_read, false);
+        let is_pointer = |it: &Value| body.function.is_pointer(*it);
+        if reads_arguments && operands.all(|it| !is_pointer(&it) || is_out(it)) {
             return None;
         }
-        let effects = body.function.call(inst).map(|call| body.effects().on_loads(&call));
-        let effects = effects.unwrap_or(MemoryEffects::ANY);
+        let effects = body.effects_of(at).unwrap_or(MemoryEffects::ANY);
         if to_read && effects != MemoryEffects::NONE {
             return Some(Cause::Call);
         }
@@ -495,37 +580,53 @@ impl<'a> Judge<'a> {
             return Some(Cause::Call);
         }
         let errno = self.module.errno_tags().iter().copied();
-        let answer = self.llvm.alias_any(self.instruction(load).tag, errno);
+        let answer = self.llvm.alias_any(self.tag(load), errno);
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
     }
 
+    /// Returns whether a call reads what its arguments lead to, and no other memory.
+    fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
+        let effects = body.at(call).and_then(|at| body.effects_of(at));
+        effects.is_some_and(|it| it.without(MemoryLocation::Argument) == MemoryEffects::NONE)
+    }
+
+    /// Says why an access may change what a call reads; `None` if it cannot.
+    fn of_reader(&self, body: &Body<'a>, call: Event, other: usize) -> Option<Cause> {
+        let written = body.pointer(other)?;
+        let at = body.at(call)?;
+        let [tag, of_write] = [self.tag(call), self.instruction(other).tag];
+        let apart = body.pointers.is_out_of_reach(written, at, true, false)
+            || !self.llvm.may_alias(tag, of_write);
+        let cause = if tag.is_some() { Cause::NoTag } else { Cause::LoadNoTag };
+        (!apart).then_some(cause)
+    }
+
     /// Whether and why an access may change what a load reads.
-    fn cause(&self, body: &Body<'a>, load: usize, other: usize) -> Option<Cause> {
-        let [read, write] = [load, other].map(|index| self.instruction(index));
+    fn cause(&self, body: &Body<'a>, load: Event, other: usize) -> Option<Cause> {
+        let write = self.instruction(other);
         if write.atomic {
             return Some(Cause::Order);
         }
-        let places = body.place(load).zip(body.place(other));
         match write.opcode {
             Opcode::Load if self.is_store(load) && !self.llvm.is_constant(write.tag) => {}
             Opcode::Load | Opcode::VaArg => return None,
             Opcode::Call if body.pointer(other).is_none() => {
                 let effect = self.of_call(body, load, body.at(Event::Access(other))?);
-                let apart = !self.llvm.may_alias(read.tag, write.tag);
+                let apart = !self.llvm.may_alias(self.tag(load), write.tag);
                 return effect.filter(|_| !apart);
             }
+            _ if body.is_reader(load) => return self.of_reader(body, load, other),
             _ => {}
         }
+        let load = load.access()?;
+        let read = self.instruction(load);
+        let places = body.place(load).zip(body.place(other));
         if let Some((of_read, of_write)) = places {
             match body.pointers.meet(of_read, of_write) {
                 Some(true) => return Some(Cause::SamePlace),
                 Some(false) => return None,
                 None => {}
             }
-        }
-        let by_copy = write.copy.filter(|_| write.tag.is_none());
-        if let Some(copy) = by_copy {
-            return self.llvm.copy_may_alias(copy, read.tag).then_some(Cause::SameType);
         }
         if !self.llvm.may_alias(read.tag, write.tag) {
             return None;
@@ -561,27 +662,23 @@ impl<'a> Judge<'a> {
 type In<'b, 'a> = (&'b Body<'a>, &'b Flow);
 
 /// The value that a load gives.
-fn value(body: &Body<'_>, load: usize) -> Option<Value> {
-    body.inst(Event::Access(load))?.result
+fn value(body: &Body<'_>, load: Event) -> Option<Value> {
+    body.inst(load)?.result
 }
 
 /// Whether two accesses are of one type to one place.
-fn is_equal(body: &Body<'_>, a: usize, b: usize) -> bool {
-    let [a, b] = [a, b].map(|it| body.key(Event::Access(it)));
+fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
+    let [a, b] = [a, b].map(|it| body.key(it));
     a.is_some() && a == b
 }
 
-/// Whether a pointer is the same however a block is come to.
-fn is_fixed_in(body: &Body<'_>, pointer: Value, block: usize) -> bool {
-    let mut here = vec![false; body.events.len()];
-    here[block] = true;
-    body.pointers.is_invariant(pointer, &here)
-}
-
-/// Whether the variable that a pointer leads into has something new in each turn of a loop.
-fn is_renewed(body: &Body<'_>, around: &Loop, pointer: Value) -> bool {
-    let base = body.pointers.address(pointer).base;
-    let mut blocks = body.events.iter().zip(&around.contains).filter(|&(_, &within)| within);
-    body.is_local_variable(base)
-        && blocks.any(|(events, _)| events.iter().any(|&it| body.renews(it, base)))
+/// Returns whether a variable that a load's pointer leads into has something new in each turn of a
+/// loop.
+fn is_renewed((body, flow): In<'_, '_>, around: &Loop, load: Event) -> bool {
+    let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
+    let mut bases = bases.filter(|&it| body.is_local_variable(it));
+    bases.any(|base| {
+        let mut events = flow.blocks_of(around).iter().flat_map(|&it| &body.events[it]);
+        events.any(|&it| body.renews(it, base))
+    })
 }

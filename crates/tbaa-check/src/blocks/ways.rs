@@ -3,11 +3,33 @@
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// Events that are passed on the way back from a place at most. Optimisers give up
+/// Events and blocks that are passed on the way back from a place at most. Optimisers give up
 /// sooner.
 ///
-/// LLVM: `memdep-block-scan-limit`.
-pub(super) const FAR: usize = 4096;
+/// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
+const FAR: usize = 512;
+
+/// The blocks that a walk came to. The next walk begins with none, and takes no time for that.
+#[derive(Default)]
+pub(super) struct Marks {
+    of: Vec<u32>,
+    walk: u32,
+}
+
+impl Marks {
+    pub(super) fn begin(&mut self, blocks: usize) {
+        self.of.resize(blocks, 0);
+        self.walk = self.walk.checked_add(1).unwrap_or_else(|| {
+            self.of.fill(0);
+            1
+        });
+    }
+
+    /// Marks a block; whether it was not marked before.
+    pub(super) fn insert(&mut self, block: usize) -> bool {
+        std::mem::replace(&mut self.of[block], self.walk) != self.walk
+    }
+}
 
 /// What lies between a place and the events that it goes back to.
 pub(super) struct Way {
@@ -33,7 +55,8 @@ pub(super) fn back(
     is_start: impl Fn(Event) -> bool,
 ) -> Option<Way> {
     let mut way = Way { found: Vec::new(), passed: Vec::new() };
-    let mut seen = vec![false; body.events.len()];
+    let (mut seen, mut count) = (body.marks.borrow_mut(), 0);
+    seen.begin(body.events.len());
     let mut pending = vec![(from.block, from.event)];
     while let Some((block, end)) = pending.pop() {
         let events = &body.events[block];
@@ -41,7 +64,7 @@ pub(super) fn back(
         let equal = (near..end).rev().find(|&event| is_equal(block, event));
         let passed = &events[equal.map_or(near, |equal| equal + 1)..end];
         way.passed.extend(passed);
-        if way.passed.len() > FAR || passed.iter().any(|&it| is_start(it)) {
+        if way.passed.len() + count > FAR || passed.iter().any(|&it| is_start(it)) {
             return None;
         }
         if let Some(equal) = equal {
@@ -53,7 +76,8 @@ pub(super) fn back(
         }
         for block in flow.before(block) {
             // The block of the place is passed again as a whole.
-            if !std::mem::replace(&mut seen[block], true) {
+            if seen.insert(block) {
+                count += 1;
                 pending.push((block, body.events[block].len()));
             }
         }

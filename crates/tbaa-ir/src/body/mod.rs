@@ -262,6 +262,13 @@ impl<'t> Function<'t> {
         &self.text[inst.span.clone()]
     }
 
+    /// Returns the bytes from the start of the text to where an attachment could be added to an
+    /// instruction that no comment follows.
+    #[must_use]
+    pub fn end_of(&self, inst: &Inst) -> usize {
+        inst.span.start + self.text_of(inst).trim_ascii_end().len()
+    }
+
     /// Returns the instruction that begins at a place of the text, as an index.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<usize> {

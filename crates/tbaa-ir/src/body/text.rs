@@ -53,6 +53,18 @@ pub struct Argument<'t> {
     pub value: &'t [u8],
 }
 
+impl Argument<'_> {
+    /// Returns how many bytes a parameter leads to in any case, if its attributes say so.
+    ///
+    /// LLVM: `Argument::getDereferenceableBytes`.
+    #[must_use]
+    pub fn dereferenceable(&self) -> Option<u64> {
+        let text = str::from_utf8(self.attributes).ok()?;
+        let (_, rest) = text.split_once("dereferenceable(")?;
+        rest.split_once(')')?.0.trim().parse().ok()
+    }
+}
+
 /// What the text says of an `alloca` beside its operands.
 #[derive(Debug)]
 pub struct Alloca {

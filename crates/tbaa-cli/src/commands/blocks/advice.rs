@@ -4,7 +4,7 @@ use tbaa_ir::{DebugInfo, Parameter};
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted};
 use tbaa_check::char_origin::{is_char, is_wider_char};
-use tbaa_ir::{Function, Inst, Object};
+use tbaa_ir::{Def, Function, Inst, Object};
 
 use crate::printable::{function_name, printable};
 
@@ -29,7 +29,6 @@ pub(super) struct Advisor<'a> {
 }
 
 /// What frees a load besides a copy of its value, of all its blockers.
-#[derive(Clone, Copy)]
 pub(super) struct Means {
     /// Parameters that are declared `restrict`.
     restrict: bool,
@@ -37,6 +36,8 @@ pub(super) struct Means {
     bytes: bool,
     /// Attributes of the functions that are called.
     calls: bool,
+    /// A global variable that could be `static`.
+    statics: Option<String>,
 }
 
 impl<'a> Advisor<'a> {
@@ -53,17 +54,22 @@ impl<'a> Advisor<'a> {
     /// them remains, the others' answers free the load of none.
     pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
         let of_call = |it: &Blocker| match it.cause {
-            Cause::Call => self.pure(function, it).is_some(),
+            Cause::Call | Cause::NoReturn { .. } => self.pure(function, it).is_some(),
             Cause::Errno => self.callee(function, it).is_some_and(is_math),
             cause => cause == Cause::Register,
         };
-        let is_open = |it: &Blocker| !matches!(it.cause, Cause::SamePlace | Cause::Order);
+        let is_open = |it: &Blocker| {
+            !matches!(it.cause, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. })
+        };
         let has_parameter = |it: &Blocker| is_open(it) && self.parameter(function, it).is_some();
         let all = |of_access: &dyn Fn(&Blocker) -> bool| {
             blocked.blockers.iter().all(|it| of_call(it) || of_access(it))
         };
         let [restrict, bytes] = [all(&has_parameter), all(&|it| self.is_byte(it))];
-        Means { restrict, bytes, calls: restrict || bytes }
+        let is_access = |it: &Blocker| it.event.access().is_some() && it.cause != Cause::Order;
+        let global = || self.global(function, blocked.load);
+        let statics = blocked.blockers.iter().all(is_access).then(global).flatten();
+        Means { restrict, bytes, calls: restrict || bytes, statics }
     }
 
     /// The function that a blocker calls, if it could be declared pure.
@@ -80,14 +86,18 @@ impl<'a> Advisor<'a> {
         function: &Judged<'a>,
         blocked: &Blocked,
         blocker: &Blocker,
-        means: Means,
+        means: &Means,
     ) -> Option<String> {
         let is_source = self.language != Language::Other;
         let noun = if self.judge.is_store(blocker.load) { "store" } else { "load" };
         let parameter = means.restrict.then(|| self.parameter(function, blocker)).flatten();
-        let copy = match &parameter {
-            Some(parameter) => format!("{parameter}, or {}", self.copy(blocked)),
-            None => self.copy(blocked),
+        let copy = match (&parameter, &means.statics) {
+            (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
+            (None, Some(name)) => format!(
+                "declare {name} static if only this file uses it and nothing takes its address, or {}",
+                self.copy(blocked)
+            ),
+            (None, None) => self.copy(blocked),
         };
         Some(match blocker.cause {
             Cause::Register => return None,
@@ -101,11 +111,15 @@ impl<'a> Advisor<'a> {
             {
                 format!("this build has no tags (-fno-strict-aliasing, or -O0): {copy}")
             }
+            Cause::LoadNoTag if function.body.is_reader(blocker.load) => copy,
             Cause::NoTag | Cause::LoadNoTag if is_source => {
-                format!("clang writes no tag for bit-fields, structs as a whole and memcpy: {copy}")
+                format!(
+                    "clang writes no tag for bit-fields, structs as a whole and memcpy: assign a \
+                     struct's members one by one, or {copy}"
+                )
             }
             Cause::NoTag => {
-                let is_load = blocker.event.access().is_some_and(|it| self.judge.is_load(it));
+                let is_load = self.judge.is_load(&function.body, blocker.event);
                 let noun = if is_load { "load" } else { "store" };
                 format!("attach the tag of its type to the {noun}")
             }
@@ -135,27 +149,41 @@ impl<'a> Advisor<'a> {
                     format!("{copy}{bytes}")
                 }
             }
-            Cause::Call => match self.pure(function, blocker).filter(|_| means.calls) {
-                Some(name) => format!(
+            Cause::Call | Cause::NoReturn { .. } => match self.pure(function, blocker) {
+                Some(name) if means.calls => format!(
                     "declare {name} __attribute__((pure)) if it only reads memory, or {}",
                     self.copy(blocked)
                 ),
-                None => copy,
+                _ => copy,
             },
         })
     }
 
+    /// The global variable that a load reads, if this module defines it and others can name it.
+    /// LLVM knows where a variable of this module alone is used.
+    ///
+    /// LLVM: `GlobalsAAResult`.
+    fn global(&self, function: &Judged<'a>, load: Event) -> Option<String> {
+        let body = &function.body;
+        let base = body.pointers.address(body.pointer(load.access()?)?).base;
+        let Def::Global(name) = body.function.def(base) else { return None };
+        let is_shared = self.judge.global(name).is_some_and(|it| it.defined && !it.local);
+        (is_shared && self.language != Language::Other).then(|| function_name(name))
+    }
+
     /// Whether an access is to the pointer by which an object of C++ finds its virtual functions,
     /// or follows that pointer.
-    fn is_of_vtable(&self, function: &Judged<'a>, access: usize) -> bool {
+    fn is_of_vtable(&self, function: &Judged<'a>, load: Event) -> bool {
         let module = self.judge.module;
         let is_vtable = |it: usize| {
             let tag = module.instructions()[it].tag.and_then(|tag| module.graph().tag(tag).ok());
             tag.is_some_and(|it| module.graph().ty(it.access).name() == Some(b"vtable pointer"))
         };
-        let base = function.body.pointer(access).map(|it| function.body.pointers.address(it).base);
+        let access = load.access();
+        let pointer = access.and_then(|it| function.body.pointer(it));
+        let base = pointer.map(|it| function.body.pointers.address(it).base);
         let from = base.and_then(|base| function.body.function.inst(base)?.access);
-        self.language == Language::Cpp && [Some(access), from].into_iter().flatten().any(is_vtable)
+        self.language == Language::Cpp && [access, from].into_iter().flatten().any(is_vtable)
     }
 
     /// Whether one of a blocker and its load is of one byte that is tagged as `char`, and another
@@ -163,7 +191,7 @@ impl<'a> Advisor<'a> {
     fn is_byte(&self, blocker: &Blocker) -> bool {
         let module = self.judge.module;
         blocker.cause == Cause::Covers
-            && [blocker.event.access(), Some(blocker.load)].into_iter().flatten().any(|it| {
+            && [blocker.event, blocker.load].into_iter().filter_map(Event::access).any(|it| {
                 let it = &module.instructions()[it];
                 it.tag.is_some_and(|tag| is_char(module, tag))
                     && !is_wider_char(module, self.judge.sizes, it)
@@ -222,7 +250,7 @@ impl<'a> Advisor<'a> {
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         let body = &function.body;
         let pointers = &body.pointers;
-        let pointer = body.pointer(blocker.load)?;
+        let pointer = body.pointer(blocker.load.access()?)?;
         let read = pointers.based_on(pointer);
         // Of a call, which pointers it has is not known.
         let (write, is_hidden) = match blocker.event {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use tbaa_check::blocks::{Blocked, Body, Cause, Judge, Judged, Wanted as Could};
+use tbaa_check::blocks::{Blocked, Body, Cause, Event, Judge, Judged, Wanted as Could};
 use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
@@ -44,9 +44,9 @@ use source::SourceLine;
 /// never overlap. LLVM knows more about pointers, so it may remove a load that is listed
 /// here.
 ///
-/// With --prove it asks LLVM's opt. It gives the blamed stores, and a load without a
-/// tag, scalar types of their own under the same root, and prints whether LLVM then
-/// removes the load.
+/// With --prove it asks LLVM's opt. Alias scopes say that the blamed stores and calls
+/// are to other memory, and the command prints whether LLVM then removes the load, or
+/// moves it out of its loop.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/blocks.txt"))]
 pub(crate) struct Blocks {
@@ -83,7 +83,7 @@ pub(crate) struct Blocks {
     /// the module has them. The input needs debug information (-g).
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// Ask LLVM whether it removes a load once tags separate it from the blamed stores.
+    /// Ask LLVM whether it removes a load if what is blamed is to other memory.
     #[arg(long)]
     pub(crate) prove: bool,
     /// The opt to run [default: opt-22, or else the newest opt]; the rules are those of LLVM 22.
@@ -196,7 +196,7 @@ fn one(
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
-        (wanted.has_load(module, blocked.load) || matches!(blocked.wanted, Could::Vectorise(_)))
+        (wanted.has_event(module, blocked.load) || matches!(blocked.wanted, Could::Vectorise(_)))
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
@@ -343,7 +343,9 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
         None if module.functions().len() == 0 => note("no function here has a body"),
         None => note(
             "nothing blocks a load here: no load is repeated, LLVM can already reuse its value, or \
-             not every turn of a loop comes to the load",
+             not every turn of a loop comes to the load. If a loop is slow, this is not why: --prove \
+             also looks for loops without vectors, and `clang -O2 -Rpass-missed=loop-vectorize` gives \
+             reasons that are no types",
         ),
         Some(found) => {
             for found in found.iter().filter_map(|found| found.instruction) {
@@ -424,6 +426,11 @@ impl Wanted {
         };
         self.function.is_none_or(|it| it == function)
             && self.accesses.as_ref().is_none_or(|found| found.iter().any(of))
+    }
+
+    /// A call has no name: it is wanted with its function.
+    fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
+        event.access().map_or(!self.is_access(), |it| self.has_load(module, it))
     }
 
     fn has_load(&self, module: &Module<'_>, load: usize) -> bool {

@@ -64,7 +64,8 @@ impl Profile {
 
     /// A key that puts what is hottest first.
     pub(super) fn coldness(&self, blocked: &Blocked) -> Reverse<u64> {
-        Reverse(self.counts.get(&blocked.load).copied().unwrap_or_default())
+        let count = blocked.load.access().and_then(|it| self.counts.get(&it));
+        Reverse(count.copied().unwrap_or_default())
     }
 
     /// Puts the hottest functions first, and in each the hottest loads. Without a profile all

@@ -1,20 +1,20 @@
 //! How often LLVM bears out what is blamed: in a sample of the loads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa_check::blocks::{Blocked, Cause, Judge, Judged, Wanted};
-use tbaa_ir::{Address, Opcode};
+use tbaa_check::blocks::{Blocked, Cause, Event, Judge, Judged, Wanted};
+use tbaa_ir::Opcode;
 
 use super::super::{counted, percent};
 use super::prove::{Outcome, Prover, Trial};
-use crate::find::in_function;
+use crate::find::{access_name, in_function};
 use crate::report::Failure;
 
 /// What LLVM made of the loads that it was asked about.
 pub(super) struct Sample {
-    /// With what is blamed tagged apart.
+    /// With what is blamed told apart.
     outcomes: HashMap<usize, Outcome>,
     /// The loads that it removes or moves as the module is.
     gone: HashSet<usize>,
@@ -23,20 +23,25 @@ pub(super) struct Sample {
 
 #[derive(Serialize, Default)]
 pub(super) struct Figures {
-    /// Loads that the passes keep and that only stores are blamed for.
+    /// Loads that the passes keep and that stores and calls alone are blamed for.
     blamed: usize,
     /// Of these, the loads that LLVM was asked about.
     asked: usize,
-    /// Of these, the ones that LLVM removes or hoists with the blamed stores
-    /// tagged apart.
+    /// The asked ones that LLVM removes or hoists if what is blamed is to other memory.
     gone: usize,
-    /// Other loads, blamed or not, that LLVM was asked about with all stores to
-    /// other places tagged apart.
+    /// Loads that the passes keep, blamed or not, that LLVM was asked about with all that is to
+    /// other places told apart.
     tried: usize,
-    /// Of these, the ones that LLVM then removes or hoists.
+    /// The tried ones that LLVM then removes or hoists: memory keeps them.
     gone_of_tried: usize,
-    /// Of these, the ones that it also does with only the blamed tagged apart.
+    /// The ones among these that go with only the blamed told apart.
     found: usize,
+    /// The others that memory keeps, by what was said about them.
+    missed: BTreeMap<&'static str, usize>,
+    /// The loads that memory keeps.
+    kept_by_memory: Vec<String>,
+    /// The loads that LLVM was asked about and that stay in any case.
+    stay: Vec<String>,
 }
 
 impl Sample {
@@ -51,43 +56,58 @@ impl Sample {
     ) -> Result<Sample, Failure> {
         let mut figures = Figures::default();
         let is_open = |load: usize| has_load(load) && prover.is_kept(load);
-        let all = functions.iter().flat_map(|function| &function.loads);
-        let blocked: HashMap<usize, &Blocked> = all.map(|it| (it.load, it)).collect();
-        let blamed: Vec<&Blocked> = functions
-            .iter()
-            .flat_map(|function| &function.loads)
-            .filter(|it| is_open(it.load) && is_of_types(it))
-            .collect();
+        let all = functions.iter().flat_map(|function| {
+            function.loads.iter().filter_map(move |it| Some((it.load.access()?, (function, it))))
+        });
+        let all: Vec<(usize, (&Judged<'_>, &Blocked))> = all.collect();
+        let blamed = all.iter().filter(|(load, it)| is_open(*load) && can_be_asked(it.1));
+        let blamed: Vec<Trial> = blamed.map(|&(load, it)| of_blamed(load, it)).collect();
         figures.blamed = blamed.len();
-        let trials: Vec<Trial> = spread(&blamed, limit).map(|it| of_blamed(it)).collect();
+        let trials: Vec<Trial> = spread(&blamed, limit).cloned().collect();
         let answers = prover.ask(&trials)?;
         let mut outcomes: HashMap<usize, Outcome> =
             trials.iter().map(|it| it.load).zip(answers).collect();
         figures.asked = outcomes.len();
-        figures.gone = outcomes.values().filter(|&&it| it != Outcome::Kept).count();
+        figures.gone = outcomes.values().filter(|it| it.is_gone()).count();
 
-        let others: Vec<Trial> = functions
+        let others: Vec<(usize, &Judged<'_>)> = functions
             .iter()
-            .flat_map(|function| every_store(judge, function))
-            .filter(|trial| is_open(trial.load))
+            .flat_map(|of| in_function(judge.module, of.index).map(move |it| (it, of)))
+            .filter(|&(load, _)| is_plain_load(judge, load) && is_open(load))
             .collect();
-        let others: Vec<Trial> = spread(&others, limit).cloned().collect();
+        let others: Vec<Trial> =
+            spread(&others, limit).map(|&(load, of)| of_all(load, of)).collect();
         figures.tried = others.len();
         let answers = prover.ask(&others)?;
-        let gone = others.iter().zip(&answers).filter(|&(_, &it)| it != Outcome::Kept);
-        let gone: Vec<usize> = gone.map(|(trial, _)| trial.load).collect();
+        let all_asked = others.iter().zip(&answers).map(|(of, it)| (of.load, it.is_gone()));
+        let (gone, stay): (Vec<_>, Vec<_>) = all_asked.partition(|it| it.1);
+        let gone: Vec<usize> = gone.into_iter().map(|it| it.0).collect();
+        let name = |load: usize| access_name(judge.module, load);
+        figures.kept_by_memory = gone.iter().map(|&it| name(it)).collect();
+        figures.stay = stay.into_iter().map(|it| name(it.0)).collect();
         figures.gone_of_tried = gone.len();
-        let known = gone.iter().filter_map(|load| blocked.get(load));
+        let blocked: HashMap<usize, (&Judged<'_>, &Blocked)> = all.into_iter().collect();
+        let known = gone.iter().filter_map(|load| Some((*load, *blocked.get(load)?)));
         let trials: Vec<Trial> = known
-            .filter(|it| !outcomes.contains_key(&it.load))
-            .map(|it| of_blamed(it))
-            .filter(|trial| !trial.retagged.is_empty())
+            .filter(|(load, it)| !outcomes.contains_key(load) && can_be_asked(it.1))
+            .map(|(load, it)| of_blamed(load, it))
             .collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
-        let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
-        figures.found = gone.iter().filter(is_found).count();
-        let is_gone = |&load: &usize| judge.is_load(load) && !prover.is_kept(load);
+        for load in &gone {
+            let missed = match (blocked.get(load), outcomes.get(load)) {
+                (_, Some(it)) if it.is_gone() => {
+                    figures.found += 1;
+                    continue;
+                }
+                (None, _) => "not seen to be repeated",
+                (Some((_, it)), _) if it.blockers.is_empty() => "nothing was blamed",
+                (Some(_), Some(_)) => "more than what was blamed keeps it",
+                (Some(_), None) => "also kept by what cannot be told apart",
+            };
+            *figures.missed.entry(missed).or_default() += 1;
+        }
+        let is_gone = |&load: &usize| is_plain_load(judge, load) && !prover.is_kept(load);
         let gone = blocked.keys().copied().filter(is_gone).collect();
         Ok(Sample { outcomes, gone, figures })
     }
@@ -103,68 +123,69 @@ impl Sample {
     }
 
     pub(super) fn write(&self, passes: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Figures { blamed, asked, gone, tried, gone_of_tried, found } = self.figures;
+        let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } =
+            &self.figures;
         writeln!(
             out,
-            "{passes} leaves {} that stores alone block. LLVM was asked about {asked} of them: with \
-             tags that separate the blamed stores, {gone} go ({}).",
-            counted(blamed as u64, "load", "loads"),
-            percent(gone as u64, asked as u64)
+            "{passes} leaves {} that stores and calls alone block. LLVM was asked about {asked} of \
+             them: if what is blamed is to other memory, {gone} go ({}).",
+            counted(*blamed as u64, "load", "loads"),
+            percent(*gone as u64, *asked as u64)
         )?;
         writeln!(
             out,
-            "Of {tried} other loads that it leaves, {gone_of_tried} go with tags that separate all \
-             stores to other places; {found} of these go with the blamed ones alone ({}).",
-            percent(found as u64, gone_of_tried as u64)
-        )
+            "Of {tried} loads that it leaves, {gone_of_tried} go if all accesses to other places \
+             and all calls are to other memory; {found} of these go by the blamed ones alone ({}).",
+            percent(*found as u64, *gone_of_tried as u64)
+        )?;
+        let missed: Vec<String> =
+            missed.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        match missed.is_empty() {
+            true => Ok(()),
+            false => writeln!(out, "The others: {}.", missed.join("; ")),
+        }
     }
 }
 
-/// Whether tags of their own could free the load from all that is blamed.
-pub(super) fn is_of_types(blocked: &Blocked) -> bool {
+/// Returns whether LLVM can be told that what is blamed does not change the load.
+pub(super) fn can_be_asked(blocked: &Blocked) -> bool {
     let is_load = !matches!(blocked.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
-    is_load && !blocked.blockers.is_empty() && Cause::are_of_types(&blocked.blockers)
+    let is_apart =
+        |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
+    is_load && !blocked.blockers.is_empty() && blocked.blockers.iter().all(|it| is_apart(it.cause))
 }
 
-/// New types: a load without a tag needs one that is not the stores'.
-const BLAMED: usize = 0;
-const LOADED: usize = 1;
-
-/// Tags of their own for what is blamed.
-fn of_blamed(blocked: &Blocked) -> Trial {
-    let accesses = blocked.blockers.iter().filter(|it| it.cause.is_of_types());
-    let blamed = accesses.filter_map(|it| Some((it.event.access()?, BLAMED)));
-    let untagged = blocked.blockers.iter().filter(|it| it.cause == Cause::LoadNoTag);
-    let retagged = blamed.chain(untagged.map(|it| (it.load, LOADED))).collect();
-    Trial { load: blocked.load, retagged }
+fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
+    let it = &judge.module.instructions()[load];
+    it.opcode == Opcode::Load && !it.volatile && !it.atomic
 }
 
-/// Of each plain load of a function: tags of their own for all that writes, but
-/// for what writes to the same place.
-fn every_store(judge: &Judge<'_>, function: &Judged<'_>) -> Vec<Trial> {
-    let instruction = |index: usize| &judge.module.instructions()[index];
-    let key = |index: usize| {
-        function.body.pointer(index).map(|pointer| function.body.pointers.address(pointer))
-    };
-    let all = in_function(judge.module, function.index);
-    let stores: Vec<(usize, Option<Address>)> = all
-        .clone()
-        .filter(|&it| matches!(instruction(it).opcode, Opcode::Store | Opcode::Call))
-        .map(|it| (it, key(it)))
-        .collect();
-    let loads = all.filter(|&it| {
-        let it = instruction(it);
-        it.opcode == Opcode::Load && !it.volatile && !it.atomic
+/// The loads that are judged are one group, what is blamed is another: a load and the load of
+/// its pointer.
+fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
+    let blamed = blocked.blockers.iter().filter(|it| it.cause != Cause::Register);
+    let loads = blamed.clone().map(|it| it.load).chain([blocked.load]);
+    let loads: BTreeSet<Event> = loads.collect();
+    let blamed: BTreeSet<Event> = blamed.map(|it| it.event).collect();
+    let end = |event: Event| function.body.inst(event).map(|it| function.body.function.end_of(it));
+    let blamed = blamed.into_iter().filter(|it| !loads.contains(it)).map(|it| (it, 1));
+    let all = loads.iter().map(|&it| (it, 0)).chain(blamed);
+    Trial { load, groups: all.filter_map(|(it, group)| Some((end(it)?, group))).collect() }
+}
+
+/// A plain load is one group. The other is all that may be to memory in its function, but for
+/// what is to the same place.
+fn of_all(load: usize, function: &Judged<'_>) -> Trial {
+    let body = &function.body;
+    let key = |index: usize| body.pointer(index).map(|it| body.pointers.address(it));
+    let place = key(load);
+    let is_other = |it: &&Event| it.access().is_none_or(|it| key(it) != place);
+    let others = body.events.iter().flatten().filter(is_other).map(|&it| (it, 1));
+    let all = others.chain([(Event::Access(load), 0)]).filter_map(|(event, group)| {
+        let inst = body.inst(event).filter(|it| it.opcode != Opcode::Fence)?;
+        Some((body.function.end_of(inst), group))
     });
-    loads
-        .map(|load| {
-            let place = key(load);
-            let others = stores.iter().filter(|(_, key)| *key != place);
-            let others = others.map(|&(store, _)| (store, BLAMED));
-            let own = instruction(load).tag.is_none().then_some((load, LOADED));
-            Trial { load, retagged: others.chain(own).collect() }
-        })
-        .collect()
+    Trial { load, groups: all.collect() }
 }
 
 /// So many of a list at most, spread evenly over it.

@@ -1,13 +1,13 @@
-//! Whether LLVM would remove or hoist a load, if what is blamed had tags of its
-//! own: it is asked.
+//! LLVM is asked whether it would remove or hoist a load, if what is blamed could not change it.
+//! Alias scopes say so, of stores and of calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use tbaa::{Format, TagId};
 use tbaa_check::blocks::Judge;
-use tbaa_ir::{Module, Opcode, Rewriter, Sizes};
+use tbaa_ir::{Edits, Flow, Module, Opcode, Sizes};
 
 use crate::progress;
 use crate::report::Failure;
@@ -17,18 +17,30 @@ use crate::tools::{cannot_run, tool};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     Kept,
-    Removed,
-    /// It is in another block than without the change.
+    /// It stays in the block to which LLVM moves it in the module as it is, too.
     Moved,
+    /// It is done in another block, and in as many loops as before.
+    Elsewhere,
+    Removed,
+    /// It is in fewer loops than before.
+    Hoisted,
 }
 
-/// A load, and the accesses that get a tag of their own. All are of one
-/// function.
+impl Outcome {
+    /// Returns whether the load is done less often.
+    pub(super) fn is_gone(self) -> bool {
+        matches!(self, Outcome::Removed | Outcome::Hoisted)
+    }
+}
+
+/// A question to LLVM: accesses of different groups are said to be to different memory. All are of
+/// one function.
 #[derive(Clone)]
 pub(super) struct Trial {
+    /// The load that is asked about, or any access of the function.
     pub(super) load: usize,
-    /// Each with the number of its new type.
-    pub(super) retagged: Vec<(usize, usize)>,
+    /// Bytes from the start of the text to the ends of the instructions, each with its group.
+    pub(super) groups: Vec<(usize, usize)>,
 }
 
 /// `opt`, and the passes that are asked.
@@ -114,35 +126,60 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<[Vec<u8>; 2], S
     Err(fail(format!("{status}, {first}")))
 }
 
-/// The blocks in which loads are, by function and the name of the value.
-struct Places(HashMap<String, HashMap<String, String>>);
+/// A place where a load is done: in how many loops a block is, and its label.
+type Place = (usize, String);
+
+/// The places where loads are done, by function and the name of the value in the module as it is
+/// written. LLVM gives a load that it moves to some ways another name.
+///
+/// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
+struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 
 impl Places {
     /// Of the functions whose names are `wanted`.
-    fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
+    fn of(
+        text: &[u8],
+        wanted: &HashSet<&[u8]>,
+        written: Option<&Places>,
+    ) -> Result<Places, Failure> {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
         let sizes = Sizes::new(&module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
-            if wanted.contains(name) {
-                let body = module.function(&sizes, function);
-                let name_of = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-                let loads = body.instructions.iter().enumerate();
-                let loads = loads.filter(|(_, it)| it.opcode == Opcode::Load);
-                let place = |(at, load): (usize, &tbaa_ir::Inst)| {
-                    let value = body.written(load.result?).strip_prefix(b"%")?;
-                    Some((name_of(value), name_of(body.blocks[body.block_of(at)].labels[0])))
-                };
-                places.insert(name_of(name), loads.filter_map(place).collect());
+            if !wanted.contains(name) {
+                continue;
             }
+            let body = module.function(&sizes, function);
+            let flow = (!body.blocks.is_empty()).then(|| Flow::of(&body));
+            let known = written.and_then(|it| it.0.get(name));
+            let mut loads: HashMap<String, BTreeSet<Place>> = HashMap::new();
+            for (at, load) in body.instructions.iter().enumerate() {
+                let value = load.result.and_then(|it| body.written(it).strip_prefix(b"%"));
+                let Some(value) = value.filter(|_| load.opcode == Opcode::Load) else { continue };
+                let mut value = &*String::from_utf8_lossy(value);
+                while let Some(end) = value.rfind(".pre")
+                    && known.is_some_and(|it| !it.contains_key(value))
+                {
+                    value = &value[..end];
+                }
+                let block = body.block_of(at);
+                let label = String::from_utf8_lossy(body.blocks[block].labels[0]).into_owned();
+                let depth = flow.as_ref().map_or(0, |it| it.depth(block));
+                loads.entry(value.to_owned()).or_default().insert((depth, label));
+            }
+            places.insert(name.to_vec(), loads);
         }
         Ok(Places(places))
     }
 
-    fn get(&self, function: &[u8], value: &str) -> Option<&str> {
-        let values = self.0.get(&*String::from_utf8_lossy(function))?;
-        values.get(value).map(String::as_str)
+    fn get(&self, function: &[u8], value: &str) -> Option<&BTreeSet<Place>> {
+        self.0.get(function)?.get(value)
+    }
+
+    /// In how many loops a load is done at most; `None` if it is not done.
+    fn depth(&self, function: &[u8], value: &str) -> Option<usize> {
+        self.get(function, value)?.last().map(|it| it.0)
     }
 }
 
@@ -151,6 +188,7 @@ pub(super) struct Prover<'a> {
     opt: Opt<'a>,
     judge: &'a Judge<'a>,
     functions: Vec<&'a [u8]>,
+    written: Places,
     before: Places,
 }
 
@@ -158,8 +196,9 @@ impl<'a> Prover<'a> {
     pub(super) fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, Failure> {
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let all = functions.iter().copied().collect();
-        let before = Places::of(&opt.optimised(judge.module.text())?, &all)?;
-        Ok(Prover { opt, judge, functions, before })
+        let written = Places::of(judge.module.text(), &all, None)?;
+        let before = Places::of(&opt.optimised(judge.module.text())?, &all, Some(&written))?;
+        Ok(Prover { opt, judge, functions, written, before })
     }
 
     fn module(&self) -> &'a Module<'a> {
@@ -176,9 +215,10 @@ impl<'a> Prover<'a> {
         std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
-    /// Whether LLVM keeps a load as the module is.
+    /// Returns whether LLVM does a load in as many loops as the module says, without any change.
     pub(super) fn is_kept(&self, load: usize) -> bool {
-        self.value(load).is_some_and(|it| self.before.get(self.function(load), it).is_some())
+        let depth = |of: &Places| of.depth(self.function(load), self.value(load)?);
+        depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))
     }
 
     /// Asks for every trial what becomes of its load. Trials of different
@@ -192,28 +232,34 @@ impl<'a> Prover<'a> {
             let (now, later) =
                 left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));
             left = later;
-            let text = self.retagged(now.iter().map(|&trial| &trials[trial]))?;
-            let after = Places::of(&self.opt.optimised(&text)?, &taken)?;
+            let text = self.scoped(now.iter().map(|&trial| &trials[trial]));
+            let after = Places::of(&self.opt.optimised(&text)?, &taken, Some(&self.written))?;
             for trial in now {
                 let load = trials[trial].load;
                 let Some(value) = self.value(load) else { continue };
-                let [before, after] =
-                    [&self.before, &after].map(|it| it.get(self.function(load), value));
-                outcomes[trial] = match after {
-                    None => Outcome::Removed,
-                    Some(_) if after == before => Outcome::Kept,
-                    Some(_) => Outcome::Moved,
+                let function = self.function(load);
+                let depths = [&self.before, &after].map(|it| it.depth(function, value));
+                outcomes[trial] = match depths {
+                    [_, None] => Outcome::Removed,
+                    [before, after] if after < before => Outcome::Hoisted,
+                    _ if after.get(function, value) != self.before.get(function, value) => {
+                        Outcome::Elsewhere
+                    }
+                    _ if after.get(function, value) != self.written.get(function, value) => {
+                        Outcome::Moved
+                    }
+                    _ => Outcome::Kept,
                 };
             }
         }
         Ok(outcomes)
     }
 
-    /// What LLVM's vectoriser makes of the module with the tags of some trials, which have no
-    /// access in common.
+    /// Returns LLVM's vectorised module, with the scopes of some trials, which have no access in
+    /// common.
     pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, Failure> {
         progress::doing(format!("asking opt of {} loops", trials.len()));
-        self.opt.run(&self.retagged(trials)?, &self.opt.with_vectors())
+        self.opt.run(&self.scoped(trials), &self.opt.with_vectors())
     }
 
     /// What LLVM's vectoriser says of the module as it is.
@@ -226,57 +272,37 @@ impl<'a> Prover<'a> {
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
-    /// The module with other tags in some trials.
-    fn retagged<'t>(
-        &self,
-        trials: impl IntoIterator<Item = &'t Trial>,
-    ) -> Result<Vec<u8>, Failure> {
-        let fail = |error: tbaa_ir::TextError| Failure::unusable(error.to_string());
-        let mut rewriter = Rewriter::new(self.module());
-        let mut fresh = HashMap::new();
-        for Trial { load, retagged } in trials {
-            let like = self.module().instructions()[*load].tag;
-            for &(access, of) in retagged {
-                let key = (of, like.map(|tag| self.root(tag)));
-                let tag = match fresh.get(&key) {
-                    Some(&tag) => tag,
-                    None => self.define(&mut rewriter, like, of).map_err(fail)?,
-                };
-                fresh.insert(key, tag);
-                rewriter.set_metadata(access, "tbaa", Some(tag));
-                rewriter.set_metadata(access, "tbaa.struct", None);
+    /// The module with alias scopes that tell the groups of some trials apart.
+    fn scoped<'t>(&self, trials: impl IntoIterator<Item = &'t Trial>) -> Vec<u8> {
+        let text = self.module().text();
+        let (mut edits, mut nodes) = (Edits::default(), String::from("\n"));
+        let mut number = self.module().next_number().unwrap_or(u32::MAX);
+        let mut define = |node: &str| {
+            _ = writeln!(nodes, "!{number} = {}", node.replace("self", &format!("!{number}")));
+            number = number.saturating_add(1);
+            number.saturating_sub(1)
+        };
+        for Trial { groups, .. } in trials {
+            let domain = define("distinct !{self}");
+            let all: BTreeSet<usize> = groups.iter().map(|it| it.1).collect();
+            let scopes: Vec<(usize, u32)> = all
+                .into_iter()
+                .map(|it| (it, define(&format!("distinct !{{self, !{domain}}}"))))
+                .collect();
+            let mut list = |of: &dyn Fn(usize) -> bool| {
+                let scopes = scopes.iter().filter(|it| of(it.0)).map(|it| format!("!{}", it.1));
+                define(&format!("!{{{}}}", scopes.collect::<Vec<_>>().join(", ")))
+            };
+            let lists: HashMap<usize, [u32; 2]> = scopes
+                .iter()
+                .map(|&(group, _)| (group, [list(&|it| it == group), list(&|it| it != group)]))
+                .collect();
+            for (end, group) in groups {
+                let [own, others] = lists[group];
+                edits.insert(*end, format!(", !alias.scope !{own}, !noalias !{others}"));
             }
         }
-        rewriter.to_bytes().map_err(fail)
-    }
-
-    fn root(&self, tag: TagId) -> Option<u32> {
-        let graph = self.module().graph();
-        self.module().number_of(graph.root_of(graph.tag(tag).ok()?.access)?.node())
-    }
-
-    /// Defines a scalar of its own, under the root of a tag or of any.
-    fn define(
-        &self,
-        rewriter: &mut Rewriter<'_>,
-        like: Option<TagId>,
-        of: usize,
-    ) -> Result<u32, tbaa_ir::TextError> {
-        let graph = self.module().graph();
-        let readable = |tag: &TagId| graph.tag(*tag).is_ok() && self.root(*tag).is_some();
-        let like = like.filter(readable).or_else(|| graph.tags().find(readable));
-        let name = format_args!("tbaa blocks {of}");
-        let format = like.and_then(|tag| graph.tag(tag).ok()).map(|tag| tag.format);
-        let root = match like.and_then(|tag| self.root(tag)) {
-            Some(root) => root,
-            // No tag at all: the first there is.
-            None => rewriter.define("!{!\"tbaa blocks\"}")?,
-        };
-        if format == Some(Format::New) {
-            let ty = rewriter.define(format_args!("!{{!{root}, i64 1, !\"{name}\"}}"))?;
-            return rewriter.define(format_args!("!{{!{ty}, !{ty}, i64 0, i64 1}}"));
-        }
-        let ty = rewriter.define(format_args!("!{{!\"{name}\", !{root}, i64 0}}"))?;
-        rewriter.define(format_args!("!{{!{ty}, !{ty}, i64 0}}"))
+        edits.insert(text.len(), nodes);
+        edits.apply(text)
     }
 }

@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors, Wanted};
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
-use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter};
+use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
 
 use super::super::counted;
 use super::advice::{Advisor, BYTES};
 use super::profile::{Heat, Profile};
-use super::proof::{Figures, Sample, is_of_types};
+use super::proof::{Figures, Sample, can_be_asked};
 use super::prove::Outcome;
 use super::{first_offset, last_offset};
 use crate::commands::words::of_char;
@@ -61,8 +61,17 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
-    /// What LLVM makes of the load with what is blamed tagged apart.
+    /// The fate of the load in LLVM if what is blamed is to other memory.
     outcome: Option<Proved>,
+    /// The loop that LLVM makes without any change, and its remark.
+    #[serde(skip)]
+    vectors: Option<(Vectors, Option<String>)>,
+    /// The blockers change nothing, and only may not return.
+    #[serde(skip)]
+    is_idle: bool,
+    /// LLVM was asked about other loads, and could not be about this one.
+    #[serde(skip)]
+    is_not_asked: bool,
 }
 
 /// What could become of a load, or with [`Sink`](Could::Sink) of a store.
@@ -80,9 +89,9 @@ pub(super) enum Could {
 /// What LLVM makes of a load or of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proved {
-    /// The load goes with the tags as they are.
+    /// The load goes as the module is.
     Anyhow,
-    /// With what is blamed tagged apart.
+    /// If what is blamed is to other memory.
     Load(Outcome),
     Loop(Vectors),
 }
@@ -90,10 +99,16 @@ pub(super) enum Proved {
 impl Proved {
     fn words(self) -> &'static str {
         match self {
-            Proved::Anyhow => "LLVM removes or moves it even with the tags as they are",
+            Proved::Anyhow => {
+                "LLVM removes it, or moves it out of the loop, in this module as it is"
+            }
             Proved::Load(Outcome::Kept) => "it stays",
+            Proved::Load(Outcome::Moved) => {
+                "it stays in the block to which LLVM moves it in this module as it is"
+            }
+            Proved::Load(Outcome::Elsewhere) => "it stays, in another block of the same loops",
             Proved::Load(Outcome::Removed) => "it is gone",
-            Proved::Load(Outcome::Moved) => "it leaves the loop",
+            Proved::Load(Outcome::Hoisted) => "it leaves the loop",
             Proved::Loop(Vectors::Scalar) => "no vectors",
             Proved::Loop(Vectors::Checked) => "it is vectorised, behind a check at run time",
             Proved::Loop(Vectors::Vectorised) => "it is vectorised without a check",
@@ -134,6 +149,15 @@ pub(super) struct ShownEvent {
     /// Bytes from the start of the text; none with `--prove`, which reads a text of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<usize>,
+}
+
+impl ShownEvent {
+    /// `@f:2 store long, f.c:6`.
+    fn line(&self) -> String {
+        let access = self.access.as_ref().map(|access| format!("{access} ")).unwrap_or_default();
+        let source = self.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
+        format!("{access}{}{source}", self.what)
+    }
 }
 
 /// A load with the function that it is in.
@@ -182,8 +206,8 @@ impl<'a> Shown<'a> {
     }
 
     pub(super) fn row(&self, function: &Judged<'_>, blocked: &Blocked) -> Row {
-        let places = |accesses: &[usize]| {
-            accesses.iter().map(|&it| self.place(function, Event::Access(it))).collect::<Vec<_>>()
+        let places = |accesses: &[Event]| {
+            accesses.iter().map(|&it| self.place(function, it)).collect::<Vec<_>>()
         };
         let (could, of, header) = match &blocked.wanted {
             Wanted::Reuse(earlier) => (Could::Reuse, places(earlier), None),
@@ -199,19 +223,29 @@ impl<'a> Shown<'a> {
             place: self.place(function, blocker.event),
             cause: code(blocker.cause),
             why: self.why(function, blocked, blocker),
-            help: self.advisor.of(function, blocked, blocker, means),
+            help: self.advisor.of(function, blocked, blocker, &means),
         });
         Row {
             function: self.function_name(function),
-            load: self.place(function, Event::Access(blocked.load)),
+            load: self.place(function, blocked.load),
             could,
             of,
             header,
-            around: self.loop_of(function, blocked).and_then(Result::ok),
+            around: self.loop_of(function, blocked),
             depth: blocked.depth,
-            heat: self.profile.heat(blocked.load),
+            heat: blocked.load.access().and_then(|it| self.profile.heat(it)),
             blockers: blockers.collect(),
             outcome: self.outcome(blocked),
+            vectors: match &blocked.wanted {
+                Wanted::Vectorise(it) => Some((it.now, it.remark.clone())),
+                _ => None,
+            },
+            is_idle: !blocked.blockers.is_empty()
+                && blocked.blockers.iter().all(|it| it.cause == IDLE),
+            is_not_asked: self.sample.is_some()
+                && blocked.load.access().is_some_and(|it| self.is_plain_load(it))
+                && !can_be_asked(blocked)
+                && !blocked.blockers.is_empty(),
         }
     }
 
@@ -232,12 +266,15 @@ impl<'a> Shown<'a> {
         let kept =
             function.loads.iter().filter(|it| !it.blockers.is_empty()).map(|it| (function, it));
         let (kept, others) = self.others("; ", kept);
+        let readers = function.body.readers() as u64;
+        let calls = counted(readers, "call that reads", "calls that read");
+        let also = if readers == 0 { String::new() } else { format!(" and {calls}") };
         let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
         let are = match kept {
             0 => "none blocked by a store or call".to_owned(),
             _ => format!("{kept} cannot be removed because of a store or call"),
         };
-        writeln!(out, "{name}: {count}, {are}{others}")?;
+        writeln!(out, "{name}: {count}{also}, {are}{others}")?;
         for blocked in loads {
             self.one(function, blocked, &[], usize::MAX, out)?;
         }
@@ -311,8 +348,8 @@ impl<'a> Shown<'a> {
             let in_loop = blocked.depth > 0;
             let mut seen = BTreeSet::new();
             for blocker in &blocked.blockers {
-                add(&mut by_place, self.line(function, blocker.event), in_loop);
                 let place = self.place(function, blocker.event);
+                add(&mut by_place, place.line(), in_loop);
                 if seen.insert(place.what.clone()) {
                     add(&mut by_tag, place.what, in_loop);
                 }
@@ -334,10 +371,10 @@ impl<'a> Shown<'a> {
 
     /// Which object an access is to, in the words of the source: the parameter or variable that
     /// its pointer comes from, and the fields that are loaded on the way.
-    fn object(&self, function: &Judged<'_>, access: usize) -> String {
+    fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
-        let mut next = body.pointer(access);
+        let mut next = load.access().and_then(|it| body.pointer(it));
         for _ in 0..OBJECT_DEPTH {
             let Some(pointer) = next else { break };
             let base = body.pointers.address(pointer).base;
@@ -377,7 +414,7 @@ impl<'a> Shown<'a> {
                 _ => self.judge.offset(&function.body, event).to_string(),
             };
             let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
-            let what = self.place(function, Event::Access(blocked.load)).what;
+            let what = self.place(function, blocked.load).what;
             let is_loop = matches!(blocked.wanted, Wanted::Vectorise(_));
             let what = format!("{what} {is_loop} {}", self.object(function, blocked.load));
             let group = *known.entry((what, blockers)).or_insert(groups.len());
@@ -397,13 +434,12 @@ impl<'a> Shown<'a> {
         most: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let heat = self.profile.heat(blocked.load).map(|it| format!("; {}", it.words));
-        let heat = heat.unwrap_or_default();
-        writeln!(out, "  {}{heat}", self.line(function, Event::Access(blocked.load)))?;
+        let row = self.row(function, blocked);
+        let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
+        writeln!(out, "  {}{heat}", row.load.line())?;
         if !more.is_empty() {
             let places = more.iter().take(SHOWN).map(|(function, it)| {
-                let ShownEvent { access, source, .. } =
-                    self.place(function, Event::Access(it.load));
+                let ShownEvent { access, source, .. } = self.place(function, it.load);
                 source.or(access).unwrap_or_default()
             });
             let mut places: Vec<String> = places.collect();
@@ -412,90 +448,84 @@ impl<'a> Shown<'a> {
             let count = counted(more.len() as u64, "more load", "more loads");
             writeln!(out, "  and {count} of it, blocked alike: {}{dots}", places.join(", "))?;
         }
-        let [can, end] = match blocked.blockers.is_empty() {
-            true => ["can", ": nothing in between may change it"],
-            false => ["could", ", but these may change it:"],
+        let (can, changes, uses) = match row.blockers.is_empty() {
+            true => {
+                let end = ": nothing in between may change it";
+                ("can", end, end)
+            }
+            false => ("could", ", but these may change it:", ", but these may use that memory:"),
         };
-        let at = self
-            .loop_of(function, blocked)
-            .map(|at| at.unwrap_or_else(|label| format!("%{label}")));
-        let at = at.unwrap_or_default();
-        match &blocked.wanted {
-            Wanted::Reuse(earlier) => {
-                let from = self.any(function, earlier);
-                writeln!(out, "    LLVM {can} reuse the value of {from}{end}")?;
+        let changes = if row.is_idle { ", but these may not return:" } else { changes };
+        let at = match (&row.around, &row.header) {
+            (Some(at), _) => at.clone(),
+            (None, header) => format!("%{}", header.as_deref().unwrap_or_default()),
+        };
+        let from = || {
+            let shown: Vec<String> = row.of.iter().take(SHOWN).map(ShownEvent::line).collect();
+            let more = if row.of.len() > SHOWN { " or another" } else { "" };
+            format!("{}{more}", shown.join(" or "))
+        };
+        match row.could {
+            Could::Reuse => writeln!(out, "    LLVM {can} reuse the value of {}{changes}", from())?,
+            Could::Partly => writeln!(
+                out,
+                "    LLVM {can} reuse the value of {}, and load on one way only{changes}",
+                from()
+            )?,
+            Could::Hoist => {
+                let verb = if row.load.access.is_some() { "load" } else { "call" };
+                writeln!(out, "    LLVM {can} {verb} it once, before the loop at {at}{changes}")?;
             }
-            Wanted::Partly(earlier) => {
-                let from = self.any(function, earlier);
-                writeln!(
-                    out,
-                    "    LLVM {can} reuse the value of {from}, and load on one way only{end}"
-                )?;
-            }
-            Wanted::Hoist(_) => {
-                writeln!(out, "    LLVM {can} load it once, before the loop at {at}{end}")?;
-            }
-            Wanted::Vectorise(it) => {
-                let what = match it.now {
-                    Vectors::Scalar => "does not vectorise the loop",
+            Could::Vectorise => {
+                let what = match row.vectors {
+                    Some((Vectors::Scalar, _)) => "does not vectorise the loop",
                     _ => "checks at run time, before the loop",
                 };
                 writeln!(out, "    LLVM {what} at {at}, because these may be the same memory:")?;
             }
-            Wanted::Sink(_) => {
-                let is_free = blocked.blockers.is_empty();
-                let end = if is_free { end } else { ", but these may use that memory:" };
-                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{end}")?;
+            Could::Sink => {
+                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{uses}")?;
             }
         }
         let mut helped = Vec::new();
-        let means = self.advisor.means(function, blocked);
-        for (at, blocker) in blocked.blockers.iter().enumerate() {
-            let why = self.why(function, blocked, blocker);
+        for (at, BlockerRow { place, why, help, .. }) in row.blockers.iter().enumerate() {
             match at.cmp(&most) {
-                Ordering::Less => {
-                    writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
-                }
+                Ordering::Less => writeln!(out, "      {}: {why}", place.line())?,
                 Ordering::Equal => {
-                    writeln!(out, "      and {} more", blocked.blockers.len() - most)?;
+                    writeln!(out, "      and {} more", row.blockers.len() - most)?;
                 }
                 Ordering::Greater => {}
             }
-            let help = self.advisor.of(function, blocked, blocker, means);
-            helped.extend(help.filter(|help| !helped.contains(help)));
+            helped.extend(help.as_deref().filter(|help| !helped.contains(help)));
         }
         for help in helped {
             // What is said of bytes is long, and the same of all.
             let again = help.strip_suffix(BYTES).filter(|_| self.told.replace(true));
             let more =
                 if again.is_some() { ". Another byte type helps, too: see above" } else { "" };
-            writeln!(out, "    help: {}{more}", again.unwrap_or(&help))?;
+            writeln!(out, "    help: {}{more}", again.unwrap_or(help))?;
         }
-        if let Wanted::Vectorise(it) = &blocked.wanted {
-            if let Some(remark) = &it.remark {
-                writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+        if let Some((_, Some(remark))) = &row.vectors {
+            writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+        }
+        match row.outcome {
+            Some(outcome) => {
+                let asked = match outcome {
+                    Proved::Anyhow => "",
+                    Proved::Loop(_) => "LLVM, if no two objects of the loop overlap: ",
+                    Proved::Load(_) => "LLVM, if what is blamed is to other memory: ",
+                };
+                writeln!(out, "    {asked}{}", outcome.words())
             }
-            let outcome = Proved::Loop(it.then).words();
-            writeln!(out, "    LLVM, if no two objects of the loop overlap: {outcome}")?;
-        } else if let Some(outcome) = self.outcome(blocked) {
-            let asked = match outcome {
-                Proved::Anyhow => "",
-                _ => "LLVM, with tags that separate the blamed stores: ",
-            };
-            writeln!(out, "    {asked}{}", outcome.words())?;
-        } else if self.sample.is_some()
-            && self.judge.is_load(blocked.load)
-            && !is_of_types(blocked)
-            && !blocked.blockers.is_empty()
-        {
-            writeln!(out, "    LLVM was not asked: tags alone cannot free this load")?;
+            None if row.is_not_asked => {
+                writeln!(out, "    LLVM was not asked: other memory alone does not free this load")
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Where the loop begins that a load could leave: a line of the source, or else the
-    /// label of its first block. `None` of a load that could be reused.
-    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<Result<String, String>> {
+    /// Returns the line at which the loop begins that a load could leave.
+    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<String> {
         let header = match &blocked.wanted {
             Wanted::Hoist(header) | Wanted::Sink(header) => *header,
             Wanted::Vectorise(it) => it.header,
@@ -508,33 +538,37 @@ impl<'a> Shown<'a> {
         });
         let first = || first_offset(&function.body, header);
         let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
-        Some(at.map(|at| self.sources.place(&at)).ok_or_else(|| label(function, header)))
-    }
-
-    /// Some of the accesses, one of which holds.
-    fn any(&self, function: &Judged<'_>, accesses: &[usize]) -> String {
-        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(function, Event::Access(it)));
-        let more = if accesses.len() > SHOWN { " or another" } else { "" };
-        format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
+        Some(self.sources.place(&at?))
     }
 
     fn outcome(&self, blocked: &Blocked) -> Option<Proved> {
         if let Wanted::Vectorise(it) = &blocked.wanted {
             return Some(Proved::Loop(it.then));
         }
-        let sample = self.sample?;
-        if sample.is_gone(blocked.load) {
+        let (sample, load) = (self.sample?, blocked.load.access()?);
+        if sample.is_gone(load) {
             return Some(Proved::Anyhow);
         }
-        sample.outcome(blocked.load).map(Proved::Load)
+        sample.outcome(load).map(Proved::Load)
     }
 
-    /// `@f:2 store long, f.c:6`.
-    fn line(&self, function: &Judged<'_>, event: Event) -> String {
-        let ShownEvent { access, what, source, .. } = self.place(function, event);
-        let access = access.map(|access| format!("{access} ")).unwrap_or_default();
-        let source = source.map(|source| format!(", {source}")).unwrap_or_default();
-        format!("{access}{what}{source}")
+    fn is_plain_load(&self, access: usize) -> bool {
+        self.judge.module.instructions()[access].opcode == Opcode::Load
+    }
+
+    /// The global variable that an access is to, if its tag says nothing of the variable's members:
+    /// its name, or `tab[]` of an element.
+    fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
+        let tag = self.judge.module.instructions()[access].tag;
+        let tag = tag.map(|tag| self.judge.module.graph().tag(tag));
+        if tag.is_some_and(|it| it.is_ok_and(|it| it.base != it.access)) {
+            return None;
+        }
+        let body = &function.body;
+        let Address { base, offset, terms } = body.pointers.address(body.pointer(access)?);
+        let Def::Global(name) = body.function.def(base) else { return None };
+        let element = if offset == 0 && terms.is_empty() { "" } else { "[]" };
+        Some(format!("{}{element}", function_name(name)))
     }
 
     fn place(&self, function: &Judged<'_>, event: Event) -> ShownEvent {
@@ -569,6 +603,10 @@ impl<'a> Shown<'a> {
                 format!("{ty}{}without a tag", if ty.is_empty() { "" } else { " " })
             }
         };
+        let of = match self.global(function, index) {
+            Some(name) => format!("{name} ({of})"),
+            None => of,
+        };
         let what = match instruction.tag {
             Some(_) if opcode == Opcode::Call => format!("{verb}, tagged {of}"),
             _ => format!("{verb} {of}"),
@@ -596,7 +634,7 @@ impl<'a> Shown<'a> {
 
     /// Which of the two accesses is tagged as `char`, and why.
     fn why_char(&self, blocker: &Blocker) -> String {
-        let both = [("", blocker.event.access()), ("of the load: ", Some(blocker.load))];
+        let both = [("", blocker.event.access()), ("of the load: ", blocker.load.access())];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
             let instruction = &self.judge.module.instructions()[index?];
             let is_wider = is_wider_char(self.judge.module, self.judge.sizes, instruction);
@@ -606,24 +644,46 @@ impl<'a> Shown<'a> {
         origins.next().unwrap_or_default()
     }
 
+    /// Says what a call may write.
+    fn written_by(&self, function: &Judged<'_>, call: Event) -> &'static str {
+        match function.body.writes_only_arguments(call) {
+            true => "it may write what its arguments lead to",
+            false => "it may write anything",
+        }
+    }
+
     fn why(&self, function: &Judged<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
         let tag = |index: usize| self.judge.module.instructions()[index].tag;
         let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
-        let written = match blocker.event {
-            Event::Access(index) => place(index),
-            Event::Other(_) => None,
-        };
-        let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
+        let both = [blocker.event, blocker.load].map(Event::access);
+        let [written, read] = both.map(|it| it.and_then(place).unwrap_or_default());
+        let globals = both.map(|it| self.global(function, it?));
         let is_store = self.judge.is_store(blocker.load);
+        let is_reader = function.body.is_reader(blocker.load);
+        let [is_same, is_any, is_of_any] =
+            [written == read, written == "omnipotent char", read == "omnipotent char"];
+        let named = |at: usize, name: String| globals[at].clone().unwrap_or(name);
+        let [written, read] = [named(0, written), named(1, read)];
         let why = match blocker.cause {
             Cause::NoTag if blocker.event.access().and_then(tag).is_some() => {
                 "the other access has no tag, so it may be to anything".to_owned()
             }
             Cause::NoTag => match function.body.inst(blocker.event).map(|it| it.opcode) {
-                Some(Opcode::Call) => "this call has no tag, so it may write anything".to_owned(),
                 Some(Opcode::Load) => "this load has no tag, so it may read anything".to_owned(),
-                _ => "this store has no tag, so it may write anything".to_owned(),
+                opcode => {
+                    let noun = if opcode == Some(Opcode::Call) { "call" } else { "store" };
+                    let copied = both[0].and_then(|it| self.judge.module.instructions()[it].copy);
+                    let only = if copied.is_some() {
+                        "only !tbaa.struct, which LLVM's alias analysis does not read"
+                    } else {
+                        "no tag"
+                    };
+                    format!("this {noun} has {only}, so it may write anything")
+                }
             },
+            Cause::LoadNoTag if is_reader => {
+                "what the call reads has no type, so any store may change its result".to_owned()
+            }
             Cause::LoadNoTag if blocker.load != blocked.load => {
                 "the pointer's load has no tag, so any store may change it".to_owned()
             }
@@ -632,10 +692,10 @@ impl<'a> Shown<'a> {
             }
             Cause::LoadNoTag => "the load has no tag, so any store may change it".to_owned(),
             Cause::FlattenedUnion => self.why_char(blocker),
-            Cause::Covers if written == "omnipotent char" => {
+            Cause::Covers if is_any => {
                 format!("a char access may be to any object, {read} included")
             }
-            Cause::Covers if read == "omnipotent char" => {
+            Cause::Covers if is_of_any => {
                 format!("{written} may be here: a char may be part of any object")
             }
             Cause::Covers => {
@@ -644,16 +704,13 @@ impl<'a> Shown<'a> {
             Cause::RuleLlvm => {
                 format!("rule union separates {written} and {read}, and LLVM does not")
             }
-            Cause::SameType if written == read => match self.base_class(blocker.load) {
+            Cause::SameType if is_same => match both[1].and_then(|it| self.base_class(it)) {
                 Some(class) => format!(
                     "both are members of {class}; clang's tags name the class that declares a \
                      member, and not the derived class"
                 ),
                 None => "both have the same type, so no tag can separate them".to_owned(),
             },
-            Cause::SameType if written.is_empty() => {
-                format!("it copies a struct that may have {read}")
-            }
             Cause::SameType => format!("{written} may be {read}"),
             Cause::SamePlace => "it stores to the same place".to_owned(),
             Cause::Register if is_store => "it is to the same place".to_owned(),
@@ -661,7 +718,21 @@ impl<'a> Shown<'a> {
                                 register through the loop"
                 .to_owned(),
             Cause::Order => "it orders memory".to_owned(),
-            Cause::Call => "it may write anything".to_owned(),
+            Cause::Call => self.written_by(function, blocker.event).to_owned(),
+            Cause::NoReturn { writes } => {
+                let written = match writes {
+                    true => format!("{}, and ", self.written_by(function, blocker.event)),
+                    false => String::new(),
+                };
+                let verb = match blocker.event.access() {
+                    Some(it) if self.judge.module.instructions()[it].opcode == Opcode::Store => {
+                        "LLVM takes a volatile store for one that may not return"
+                    }
+                    _ => "it may not return",
+                };
+                let end = if is_store { "store after it" } else { "load before it" };
+                format!("{written}{verb}: LLVM may not {end}")
+            }
             Cause::Errno => "it may write errno".to_owned(),
         };
         if blocker.load == blocked.load {
@@ -670,6 +741,9 @@ impl<'a> Shown<'a> {
         format!("{why}; the load's pointer is read from there")
     }
 }
+
+/// A call that changes nothing, and may not return.
+const IDLE: Cause = Cause::NoReturn { writes: false };
 
 /// `call of @f`; LLVM's own copies are called by the C functions that they stand for.
 fn call_of(callee: &[u8]) -> String {
@@ -698,5 +772,6 @@ fn code(cause: Cause) -> &'static str {
         Cause::Order => "order",
         Cause::Call => "call",
         Cause::Errno => "errno",
+        Cause::NoReturn { .. } => "may not return",
     }
 }

@@ -2,13 +2,15 @@
 //! in them may overlap as far as their types tell.
 //!
 //! LLVM is asked. Accesses that may overlap by their pointers alone are one group: no type can
-//! separate them. Each group gets a type of its own, and LLVM shows what it does with the loop
-//! if no two groups overlap. If that is more, two groups at a time share one type. Where LLVM
+//! separate them. Each group gets an alias scope of its own, and LLVM shows what it does with the
+//! loop if no two groups overlap. If that is more, two groups at a time share one scope. Where LLVM
 //! then does less, these two are to blame.
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa_check::blocks::{Blocked, Blocker, Event, Judge, Judged, Vectorise, Vectors, Wanted};
+use tbaa_check::blocks::{
+    Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted,
+};
 use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
 use super::last_offset;
@@ -20,11 +22,12 @@ use crate::report::Failure;
 const MOST_PAIRS: usize = 32;
 
 /// An innermost loop in which types alone may keep two accesses together.
-struct Candidate<'t> {
+struct Candidate<'f, 't> {
     /// Index into the functions that are judged.
     function: usize,
-    around: Loop,
-    depth: usize,
+    body: &'f Body<'t>,
+    flow: &'f Flow,
+    around: &'f Loop,
     name: (&'t [u8], &'t [u8]),
     /// Accesses that are one group, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
@@ -32,14 +35,17 @@ struct Candidate<'t> {
     pairs: Vec<(usize, usize, Blocker)>,
 }
 
-impl Candidate<'_> {
-    /// A type for each group, but one for both groups of a pair.
+impl Candidate<'_, '_> {
+    /// A scope for each group, but one for both groups of a pair.
     fn trial(&self, shared: Option<usize>) -> Trial {
         let shared = shared.map(|pair| &self.pairs[pair]);
         let of = |group| shared.map_or(group, |it| if group == it.1 { it.0 } else { group });
         let groups = self.groups.iter().enumerate();
-        let retagged = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
-        Trial { load: self.groups[0][0], retagged: retagged.collect() }
+        let groups = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
+        let end =
+            |access| self.body.inst(Event::Access(access)).map(|it| self.body.function.end_of(it));
+        let groups = groups.filter_map(|(it, group)| Some((end(it)?, group))).collect();
+        Trial { load: self.groups[0][0], groups }
     }
 }
 
@@ -58,7 +64,7 @@ pub(super) fn loops<'a>(
     for (index, function) in functions.iter().enumerate() {
         candidates(judge, index, function, names[function.index as usize], &mut all);
     }
-    let all: Vec<&Candidate<'_>> = spread(&all, limit).collect();
+    let all: Vec<&Candidate<'_, '_>> = spread(&all, limit).collect();
     if all.is_empty() {
         return Ok(Vec::new());
     }
@@ -66,8 +72,8 @@ pub(super) fn loops<'a>(
     let now = ask(&[])?;
     let trials: Vec<Trial> = all.iter().map(|it| it.trial(None)).collect();
     let then = ask(&trials)?;
-    let result = |of: &Results, it: &Candidate<'_>| of.get(it.name);
-    let better: Vec<&Candidate<'_>> =
+    let result = |of: &Results, it: &Candidate<'_, '_>| of.get(it.name);
+    let better: Vec<&Candidate<'_, '_>> =
         all.into_iter().filter(|it| result(&then, it) > result(&now, it)).collect();
     let mut blamed: Vec<Vec<Blocker>> = better.iter().map(|_| Vec::new()).collect();
     for pair in 0..better.iter().map(|it| it.pairs.len()).max().unwrap_or(0) {
@@ -89,31 +95,33 @@ pub(super) fn loops<'a>(
         }
         let by_access = by_access(blamed);
         let body = &functions[it.function].body;
-        let Loop { header, contains, .. } = &it.around;
+        let header = it.around.header;
         let blocks = &body.function.blocks;
-        let mut ends = (0..blocks.len())
-            .filter(|&block| contains[block] && blocks[block].successors.contains(header));
-        let at = ends.find_map(|end| debug.loop_at(last_offset(body, end)?));
+        let all = it.flow.blocks_of(it.around).iter();
+        let mut ends = all.filter(|&&block| blocks[block].successors.contains(&header));
+        let at = ends.find_map(|&end| debug.loop_at(last_offset(body, end)?));
         let line = at.map_or((0, 0), |at| (at.line, at.column));
         let remark = remark(&records, it.name.0, line);
         for (load, blockers) in by_access {
-            let names = |it: &Blocker| it.event.access().is_some_and(&is_wanted);
-            if !is_wanted(load) && !blockers.iter().any(names) {
+            let names = |it: Event| it.access().is_some_and(&is_wanted);
+            if !names(load) && !blockers.iter().any(|it| names(it.event)) {
                 continue;
             }
-            let is_fixed = |it: usize| {
-                body.pointer(it).is_some_and(|it| body.pointers.is_invariant(it, contains))
+            let is_in = |block| it.flow.is_in(it.around, block);
+            let is_fixed = |it: Event| {
+                let pointer = it.access().and_then(|it| body.pointer(it));
+                pointer.is_some_and(|it| body.pointers.is_invariant(it, is_in))
             };
-            let others = || blockers.iter().filter_map(|it| it.event.access());
             let wanted = Wanted::Vectorise(Box::new(Vectorise {
-                header: *header,
+                header,
                 now: result(&now, it),
                 then: result(&then, it),
                 remark: remark.clone(),
                 is_fixed: is_fixed(load),
-                has_fixed: is_fixed(load) || others().any(is_fixed),
+                has_fixed: is_fixed(load) || blockers.iter().any(|it| is_fixed(it.event)),
             }));
-            found.push((it.function, Blocked { load, wanted, blockers, depth: it.depth }));
+            let depth = it.flow.depth(header);
+            found.push((it.function, Blocked { load, wanted, blockers, depth }));
         }
     }
     Ok(found)
@@ -121,41 +129,34 @@ pub(super) fn loops<'a>(
 
 /// Pairs of accesses by the access that is in most of them: what separates that one from the
 /// others is the shortest answer.
-fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<usize, Vec<Blocker>> {
-    let both = |it: &Blocker| [Some(it.load), it.event.access()].into_iter().flatten();
-    let mut found: BTreeMap<usize, Vec<Blocker>> = BTreeMap::new();
-    while !pairs.is_empty() {
-        let count = |access| pairs.iter().filter(|it| both(it).any(|it| it == access)).count();
-        let most = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(it)).unwrap_or(0);
-        for it in pairs.extract_if(.., |it| both(it).any(|it| it == most)) {
-            let other = both(&it).find(|&it| it != most).unwrap_or(most);
-            let event = Event::Access(other);
+fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
+    let both = |it: &Blocker| [it.load, it.event];
+    let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
+    let count = |pairs: &[Blocker], of| pairs.iter().filter(|it| both(it).contains(&of)).count();
+    while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(&pairs, it)) {
+        for it in pairs.extract_if(.., |it| both(it).contains(&most)) {
+            let event = if it.load == most { it.event } else { it.load };
             found.entry(most).or_default().push(Blocker { event, load: most, ..it });
         }
     }
     found
 }
 
-fn candidates<'a>(
+fn candidates<'f, 'a>(
     judge: &Judge<'a>,
     index: usize,
-    function: &Judged<'a>,
+    function: &'f Judged<'a>,
     name: &'a [u8],
-    all: &mut Vec<Candidate<'a>>,
+    all: &mut Vec<Candidate<'f, 'a>>,
 ) {
     let body = &function.body;
-    if body.events.is_empty() {
-        return;
-    }
-    let flow = Flow::of(&body.function);
-    let headers: Vec<usize> = flow.loops.iter().map(|it| it.header).collect();
-    let has_other =
-        |it: &Loop| headers.iter().any(|&other| other != it.header && it.contains[other]);
-    let depths: Vec<usize> = headers.iter().map(|&it| flow.depth(it)).collect();
-    for (around, depth) in flow.loops.into_iter().zip(depths) {
-        let Some(events) = body.events_of(&around).filter(|_| !has_other(&around)) else {
-            continue;
-        };
+    let Some(flow) = &body.flow else { return };
+    let mut loops: Vec<&Loop> = flow.loops.iter().collect();
+    loops.sort_unstable_by_key(|it| it.header);
+    for around in loops {
+        let depth = flow.depth(around.header);
+        let is_innermost = flow.blocks_of(around).iter().all(|&it| flow.depth(it) == depth);
+        let Some(events) = body.events_of(flow, around).filter(|_| is_innermost) else { continue };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for access in events.into_iter().filter_map(Event::access) {
             let it = &judge.module.instructions()[access];
@@ -182,7 +183,7 @@ fn candidates<'a>(
         pairs.truncate(MOST_PAIRS);
         if !pairs.is_empty() {
             let name = (name, body.function.blocks[around.header].labels[0]);
-            all.push(Candidate { function: index, around, depth, name, groups, pairs });
+            all.push(Candidate { function: index, body, flow, around, name, groups, pairs });
         }
     }
 }
