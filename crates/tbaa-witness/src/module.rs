@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use tbaa_instrument::layout::VERSION;
 
+use crate::lock::enter;
 use crate::sites::{self, Registry, Site, Tables};
 use crate::states::{self, Event, Row};
 use crate::{cells, log};
@@ -53,6 +54,7 @@ impl Module {
 
     #[cold]
     fn register(&'static self) {
+        let Some(_inside) = enter() else { return };
         let stays = loaded(self.sites.addr());
         let Some(mut registry) = sites::lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);

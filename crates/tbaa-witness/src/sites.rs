@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
@@ -13,7 +12,7 @@ use tbaa_instrument::layout::MAX_SITES;
 use crate::lock::{Guard, Lock};
 use crate::options::options;
 use crate::symbols::source_name;
-use crate::{log, memory};
+use crate::{cells, log};
 
 /// An access of the program by its number, which counts from 1 through all
 /// modules and has 26 bits.
@@ -51,10 +50,6 @@ pub(crate) enum Order {
     ReadWrite,
     WriteWrite,
 }
-
-/// The kind of each site: a number of its tag and size. All sites of a kind
-/// answer alike.
-static KINDS: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
 /// Set in the kinds of characters.
 const CHARACTER: u32 = 1 << 30;
@@ -124,10 +119,6 @@ impl Registry {
             );
             return None;
         };
-        if KINDS.load(Acquire).is_null() {
-            let kinds = memory::map(MAX_SITES as usize * size_of::<u32>())?;
-            KINDS.store(kinds.cast(), Release);
-        }
         let own = tbaa_ir::read(tags).ok()?.into_graph();
         let tags = if self.modules.is_empty() {
             self.oracle = Oracle::new(own, options().rules);
@@ -142,7 +133,7 @@ impl Registry {
                 self.list.push(key);
                 self.list.len() as u32 | if is_character(graph, key) { CHARACTER } else { 0 }
             });
-            kind_cell(first + number as u32).store(kind, Relaxed);
+            cells::kind(first + number as u32).store(kind, Relaxed);
         }
         self.next = next;
         self.modules.push(Known { first, tables, tags });
@@ -226,17 +217,10 @@ fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     Some(own.tags().map(|tag| graph.mark_tag(nodes[places[&own.tag_node(tag)]])).collect())
 }
 
-#[inline]
-fn kind_cell<'k>(site: Site) -> &'k AtomicU32 {
-    // SAFETY: a site exists only once the kinds are mapped, which are as many
-    // as there can be sites; zeroes are valid atomics.
-    unsafe { &*KINDS.load(Relaxed).add(site as usize) }
-}
-
-/// The number of a site's tag and size; 0 for no site.
+/// The number of a site's tag and size, its *kind*; 0 for no site. All sites of a kind answer alike.
 #[inline]
 pub(crate) fn kind(site: Site) -> u32 {
-    if site == 0 { 0 } else { kind_cell(site).load(Relaxed) }
+    if site == 0 { 0 } else { cells::kind(site).load(Relaxed) }
 }
 
 /// Whether a site is of characters.

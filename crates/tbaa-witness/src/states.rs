@@ -22,7 +22,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tbaa_instrument::layout::*;
 
 use crate::cells::{self, Entries, GRANULE, WHOLE};
-use crate::lock::Lock;
+use crate::lock::{Lock, enter};
 use crate::options::options;
 use crate::report::report;
 use crate::sites::{self, Order, Site};
@@ -352,6 +352,7 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
 /// The same in any case; reports what the event contradicts.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
+    let Some(_inside) = enter() else { return 0 };
     let first = if event.reads { &event.row.class } else { &event.row.number };
     if event.site != 0 && first.load(Relaxed) == 0 {
         event.introduce();

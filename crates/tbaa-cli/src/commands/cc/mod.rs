@@ -429,7 +429,7 @@ impl Job<'_> {
             command.arg("-o").arg(output);
         }
         if self.recording.is_none() {
-            command.args(runtime::flags(self.line, self.folder)?);
+            command.args(runtime::flags(self.line, self.folder, self.driver.clang)?);
         }
         let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
         let status = finish(&mut command)?;
