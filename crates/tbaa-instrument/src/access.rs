@@ -59,8 +59,8 @@ impl Current<'_, '_> {
         self.touch(inst, tag, kinds, &bytes, &what);
     }
 
-    /// Tells the runtime of an access; one that has no tag, or one that may
-    /// alias everything, clears what it writes.
+    /// Tells the runtime of an access. One that has no tag, or one that may alias everything, clears what it
+    /// writes; where a tag of the module calls memory constant, the runtime is told of these as well.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,
@@ -69,14 +69,15 @@ impl Current<'_, '_> {
         &Bytes { pointer, size }: &Bytes<'_>,
         what: &str,
     ) {
-        let Some(tag) = tag else {
+        if tag.is_none() && !self.pass.has_constants {
             if kinds.contains(&Direction::Write) {
                 self.forget(inst, inst.span.start, pointer, size);
             }
             return;
-        };
+        }
         let known = size.parse().unwrap_or(0);
-        for &kind in kinds {
+        let told = |it: &&Direction| tag.is_some() || **it == Direction::Write;
+        for &kind in kinds.iter().filter(told) {
             let site = self.site(inst, tag, known, kind, what.to_owned());
             let check = Check { direction: kind, size: known };
             if !check::SIZES.contains(&known) {

@@ -302,7 +302,8 @@ impl<'t> Current<'_, 't> {
             }
             if kind == Direction::Write {
                 // What lies between the members.
-                self.forget(inst, inst.span.start, &pointer, &size);
+                let bytes = Bytes { pointer: &pointer, size: &size };
+                self.touch(inst, None, &[kind], &bytes, &what);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {
@@ -364,7 +365,7 @@ impl<'t> Current<'_, 't> {
             return self.skip(inst, SkipReason::Size);
         };
         let (pointer, mask) = (self.written(pointer), self.written(mask));
-        let site = tag.map(|tag| {
+        let site = (tag.is_some() || self.pass.has_constants).then(|| {
             let what = shortened(format!("{} {pointer}", lossy(call.callee)));
             self.site(inst, tag, size, kind, what)
         });

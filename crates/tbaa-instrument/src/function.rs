@@ -6,6 +6,7 @@ use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
 use super::repeats::repeats;
+use super::rewrites::{Inlined, rewrites};
 use super::table::Table;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -37,6 +38,7 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
         weaken(groups.of(group), &mut edits);
     }
     let (sizes, effects) = (&Sizes::new(module), &Effects::new(module));
+    let has_constants = module.graph().tags().any(|tag| is_constant(module.graph(), tag));
     let mut pass = Pass {
         form,
         module,
@@ -51,7 +53,9 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
         debug: DebugInfo::new(module),
         names: Names::of_module(module),
         groups,
-        universal: universal(module.graph()),
+        universal: universal(module.graph(), has_constants),
+        inlined: Inlined::default(),
+        has_constants,
         next_number: module.next_number(),
         nodes: String::new(),
         stack_save: None,
@@ -72,6 +76,7 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
             }
         }
     }
+    pass.inlined = Inlined::new(&pass, &bodies);
     for (name, body) in bodies {
         pass.function(name, Rc::new(body));
     }
@@ -82,15 +87,20 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);
     let (sites, calls) = (pass.table.sites(), pass.table.calls);
-    let mut end = pass.table.write(module, form, &pass.own_tag);
+    let mut end = pass.table.write(module, form, &pass.own_tag, pass.has_constants);
     end.push_str(&pass.nodes);
     pass.edits.insert(text.len(), end);
     Ok(Instrumented { text: pass.edits.apply(text), sites, calls, skipped: pass.skipped })
 }
 
+/// Returns whether a tag calls its memory constant.
+pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
+    graph.tag(tag).is_ok_and(|tag| tag.immutable)
+}
+
 /// Returns, for each tag, whether it may alias all memory under its root by
-/// every rule: a whole one of the root's only child.
-fn universal(graph: &Graph) -> Vec<bool> {
+/// every rule: a whole one of the root's only child. Where a tag calls memory constant, all tell.
+fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
     let root_of_child = |ty| {
         let parent = graph.ty(ty).parent()?;
         (graph.ty(parent).kind() == TypeKind::Root).then_some(parent)
@@ -103,7 +113,7 @@ fn universal(graph: &Graph) -> Vec<bool> {
         let tag = graph.tag(tag).ok()?;
         let root = root_of_child(tag.access)?;
         let scalar = graph.ty(tag.access).kind() == TypeKind::Scalar;
-        Some(tag.base == tag.access && scalar && children[&root] == 1)
+        Some(tag.base == tag.access && scalar && children[&root] == 1 && !has_constants)
     };
     graph.tags().map(|tag| is_universal(tag) == Some(true)).collect()
 }
@@ -175,8 +185,10 @@ impl<'t> Pass<'t> {
         let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
         let mut pointers = Pointers::new(&function, None, self.effects);
         let repeated = repeats(self, &function, &flow, &mut pointers);
+        let looking = rewrites(self, (name, &function), &pointers);
         let mut current = Current {
             name,
+            looking,
             subprogram: location(function.header.text),
             location: None,
             values: 0,

@@ -2,7 +2,14 @@
 //! memory, and how a module's tables lie.
 
 /// The version of all this, in each module's table.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
+
+/// The bit of a site's tag that says that it is a write of which the runtime warns if it gives memory another type.
+pub const LOOKS: u32 = 1 << 31;
+
+/// The name of the type and of the root of accesses without a tag, where these are sites: in a module of which a
+/// tag calls memory constant.
+pub const NO_TAG: &str = "no tag";
 
 /// The bit of an address by which the cell of a granule of 4 bytes differs from the granule.
 pub const FLIP: u32 = 46;

@@ -28,6 +28,7 @@ pub mod layout;
 mod outcome;
 mod pass;
 mod repeats;
+mod rewrites;
 mod slots;
 mod table;
 

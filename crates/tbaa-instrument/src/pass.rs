@@ -7,6 +7,7 @@ use super::Form;
 use super::attributes::number;
 use super::check::Direction;
 use super::outcome::{SkipReason, Skipped};
+use super::rewrites::Inlined;
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
@@ -35,6 +36,10 @@ pub(super) struct Pass<'t> {
     pub(super) groups: Groups<'t>,
     /// Tags that may alias all memory under their root.
     pub(super) universal: Vec<bool>,
+    /// Which functions may be inlined where.
+    pub(super) inlined: Inlined<'t>,
+    /// Set if a tag calls memory constant: then every write is told of.
+    pub(super) has_constants: bool,
     pub(super) next_number: Option<u32>,
     /// Locations and tags that the text does not have.
     pub(super) nodes: String,
@@ -53,6 +58,8 @@ pub(super) struct Current<'p, 't> {
     pub(super) function: &'p Function<'t>,
     pub(super) pointers: &'p Pointers<'t>,
     pub(super) name: &'t [u8],
+    /// Stores that look at what is there.
+    pub(super) looking: HashSet<usize>,
     /// The `DISubprogram`.
     pub(super) subprogram: Option<u32>,
     /// The number of a location in it without a line.
@@ -142,16 +149,19 @@ impl Current<'_, '_> {
     pub(super) fn site(
         &mut self,
         inst: &Inst,
-        tag: TagId,
+        tag: Option<TagId>,
         size: u64,
         direction: Direction,
         what: String,
     ) -> u32 {
         let place = self.pass.debug.location_at(inst.span.start);
-        let base = self.pass.module.graph().tag(tag).ok();
+        let graph = self.pass.module.graph();
+        let base = tag.and_then(|tag| graph.tag(tag).ok());
         let base = base.and_then(|it| self.pass.names.typedef(it.base)).unwrap_or_default();
-        let (tag, function) = (tag.index(), self.name);
-        let site = Site { tag, size, direction, function, place, what, base };
+        let (tag, function) = (tag.map_or(graph.tag_count(), TagId::index), self.name);
+        let looks = self.function.at(inst.span.start).is_some_and(|at| self.looking.contains(&at));
+        let callers = self.pass.inlined.callers_of(function);
+        let site = Site { tag, looks, size, direction, function, callers, place, what, base };
         self.pass.table.add(&site)
     }
 

@@ -1,5 +1,6 @@
 //! Stack slots: which stay in memory, and when they become fresh.
 
+use super::function::is_constant;
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
 use super::{Form, assembly};
@@ -202,6 +203,9 @@ impl Current<'_, '_> {
                     return None;
                 }
                 let tag = pass.telling(access?.tag);
+                if tag.is_some_and(|tag| is_constant(pass.module.graph(), tag)) {
+                    return None;
+                }
                 Some(tag.map(|tag| Use { offset: start, size, tag, writes }).into_iter().collect())
             }
             Opcode::Call if function.is_marker(at) => Some(Vec::new()),

@@ -1,12 +1,13 @@
 //! What the runtime is told of a module: its sites and its tags, as constants.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Form;
 use super::check::{Check, Direction};
 use super::inline;
-use super::layout::VERSION;
+use super::layout::{LOOKS, NO_TAG, VERSION};
 use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
@@ -14,10 +15,10 @@ use tbaa_lex::source::escape;
 /// Accesses by their numbers, which count from 0.
 ///
 /// Each has two words of 32 bits: its tag's index among those that
-/// [`write`] lists; and twice its size in bytes (0: unknown until it runs), and 1 more if it writes.
-/// Six more, of which only reports need anything, lie apart: offsets into the strings of its function,
-/// its file and what it does, with line and column between the file and the last; and
-/// what its base type is called where its node has no name.
+/// [`write`] lists, or the next one of an access without a tag; and twice its size in bytes (0: unknown until it runs), and 1 more if it writes.
+/// Seven more, of which only reports need anything, lie apart: offsets into the strings of its function,
+/// its file and what it does, with line and column between the file and the last;
+/// what its base type is called where its node has no name; and the functions that its own may be inlined into.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
@@ -39,9 +40,13 @@ pub(super) struct Table {
 /// One access.
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
+    /// Set if it may be warned of: see [`LOOKS`].
+    pub(super) looks: bool,
     pub(super) size: u64,
     pub(super) direction: Direction,
     pub(super) function: &'t [u8],
+    /// The functions that this one may be inlined into, a line each.
+    pub(super) callers: Vec<u8>,
     pub(super) place: Option<Location>,
     /// As the text has it: `store i32, ptr %p`.
     pub(super) what: String,
@@ -60,14 +65,14 @@ impl Table {
             site.place.as_ref().map_or(("", 0, 0), |it| (&it.file, it.line, it.column));
         let size = u32::try_from(site.size).ok().and_then(|size| size.checked_mul(2)).unwrap_or(0);
         let size = size | u32::from(site.direction == Direction::Write);
+        let tag = site.tag as u32 | if site.looks { LOOKS } else { 0 };
         let function = self.string(site.function);
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
         let base = self.string(site.base.as_bytes());
-        let places = [function, file, line, column, what, base];
-        for (out, words) in
-            [(&mut self.words, &[site.tag as u32, size][..]), (&mut self.places, &places)]
-        {
+        let callers = self.string(&site.callers);
+        let places = [function, file, line, column, what, base, callers];
+        for (out, words) in [(&mut self.words, &[tag, size][..]), (&mut self.places, &places)] {
             for word in words {
                 let comma = if out.is_empty() { "" } else { ", " };
                 let _ = write!(out, "{comma}i32 {word}");
@@ -88,8 +93,25 @@ impl Table {
     }
 
     /// Writes the module's globals and the runtime's declarations.
-    pub(super) fn write(&self, module: &Module<'_>, form: Form, tag: &str) -> String {
-        let tags = write(module.graph());
+    pub(super) fn write(
+        &self,
+        module: &Module<'_>,
+        form: Form,
+        tag: &str,
+        has_constants: bool,
+    ) -> String {
+        let mut graph = Cow::Borrowed(module.graph());
+        if has_constants {
+            // The tag of accesses without one is the last. It has a root of its own.
+            let mut builder = graph.to_mut().builder();
+            let root = builder.root(NO_TAG);
+            let tagged = root.and_then(|root| {
+                let ty = builder.scalar_type(NO_TAG, root)?;
+                builder.struct_tag(ty, ty, 0)
+            });
+            debug_assert!(tagged.is_ok());
+        }
+        let tags = write(&graph);
         let mut strings = Vec::with_capacity(self.strings_len as usize);
         for string in self.strings.keys() {
             strings.extend_from_slice(string);
@@ -109,7 +131,7 @@ impl Table {
             tags.len(),
             u64::from(n) * 2,
             self.words,
-            u64::from(n) * 6,
+            u64::from(n) * 7,
             self.places,
         );
         for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {

@@ -47,6 +47,7 @@ mod numbers;
 mod opcode;
 mod pointers;
 mod read;
+mod remedy;
 mod resolve;
 mod rewrite;
 mod scan;
@@ -72,6 +73,7 @@ pub use pointers::{Address, Object, Pointers, Step};
 #[doc(hidden)]
 pub use read::read_or_return;
 pub use read::{read, read_with};
+pub use remedy::{is_clangs, remedy};
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 pub use sizes::{MemorySize, Sizes, Steps};

@@ -64,15 +64,22 @@ fn in_source(name: &[u8]) -> String {
     demangled(name).map_or_else(|| String::from_utf8_lossy(name).into_owned(), folded)
 }
 
-/// `char **` for `p2 omnipotent char`.
+/// `char **` for `p2 omnipotent char`, `void **` for `any p2 pointer`.
 ///
 /// clang: `CodeGenTBAA::getTypeInfoHelper`.
 fn pointer(name: &[u8]) -> Option<String> {
-    let rest = name.strip_prefix(b"p")?;
+    // `any p2 pointer` is of pointers to pointers to anything.
+    let any = name.strip_prefix(b"any ").and_then(|it| it.strip_suffix(b" pointer"));
+    let rest = any.unwrap_or(name).strip_prefix(b"p")?;
     let (digits, rest) = rest.split_at(rest.iter().position(|it| !it.is_ascii_digit())?);
     let levels: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    let to = rest.strip_prefix(b" ").filter(|to| !to.is_empty())?;
-    let to = if to == b"omnipotent char" { "char".to_owned() } else { in_source(to) };
+    let to = match any {
+        Some(_) => "void".to_owned(),
+        None => match rest.strip_prefix(b" ").filter(|to| !to.is_empty())? {
+            b"omnipotent char" => "char".to_owned(),
+            to => in_source(to),
+        },
+    };
     (1..=STARS).contains(&levels).then(|| format!("{to} {}", "*".repeat(levels)))
 }
 

@@ -12,9 +12,11 @@
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
 //! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
+//! | then | and 256 MiB | the kinds of sites |
 //! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 
+use std::arch::global_asm;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
@@ -46,20 +48,81 @@ const MARKS: usize = TIB;
 const CELLS: Range<usize> = place(HIGH.start)..place(0) + LOW.end;
 const ENTRIES: Range<usize> =
     CELLS.end..CELLS.end + (layout::MAX_SITES as usize + 1) * size_of::<Entries>();
+const KINDS: Range<usize> =
+    ENTRIES.end..ENTRIES.end + (layout::MAX_SITES as usize + 1) * size_of::<AtomicU32>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
-/// Whether [`reserve`] has run.
+/// The bytes that are reserved: all, and those that may be touched.
+pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
+pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
+
+/// Set once all that is needed is reserved.
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the addresses of cells and marks. If that cannot be done, runs `again`, which may start
-/// the program anew, and ends it.
+unsafe extern "C" {
+    /// Reserves the addresses of cells and marks, of no weight until they are touched, and then those that
+    /// nobody shall have. Where something else has them, `RESERVED` stays as it is.
+    fn __tbaa_witness_reserve();
+    /// The same. The dynamic linker asks it for the address of a function before the first constructor runs, and the
+    /// startup code of a static program before the first function: these may call a `memcpy` of the program's.
+    fn __tbaa_witness_early();
+}
+
+global_asm!(
+    ".text",
+    ".hidden __tbaa_witness_reserve",
+    ".globl __tbaa_witness_reserve",
+    ".type __tbaa_witness_reserve, @function",
+    ".hidden __tbaa_witness_early",
+    ".globl __tbaa_witness_early",
+    ".type __tbaa_witness_early, @gnu_indirect_function",
+    "__tbaa_witness_reserve:",
+    "__tbaa_witness_early:",
+    "movabs rdi, {start}",
+    "movabs rsi, {own}",
+    "mov edx, {access}",
+    "mov r10d, {flags}",
+    "mov r8, -1",
+    "xor r9d, r9d",
+    "mov eax, {mmap}",
+    "syscall",
+    "cmp rax, rdi",
+    "jne 2f",
+    "movabs rdi, {end}",
+    "movabs rsi, {none}",
+    "xor edx, edx",
+    "mov eax, {mmap}",
+    "syscall",
+    "cmp rax, rdi",
+    "jne 2f",
+    "mov byte ptr [rip + {reserved}], 1",
+    "2:",
+    "lea rax, [rip + __tbaa_witness_reserve]",
+    "ret",
+    start = const MARKS,
+    own = const USABLE,
+    end = const KINDS.end,
+    none = const ALL - USABLE,
+    access = const libc::PROT_READ | libc::PROT_WRITE,
+    flags = const libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+    mmap = const libc::SYS_mmap,
+    reserved = sym RESERVED,
+);
+
+/// Reserves the addresses of cells and marks, if they are not yet reserved. If that cannot be done, runs
+/// `again`, which may start the program anew, and ends it.
 #[cold]
 pub(crate) fn reserve(again: impl FnOnce()) {
-    if RESERVED.swap(true, AcqRel) {
-        return;
+    // SAFETY: a new mapping that replaces none.
+    unsafe {
+        // Keeps it in the program.
+        std::hint::black_box(__tbaa_witness_early as *const ());
+        if !RESERVED.load(Relaxed) {
+            __tbaa_witness_reserve();
+        }
     }
-    let (own, none) = (MARKS..ENTRIES.end, ENTRIES.end..HIGH.start);
-    if !memory::reserve(own, true) || !memory::reserve(none, false) {
+    memory::stays_small(MARKS..KINDS.end);
+    if !RESERVED.load(Relaxed) {
         again();
         log::say(
             "cannot reserve 80 TiB of addresses, from 1 TiB on: a limit of virtual memory \
@@ -113,6 +176,13 @@ pub(crate) fn cells(address: usize) -> &'static AtomicU64 {
 pub(crate) fn entries(number: u32) -> &'static Entries {
     // SAFETY: they are reserved; zeroes are valid atomics.
     unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
+}
+
+/// The kind of a site, at most [`layout::MAX_SITES`].
+#[inline]
+pub(crate) fn kind(site: u32) -> &'static AtomicU32 {
+    // SAFETY: they are reserved; zeroes are valid atomics.
+    unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(KINDS.start).add(site as usize) }
 }
 
 /// The number of the states of a granule, if something is known of it.

@@ -19,7 +19,7 @@ const FUNCTIONS: usize = 20;
 
 /// Says on standard error what there was.
 pub(crate) fn say() {
-    let (count, kinds) = (kinds::count(), kinds::kinds());
+    let (count, kinds) = (kinds::count(), kinds::kinds(false));
     if count > 0 {
         let which = match options().all || kinds.len() == count as usize {
             true => "",
@@ -30,6 +30,15 @@ pub(crate) fn say() {
         if count > 1 {
             log::say(&by_kind(kinds));
         }
+    }
+    let warnings = kinds::kinds(true);
+    if !warnings.is_empty() {
+        let pairs: u32 = warnings.iter().map(|kind| kind.pairs).sum();
+        let [all, of] = [(pairs as usize, "warning"), (warnings.len(), "kind")].map(counted);
+        log::say(&format!(
+            "{all} in all, of {of}, which leave the status as it is; not looked for: such writes in functions \
+             that are compiled apart (report_stores=1), and a write over what was read by another type (reuse=1)"
+        ));
     }
     let forgotten = states::forgotten();
     if forgotten > 0 {
@@ -119,14 +128,14 @@ fn json() -> Value {
             "place": it.place,
         })
     };
-    let kinds = kinds::kinds();
+    let (kinds, warnings) = (kinds::kinds(false), kinds::kinds(true));
     let kind = |kind: &Kind| {
         let [first, second] =
             [0, 1].map(|at| access(kind.words()[at], &kind.best[at], &kind.says[at]));
         let rules: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
         json!({
             "happens": kind.happens(), "needs": kind.needs(), "pairs": kind.pairs, "first": first, "second": second,
-            "rules": rules, "reason": kind.reason, "so": kind.so(),
+            "rules": rules, "reason": kind.reason, "so": kind.so(), "help": kind.help,
             "stack": kind.stack.iter().map(frame).collect::<Vec<_>>(),
         })
     };
@@ -141,6 +150,7 @@ fn json() -> Value {
         "pairs_compared": states::met(),
         "forgotten_for_want_of_room": states::forgotten(),
         "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
+        "warnings": warnings.iter().map(kind).collect::<Vec<_>>(),
         "unknown_calls": calls.collect::<Vec<_>>(),
     })
 }
@@ -165,19 +175,21 @@ fn sarif() -> Value {
             "message": { "text": it.function },
         }})
     };
-    let kinds = kinds::kinds();
+    let kinds = [kinds::kinds(false), kinds::kinds(true)].concat();
     let result = |kind: &Kind| {
+        let level = if kinds::warns(kind.order) { "note" } else { "warning" };
         let [first, second] = kind.words();
         let text = format!(
-            "{first} of {}, then {second} of {}: {}; {}. {} of such accesses.",
+            "{first} of {}, then {second} of {}: {}; {}. {} of such accesses. Help: {}.",
             kind.says[0],
             kind.says[1],
             kind.reason.replace('\n', "; "),
             kind.so(),
             counted((kind.pairs as usize, "pair")),
+            kind.help,
         );
         json!({
-            "ruleId": "contradiction", "level": "warning", "message": { "text": text },
+            "ruleId": "contradiction", "level": level, "message": { "text": text },
             "locations": [location(&kind.best[1])],
             "relatedLocations": [location(&kind.best[0])],
             "stacks": [{ "frames": kind.stack.iter().map(frame).collect::<Vec<_>>() }],

@@ -10,8 +10,10 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
 
+use tbaa_instrument::interposed;
+
 use crate::cells::GRANULE;
-use crate::{Check, blocks, shadow};
+use crate::{Check, blocks, limits, shadow, symbols};
 
 unsafe extern "C" {
     // The GNU C library's own, under names that nobody takes.
@@ -355,11 +357,17 @@ static OTHERS: &[Check] = &[
     Check(free as *const ()),
     Check(pthread_create as *const ()),
     Check(thrd_create as *const ()),
+    Check(limits::prlimit as *const ()),
+    Check(limits::prlimit64 as *const ()),
+    Check(limits::setrlimit as *const ()),
+    Check(limits::setrlimit64 as *const ()),
 ];
 
-/// Whether a function is one of these, which say themselves what they write.
-pub(crate) fn is_own(function: usize) -> bool {
+/// Returns whether a function is one of these, which say themselves what they write. A program that is no PIE has an
+/// entry of its own for each function whose address it takes.
+pub(crate) fn is_own(function: usize, name: &str) -> bool {
     WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
+        || interposed().any(|own| own == name) && symbols::is_entry(function)
 }
 
 /// What a new thread is to run.

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
 use tbaa::{AliasRule, Oracle, TagId};
-use tbaa_ir::{Names, name_in_source};
+use tbaa_instrument::layout::NO_TAG;
+use tbaa_ir::{Names, is_clangs, name_in_source, remedy};
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
@@ -21,6 +22,11 @@ pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
     kinds: Vec<Kind>,
     numbers: HashMap<(Order, TagId, TagId), usize>,
+}
+
+/// Returns whether a report is a warning, which leaves the program's status as it is: C allows both accesses.
+pub(crate) fn warns(order: Order) -> bool {
+    order == Order::WriteWrite && !sites::judges_stores()
 }
 
 /// Reports of one kind.
@@ -38,6 +44,10 @@ pub(crate) struct Kind {
     pub(crate) reason: String,
     /// Of the first report.
     pub(crate) stack: Vec<Frame>,
+    /// The remedy.
+    pub(crate) help: String,
+    /// Set if clang has written the tags.
+    pub(crate) is_clangs: bool,
     /// Reports, one for each two places in the program.
     pub(crate) pairs: u32,
 }
@@ -58,10 +68,11 @@ pub(crate) fn lock() -> Option<Guard<'static, Option<Reported>>> {
     REPORTED.take()
 }
 
-/// The kinds of reports so far, those first that LLVM can use most easily.
-pub(crate) fn kinds() -> Vec<Kind> {
+/// The kinds of reports so far, those first that LLVM can use most easily; or those of warnings.
+pub(crate) fn kinds(warnings: bool) -> Vec<Kind> {
     let kinds = REPORTED.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
+    kinds.retain(|kind| warns(kind.order) == warnings);
     kinds.sort_by_key(|kind| {
         let together = std::cmp::Reverse((kind.together, kind.pairs));
         (!kind.rules.contains(&AliasRule::Llvm), kind.order, together)
@@ -82,7 +93,9 @@ impl Reported {
         [a, b]: [&Described; 2],
         registry: &Registry,
     ) -> (usize, bool) {
-        REPORTS.fetch_add(1, Relaxed);
+        if !warns(order) {
+            REPORTS.fetch_add(1, Relaxed);
+        }
         let next = self.kinds.len();
         let number = *self.numbers.entry((order, a.tag, b.tag)).or_insert(next);
         if number == next {
@@ -101,25 +114,53 @@ impl Reported {
     pub(crate) fn kind(&self, number: usize) -> &Kind {
         &self.kinds[number]
     }
+
+    /// Returns the number of kinds of warnings, or of other reports.
+    pub(crate) fn count_of(&self, warnings: bool) -> u32 {
+        self.kinds.iter().filter(|kind| warns(kind.order) == warnings).count() as u32
+    }
 }
 
 impl Kind {
     pub(crate) fn new(order: Order, [a, b]: [&Described; 2], registry: &Registry) -> Kind {
-        let rules = sites::rules_against(registry, a, b);
+        let rules = match order {
+            Order::Constant => AliasRule::ALL.to_vec(),
+            _ => sites::rules_against(registry, a, b),
+        };
         let graph = registry.oracle.graph();
         let [one, other] = [a, b].map(|it| sites::access(graph, (it.tag, it.size)));
         let own = options().rules;
         // Where the chosen rule says nothing, the first that does.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
-        let mut reason = Oracle::new(graph, by).explain(one, other);
-        reason.rename(|name| name_in_source(name.as_bytes()));
+        let reason = match order {
+            Order::Constant => {
+                "the tag of the read calls its memory constant (its last number is 1): nothing writes it after \
+                 that read, as long as it lives"
+                    .to_owned()
+            }
+            _ => {
+                let mut reason = Oracle::new(graph, by).explain(one, other);
+                reason.rename(|name| name_in_source(name.as_bytes()));
+                reason.to_string()
+            }
+        };
+        let root = graph.tag(b.tag).ok().and_then(|tag| graph.root_of(tag.access));
+        let root = root.and_then(|root| graph.ty(root).name());
+        let help = match order {
+            Order::Constant => {
+                "write it before the first read by that tag, or give the read a tag without the last number"
+            }
+            _ => remedy(root),
+        };
         Kind {
             order,
+            help: help.to_owned(),
+            is_clangs: is_clangs(root),
             best: [a.clone(), b.clone()],
             together: registry.are_together(a, b),
             says: [a, b].map(|it| access(registry, it)),
             rules,
-            reason: reason.to_string(),
+            reason,
             stack: stack(),
             pairs: 1,
         }
@@ -138,7 +179,7 @@ impl Kind {
     pub(crate) fn words(&self) -> [&'static str; 2] {
         match self.order {
             Order::WriteRead => ["write", "read"],
-            Order::ReadWrite => ["read", "write"],
+            Order::ReadWrite | Order::Constant => ["read", "write"],
             Order::WriteWrite => ["write", "write"],
         }
     }
@@ -147,7 +188,11 @@ impl Kind {
         match self.order {
             Order::WriteRead => "a write, and a later read of what it wrote",
             Order::ReadWrite => "a read, and a later write over what it read (shown by reuse=1)",
+            Order::WriteWrite if warns(self.order) => {
+                "a write over another by another type, and both may be in one function"
+            }
             Order::WriteWrite => "a write over another (C allows it; shown by report_stores=1)",
+            Order::Constant => "a write to memory that the tag of an earlier read calls constant",
         }
     }
 
@@ -164,7 +209,12 @@ impl Kind {
             Order::ReadWrite => {
                 "may let the write go first, and give the read what the write wrote"
             }
+            Order::WriteWrite if warns(self.order) => {
+                "may swap the writes, or leave one out: C and C++ allow both where memory becomes another object's \
+                 (C 6.5p6), and clang may break the program"
+            }
             Order::WriteWrite => "may swap the writes, and leave what the first wrote",
+            Order::Constant => "may give a later read by that tag what was there before the write",
         };
         format!("{who} {may}")
     }
@@ -185,6 +235,9 @@ fn access(registry: &Registry, it: &Described) -> String {
         1 => "1 byte as ".to_owned(),
         size => format!("{size} bytes as "),
     };
+    if graph.ty(tag.access).name() == Some(NO_TAG.as_bytes()) {
+        return text.replace(" as ", " ") + "without a tag";
+    }
     text.push_str(&name(tag.access));
     if tag.base != tag.access {
         let _ = write!(text, " at {} of {}", tag.offset, name(tag.base));

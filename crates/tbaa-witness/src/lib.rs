@@ -21,12 +21,14 @@ mod cells;
 mod end;
 mod interpose;
 mod kinds;
+mod limits;
 mod lock;
 mod log;
 mod memory;
 mod module;
 mod options;
 mod outside;
+mod own;
 mod report;
 mod reproduce;
 mod shadow;
@@ -35,6 +37,7 @@ mod states;
 mod symbols;
 
 pub use interpose::*;
+pub use limits::*;
 pub use module::Module;
 
 use std::arch::naked_asm;
@@ -192,6 +195,10 @@ pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     if returned == 0 {
         return;
     }
+    // A signal's handler may have jumped out of this library.
+    if lock::STARTED.load(Relaxed) {
+        lock::set_inside(false);
+    }
     let here = 0_u8;
     let end = std::ptr::from_ref(&here).addr();
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
@@ -247,6 +254,7 @@ pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
 
 /// Runs when the program ends, after what it has registered for that.
 extern "C" fn at_exit() {
+    let _inside = lock::enter();
     end::say();
     end::write_files();
     let code = options::options().exitcode;
@@ -270,13 +278,13 @@ fn start_again(arguments: *const *const c_char, environment: *const *const c_cha
     // SAFETY: the arguments are those that the C library gives to functions that run at the start;
     // what is asked and set is this process's own.
     unsafe {
-        let mut limit: libc::rlimit = std::mem::zeroed();
+        let mut limit: libc::rlimit64 = std::mem::zeroed();
         let personality = libc::personality(0xffff_ffff);
-        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        limits::system(0, libc::RLIMIT_STACK as c_int, std::ptr::null(), &mut limit);
         let (endless, old) = (limit.rlim_cur == libc::RLIM_INFINITY, personality & OLD_LAYOUT != 0);
         if endless || old {
             limit.rlim_cur = limit.rlim_cur.min(LIMIT);
-            libc::setrlimit(libc::RLIMIT_STACK, &limit);
+            limits::system(0, libc::RLIMIT_STACK as c_int, &limit, std::ptr::null_mut());
             libc::personality((personality & !OLD_LAYOUT) as libc::c_ulong);
             libc::execve(c"/proc/self/exe".as_ptr(), arguments, environment);
         }
@@ -299,6 +307,7 @@ extern "C" fn at_start(
         libc::pthread_atfork(Some(forks), None, None);
         libc::atexit(at_exit);
     }
+    lock::STARTED.store(true, Release);
 }
 
 /// Before the program's own constructors, so that what they register for the

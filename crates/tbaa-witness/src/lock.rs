@@ -1,11 +1,60 @@
-//! A lock that the thread which has it does not wait for.
+//! Who may work in this library: one check at a time in each thread, and one thread with a lock.
 //!
-//! Checks run inside the program's `malloc` and its signal handlers, so this library
-//! may be entered while it is at work: there the lock is simply not to be had.
+//! Checks run inside the program's `malloc`, its signal handlers, and functions of the program that the C
+//! library calls for this one. So this library may be entered while it is at work. [`enter`] fails there, and a
+//! lock is not to be had: the check forgets what it writes, and returns.
 
+use std::arch::{asm, global_asm};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+
+// A byte in each thread, which is 1 while the thread is in this library. It is at a fixed distance from the
+// thread's base: other thread-local variables may allocate when they are used first.
+global_asm!(
+    ".section .tbss, \"awT\", @nobits",
+    ".globl __tbaa_witness_inside",
+    ".hidden __tbaa_witness_inside",
+    ".type __tbaa_witness_inside, @object",
+    "__tbaa_witness_inside:",
+    ".zero 1",
+    ".size __tbaa_witness_inside, 1",
+    ".text",
+);
+
+/// Set once this library has started. Before, a thread may have no base yet.
+pub(crate) static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Says until it is dropped that this thread is in this library.
+pub(crate) struct Inside(());
+
+/// Says so, unless this thread is in this library already, or this library has not started.
+#[inline]
+pub(crate) fn enter() -> Option<Inside> {
+    (STARTED.load(Acquire) && !set_inside(true)).then(|| Inside(()))
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        set_inside(false);
+    }
+}
+
+/// Says whether this thread is in this library, and returns whether it was said to be.
+pub(crate) fn set_inside(is: bool) -> bool {
+    let mut value = u8::from(is);
+    // SAFETY: the variable is this thread's own. Its handlers of signals give it back as it was.
+    unsafe {
+        asm!(
+            "mov {at}, qword ptr [rip + __tbaa_witness_inside@GOTTPOFF]",
+            "xchg byte ptr fs:[{at}], {value}",
+            at = out(reg) _,
+            value = inout(reg_byte) value,
+            options(nostack),
+        );
+    }
+    value != 0
+}
 
 pub(crate) struct Lock<T> {
     /// The thread that has it, or 0.

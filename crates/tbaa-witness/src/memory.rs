@@ -5,10 +5,12 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::ops::Range;
 use std::ptr;
 
+use crate::limits;
 use crate::lock::Lock;
 
 /// Maps zeroed memory.
 pub(crate) fn map(size: usize) -> Option<*mut u8> {
+    limits::take(size, true);
     let (read_write, private) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping that replaces none. By number, for `mmap` is one of
@@ -25,31 +27,19 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
         )
     } as *mut u8;
     if mapped.addr() > usize::MAX - 4096 {
+        limits::take(size, false);
         return None;
     }
-    // SAFETY: the mapping is this function's own. Touching a cell shall not
-    // take 2 MiB.
-    unsafe { advise(mapped.cast(), size, libc::MADV_NOHUGEPAGE) };
+    stays_small(mapped.addr()..mapped.addr() + size);
     Some(mapped)
 }
 
-/// Reserves addresses that nobody has, of no weight until they are touched; if not `usable`,
-/// nobody can touch them.
-pub(crate) fn reserve(range: Range<usize>, usable: bool) -> bool {
-    let access = if usable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let start: *mut libc::c_void = ptr::with_exposed_provenance_mut(range.start);
-    // SAFETY: a new mapping that replaces none.
-    unsafe {
-        let fixed = private | libc::MAP_FIXED_NOREPLACE;
-        let mapped =
-            libc::syscall(libc::SYS_mmap, start, range.len(), access, fixed, -1, 0_usize) as usize;
-        if mapped != range.start {
-            return false;
-        }
-        advise(start, range.len(), libc::MADV_NOHUGEPAGE);
-        advise(start, range.len(), libc::MADV_DONTDUMP);
-        true
+/// Says of whole pages that touching some shall not take 2 MiB, and that they are no part of a dump.
+pub(crate) fn stays_small(pages: Range<usize>) {
+    let start = ptr::with_exposed_provenance_mut(pages.start);
+    for advice in [libc::MADV_NOHUGEPAGE, libc::MADV_DONTDUMP] {
+        // SAFETY: says how the pages are kept, and changes nothing of them.
+        unsafe { advise(start, pages.len(), advice) };
     }
 }
 
@@ -63,9 +53,10 @@ unsafe fn advise(start: *mut libc::c_void, size: usize, advice: libc::c_int) {
 pub(crate) fn unmap(mapped: *mut u8, size: usize) {
     // SAFETY: as the contract says.
     unsafe { libc::syscall(libc::SYS_munmap, mapped, size) };
+    limits::take(size, false);
 }
 
-/// Makes whole pages that are [reserved](reserve) zero, and gives them back.
+/// Makes whole pages that are [reserved](crate::cells::reserve) zero, and gives them back.
 pub(crate) fn forget(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
     // SAFETY: the pages are this library's own, and hold atomics that may

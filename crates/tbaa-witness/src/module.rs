@@ -4,8 +4,9 @@ use std::ptr;
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use tbaa_instrument::layout::VERSION;
+use tbaa_instrument::layout::{LOOKS, VERSION};
 
+use crate::lock::enter;
 use crate::sites::{self, Registry, Site, Tables};
 use crate::states::{self, Event, Row};
 use crate::{cells, log};
@@ -22,7 +23,7 @@ pub struct Module {
     count: u32,
     strings_len: u32,
     sites: *const [u32; 2],
-    places: *const [u32; 6],
+    places: *const [u32; 7],
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
@@ -45,14 +46,15 @@ impl Module {
         }
         let at = number as usize;
         // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
-        let (row, size) = unsafe { (&*self.rows.add(at), (*self.sites.add(at))[1]) };
-        let (size, reads) = (size >> 1, size & 1 == 0);
+        let (row, [tag, size]) = unsafe { (&*self.rows.add(at), *self.sites.add(at)) };
+        let (size, reads, looks) = (size >> 1, size & 1 == 0, tag & LOOKS != 0);
         let site = states::site(base).map_or(0, |first| first + number);
-        Event::new(site, reads, size, row)
+        Event::new(site, reads, size, row, looks)
     }
 
     #[cold]
     fn register(&'static self) {
+        let Some(_inside) = enter() else { return };
         let stays = loaded(self.sites.addr());
         let Some(mut registry) = sites::lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
@@ -83,7 +85,9 @@ impl Module {
             true => (sites.into(), places.into(), strings.into()),
             false => (sites.to_vec().into(), places.to_vec().into(), strings.to_vec().into()),
         };
-        registry.add(Tables { sites, places, strings }, tags)
+        // SAFETY: as above.
+        let rows = stays.then(|| unsafe { from_raw_parts(self.rows, count) });
+        registry.add(Tables { sites, places, strings }, tags, rows)
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the environment variable `TBAA_WITNESS` says.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use tbaa::AliasRule;
+
+use crate::own::variable;
 
 /// Options, as `name=value` with `:` between them.
 pub(crate) struct Options {
@@ -49,16 +51,14 @@ pub(crate) fn options() -> &'static Options {
 /// The options as they are given; none where the program has more rights than who runs it, for
 /// they name files that are written.
 fn text() -> String {
-    unsafe extern "C" {
-        fn secure_getenv(name: *const c_char) -> *const c_char;
+    // SAFETY: the name ends with a zero byte, and so does the text; nothing changes it meanwhile.
+    unsafe {
+        let text = variable(c"TBAA_WITNESS".as_ptr());
+        if text.is_null() || libc::getauxval(libc::AT_SECURE) != 0 {
+            return String::new();
+        }
+        CStr::from_ptr(text).to_string_lossy().into_owned()
     }
-    // SAFETY: the name ends with a zero byte.
-    let text = unsafe { secure_getenv(c"TBAA_WITNESS".as_ptr()) };
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: the C library gives a text that ends with a zero byte; nothing changes it meanwhile.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 fn read(text: &str) -> Options {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 
 use tbaa_instrument::{is_harmless, known_names, parts};
 
-use crate::lock::Lock;
+use crate::lock::{Lock, enter};
 use crate::memory::Words;
 use crate::options::{glob, options};
 use crate::symbols::source_name;
@@ -71,9 +71,9 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     if slot.load(Relaxed) == callee {
         return;
     }
+    let Some(inside) = enter() else { return shadow::clear(pointer, size.max(1)) };
     let Some(mut calls) = CALLS.take() else {
-        // This library was at work and has been entered again.
-        let _ = forget(pointer, size);
+        forget(pointer, size);
         return;
     };
     let calls = calls.get_or_insert_with(HashMap::new);
@@ -82,7 +82,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         let name = name.or_else(|| symbols::linked_name(callee)).unwrap_or_default();
         let harmless = is_harmless(name.as_bytes())
             || options().harmless.iter().any(|it| glob(it, &name) || glob(it, &source_name(&name)))
-            || interpose::is_own(callee);
+            || interpose::is_own(callee, &name);
         let most =
             parts(name.as_bytes()).and_then(|parts| parts.iter().map(|(_, size)| *size).max());
         Calls { harmless, most, ..Calls::default() }
@@ -91,6 +91,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         return slot.store(callee, Relaxed);
     }
     if let Some(most) = call.most {
+        drop(inside);
         return shadow::clear(pointer, most as usize);
     }
     call.times += 1;
@@ -103,7 +104,8 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
 /// Where inline assembly may access any memory.
 pub(crate) fn barrier() {
     cells::forget_all();
-    if let Some(mut calls) = CALLS.take() {
+    let inside = enter();
+    if let Some(mut calls) = CALLS.take().filter(|_| inside.is_some()) {
         let call = calls.get_or_insert_with(HashMap::new).entry(0).or_default();
         call.times += 1;
         call.all += 1;

@@ -45,15 +45,15 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         let of = |rule: &Suppression| names.iter().any(|name| rule.matches(name, &it.file));
         options().suppressions.iter().any(of)
     };
-    if suppressed(&a) || suppressed(&b) {
+    if suppressed(&a) || suppressed(&b) || kinds::warns(order) && !a.may_join(&b) {
         return;
     }
     let (kind, is_new) = seen.add(order, [&a, &b], registry);
-    if is_new || options().all {
-        let (number, kind) = match options().all {
+    if is_new || options().all && !kinds::warns(order) {
+        let (number, kind) = match options().all && !kinds::warns(order) {
             true => (kinds::count(), &Kind::new(order, [&a, &b], registry)),
             // Those that are printed are counted on.
-            false => (kind as u32 + 1, seen.kind(kind)),
+            false => (seen.count_of(kinds::warns(order)), seen.kind(kind)),
         };
         log::put(&text(number, kind, address, bytes, registry));
     }
@@ -64,18 +64,28 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     let mut out = String::new();
     let last = address.saturating_add(bytes.saturating_sub(1));
     let [a, b] = &kind.best;
-    let _ = writeln!(out, "tbaa-witness: contradiction {number}: {}", kind.happens());
+    let name = if kinds::warns(kind.order) { "warning" } else { "contradiction" };
+    let _ = writeln!(out, "tbaa-witness: {name} {number}: {}", kind.happens());
     for ((word, it), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
         let _ = writeln!(out, "  {word:<6} {says}");
         let _ = writeln!(out, "         {} in {}{}", it.what, it.function_name(), place(it));
     }
     let _ = writeln!(out, "  bytes  {address:#x} to {last:#x}: {}", blocks::owner(address));
     let names: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
-    let _ = writeln!(out, "  rules  NoAlias by {}", names.join(", "));
+    let word = if kind.order == Order::Constant { "constant" } else { "NoAlias" };
+    let _ = writeln!(out, "  rules  {word} by {}", names.join(", "));
     for (at, line) in kind.reason.lines().enumerate() {
         let _ = writeln!(out, "  {} {line}", if at == 0 { "reason" } else { "      " });
     }
     let _ = writeln!(out, "  so     {}", kind.so());
+    let _ = writeln!(out, "  help   {}", kind.help);
+    if number == 1 && kind.is_clangs {
+        let _ = writeln!(
+            out,
+            "  tags   clang writes them: each access has one, by its type, and -fstrict-aliasing lets LLVM \
+             conclude from two that they are of different memory"
+        );
+    }
     let graph = registry.oracle.graph();
     if [a, b].into_iter().any(|it| is_character(graph, it.tag)) {
         let _ = writeln!(
@@ -86,9 +96,14 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     }
     if let Some(folder) = &options().repro {
         let (write, read) = if kind.order == Order::WriteRead { (a, b) } else { (b, a) };
-        let llvm = kind.rules.contains(&AliasRule::Llvm);
-        let written = llvm.then(|| repro(folder, number, graph, write, read));
-        let what = written.unwrap_or_else(|| "none: LLVM itself keeps the two apart".to_owned());
+        let what = match kind.order {
+            // LLVM merges the reads also where nothing is optimised.
+            Order::Constant => "none: of memory that is called constant".to_owned(),
+            _ if !kind.rules.contains(&AliasRule::Llvm) => {
+                "none: LLVM itself keeps the two apart".to_owned()
+            }
+            _ => repro(folder, number, graph, write, read),
+        };
         let _ = writeln!(out, "  repro  {what}");
     }
     for (at, frame) in kind.stack.iter().enumerate() {

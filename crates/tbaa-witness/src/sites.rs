@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
-use tbaa_instrument::layout::MAX_SITES;
+use tbaa_instrument::layout::{LOOKS, MAX_SITES};
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
+use crate::states::Row;
 use crate::symbols::source_name;
-use crate::{log, memory};
+use crate::{cells, log};
 
 /// An access of the program by its number, which counts from 1 through all
 /// modules and has 26 bits.
@@ -33,6 +33,8 @@ pub(crate) struct Described {
     pub(crate) what: String,
     /// The typedef of the base type, if its node has no name.
     pub(crate) base: String,
+    /// The functions that this one may be inlined into, a line each.
+    callers: String,
     /// The number of its module.
     module: usize,
 }
@@ -42,6 +44,16 @@ impl Described {
     pub(crate) fn function_name(&self) -> String {
         source_name(&self.function)
     }
+
+    /// Returns whether both functions may become parts of one, by inlining those of this module that are `static`.
+    pub(crate) fn may_join(&self, other: &Described) -> bool {
+        let within = |it: &'_ Described| {
+            let callers = it.callers.lines().map(str::to_owned);
+            callers.chain([it.function.clone()]).collect::<Vec<_>>()
+        };
+        let others = within(other);
+        self.module == other.module && within(self).iter().any(|it| others.contains(it))
+    }
 }
 
 /// In which order two accesses came: what LLVM does most often first.
@@ -50,14 +62,21 @@ pub(crate) enum Order {
     WriteRead,
     ReadWrite,
     WriteWrite,
+    /// A read by a tag that calls the memory constant, and a later write.
+    Constant,
 }
-
-/// The kind of each site: a number of its tag and size. All sites of a kind
-/// answer alike.
-static KINDS: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
 /// Set in the kinds of characters.
 const CHARACTER: u32 = 1 << 30;
+
+/// Set in the kinds of tags that call memory constant.
+const CONSTANT: u32 = 1 << 29;
+
+/// Set in a writer's kind in a class of bytes that a tag called constant since.
+pub(crate) const PROMISED: u32 = 1 << 28;
+
+/// The other bits of a kind.
+const NUMBER: u32 = PROMISED - 1;
 
 /// Answers by two kinds: 31 bits of each, and whether they may alias.
 static ANSWERS: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
@@ -67,6 +86,9 @@ static STORES: AtomicBool = AtomicBool::new(false);
 
 /// Whether a read and a later write are to be judged.
 static READERS: AtomicBool = AtomicBool::new(false);
+
+/// Set once a tag calls memory constant.
+static CONSTANTS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
@@ -79,13 +101,15 @@ pub(crate) struct Registry {
     /// The kinds, and each one's number less 1.
     kinds: HashMap<(TagId, u64), u32>,
     list: Vec<(TagId, u64)>,
+    /// The rows of the program's modules while no tag calls memory constant; `None` of a module that may go.
+    rows: Vec<Option<&'static [Row]>>,
 }
 
 /// A module's own tables. The program's stay, and all others are copied: a library may be unloaded, and a
 /// JIT may free what it has run.
 pub(crate) struct Tables {
     pub(crate) sites: Cow<'static, [[u32; 2]]>,
-    pub(crate) places: Cow<'static, [[u32; 6]]>,
+    pub(crate) places: Cow<'static, [[u32; 7]]>,
     pub(crate) strings: Cow<'static, [u8]>,
 }
 
@@ -111,11 +135,17 @@ impl Registry {
             oracle: Oracle::new(Graph::new(), options().rules),
             kinds: HashMap::new(),
             list: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
     /// Adds a module with the text of its tags, and returns its first site.
-    pub(crate) fn add(&mut self, tables: Tables, tags: &[u8]) -> Option<Site> {
+    pub(crate) fn add(
+        &mut self,
+        tables: Tables,
+        tags: &[u8],
+        rows: Option<&'static [Row]>,
+    ) -> Option<Site> {
         let first = self.next;
         let count = u32::try_from(tables.sites.len()).ok()?;
         let Some(next) = first.checked_add(count).filter(|next| *next <= MAX_SITES) else {
@@ -124,10 +154,6 @@ impl Registry {
             );
             return None;
         };
-        if KINDS.load(Acquire).is_null() {
-            let kinds = memory::map(MAX_SITES as usize * size_of::<u32>())?;
-            KINDS.store(kinds.cast(), Release);
-        }
         let own = tbaa_ir::read(tags).ok()?.into_graph();
         let tags = if self.modules.is_empty() {
             self.oracle = Oracle::new(own, options().rules);
@@ -136,13 +162,31 @@ impl Registry {
             self.oracle.update(|graph| merge(graph, &own))?
         };
         for (number, site) in tables.sites.iter().enumerate() {
-            let key = (*tags.get(site[0] as usize)?, u64::from(site[1] >> 1));
+            let key = (*tags.get((site[0] & !LOOKS) as usize)?, u64::from(site[1] >> 1));
             let graph = self.oracle.graph();
             let kind = *self.kinds.entry(key).or_insert_with(|| {
                 self.list.push(key);
-                self.list.len() as u32 | if is_character(graph, key) { CHARACTER } else { 0 }
+                let is_constant = graph.tag(key.0).is_ok_and(|tag| tag.immutable);
+                self.list.len() as u32
+                    | if is_character(graph, key) { CHARACTER } else { 0 }
+                    | if is_constant { CONSTANT } else { 0 }
             });
-            kind_cell(first + number as u32).store(kind, Relaxed);
+            cells::kind(first + number as u32).store(kind, Relaxed);
+        }
+        if !has_constants() && self.kinds.values().any(|kind| kind & CONSTANT != 0) {
+            CONSTANTS.store(true, Relaxed);
+            // From now on it matters what a write finds.
+            let rows = std::mem::take(&mut self.rows);
+            rows.iter().flatten().copied().flatten().for_each(Row::look);
+            let left = rows.iter().filter(|it| it.is_none()).count();
+            if left > 0 {
+                log::say(&format!(
+                    "{left} modules of libraries or a JIT ran before the first one of which a tag calls memory \
+                     constant: their writes over such memory are not looked for; let that module run first"
+                ));
+            }
+        } else if !has_constants() {
+            self.rows.push(rows);
         }
         self.next = next;
         self.modules.push(Known { first, tables, tags });
@@ -159,9 +203,10 @@ impl Registry {
         };
         let number = (site - known.first) as usize;
         let [tag, size] = *known.tables.sites.get(number)?;
-        let [function, file, line, column, what, base] = *known.tables.places.get(number)?;
+        let [function, file, line, column, what, base, callers] =
+            *known.tables.places.get(number)?;
         Some(Described {
-            tag: *known.tags.get(tag as usize)?,
+            tag: *known.tags.get((tag & !LOOKS) as usize)?,
             size: u64::from(size >> 1),
             function: string(function),
             file: string(file),
@@ -169,6 +214,7 @@ impl Registry {
             column,
             what: string(what),
             base: string(base),
+            callers: string(callers),
             module: at,
         })
     }
@@ -226,22 +272,25 @@ fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     Some(own.tags().map(|tag| graph.mark_tag(nodes[places[&own.tag_node(tag)]])).collect())
 }
 
-#[inline]
-fn kind_cell<'k>(site: Site) -> &'k AtomicU32 {
-    // SAFETY: a site exists only once the kinds are mapped, which are as many
-    // as there can be sites; zeroes are valid atomics.
-    unsafe { &*KINDS.load(Relaxed).add(site as usize) }
-}
-
-/// The number of a site's tag and size; 0 for no site.
+/// The number of a site's tag and size, its *kind*; 0 for no site. All sites of a kind answer alike.
 #[inline]
 pub(crate) fn kind(site: Site) -> u32 {
-    if site == 0 { 0 } else { kind_cell(site).load(Relaxed) }
+    if site == 0 { 0 } else { cells::kind(site).load(Relaxed) }
 }
 
 /// Whether a site is of characters.
 pub(crate) fn is_of_characters(site: Site) -> bool {
     kind(site) & CHARACTER != 0
+}
+
+/// Returns whether a site's tag calls its memory constant.
+pub(crate) fn is_constant(site: Site) -> bool {
+    kind(site) & CONSTANT != 0
+}
+
+/// Returns whether a tag calls memory constant: then it matters what a write finds.
+pub(crate) fn has_constants() -> bool {
+    CONSTANTS.load(Relaxed)
 }
 
 /// Whether two sites have one tag and one size.
@@ -277,9 +326,8 @@ pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
 fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
     let registry = lock()?;
     let registry = registry.as_ref()?;
-    let of = |kind: u32| {
-        access(registry.oracle.graph(), registry.list[(kind & !CHARACTER) as usize - 1])
-    };
+    let of =
+        |kind: u32| access(registry.oracle.graph(), registry.list[(kind & NUMBER) as usize - 1]);
     let may = registry.oracle.alias(of(a), of(b)) == AliasResult::MayAlias;
     slot.store(key | u64::from(may), Relaxed);
     Some(may)

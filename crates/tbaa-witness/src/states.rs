@@ -10,6 +10,9 @@
 //! class. The class says of which kind (tag and size) the writer of each byte is, and nothing of who
 //! it is. That decides each read, which changes nothing; and no write contradicts anything.
 //!
+//! A read by a tag that calls its memory constant is remembered, and the class says that there was one: then each
+//! write is looked up.
+//!
 //! Where a read and a later write are reported as well, readers are remembered, too. Then the class
 //! says of which kind the reader of each byte is, and nothing of who wrote: a read by a kind that has
 //! read the bytes before changes nothing, and a write contradicts only readers.
@@ -22,10 +25,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tbaa_instrument::layout::*;
 
 use crate::cells::{self, Entries, GRANULE, WHOLE};
-use crate::lock::Lock;
-use crate::options::options;
+use crate::lock::{Lock, enter};
 use crate::report::report;
-use crate::sites::{self, Order, Site};
+use crate::sites::{self, Order, PROMISED, Site};
 
 /// What happens to bytes: a read or write by a site, or, by none, anything
 /// after which nothing is known of them.
@@ -34,6 +36,8 @@ pub(crate) struct Event {
     row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
+    /// Set if it matters what a write finds, for it may be warned of.
+    looks: bool,
     /// How many bytes the site accesses, in all; 0: known only as it runs.
     pub(crate) size: u32,
     /// The bytes of a granule that its row is for, a power of 2; 0: it has none.
@@ -42,7 +46,8 @@ pub(crate) struct Event {
     more: u16,
 }
 
-/// The site that wrote a byte last, and one that has read it since; 0: none.
+/// The site that wrote a byte last, and one that has read it since; 0: none. By default a reader counts only if its
+/// tag calls the memory constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct State {
     writer: Site,
@@ -70,12 +75,13 @@ const OTHER_CLASS: u32 = CLASS - 1;
 /// Combinations of a class that are told apart. What goes beyond that is forgotten.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 
+/// The number of sites in a combination.
+const WIDTH: usize = 2 * GRANULE;
+
 /// All combinations by their numbers. The first of the first class says that nothing is known.
 struct States {
-    /// The writers of each combination's bytes, and the readers where these are remembered.
+    /// The writers of each combination's bytes, and the readers.
     lists: Vec<Vec<Site>>,
-    /// How many sites a combination has.
-    width: usize,
     /// The numbers, hashed by their combinations.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -138,6 +144,11 @@ fn place(value: u32, part: u32) -> usize {
 }
 
 impl Row {
+    /// From now on a write looks at what is there.
+    pub(crate) fn look(&self) {
+        self.always.store(0, Release);
+    }
+
     /// The site's entries, which it gets when it needs them first.
     fn entries(&self) -> Option<&'static Entries> {
         static LAST: AtomicU32 = AtomicU32::new(0);
@@ -173,15 +184,15 @@ static NO_ROW: Row = Row {
 
 impl Event {
     pub(crate) const CLEAR: Event =
-        Event { row: &NO_ROW, site: 0, reads: false, size: 0, unit: 0, more: 0 };
+        Event { row: &NO_ROW, site: 0, reads: false, looks: false, size: 0, unit: 0, more: 0 };
 
-    pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row) -> Self {
+    pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row, looks: bool) -> Self {
         if site == 0 {
             // What nobody did is no part of a site's row.
             return Event { reads, size, ..Event::CLEAR };
         }
         let unit = if matches!(size, 1 | 2) { size as u8 } else { 4 };
-        Event { row, site, reads, size, unit, more: 0 }
+        Event { row, site, reads, looks, size, unit, more: 0 }
     }
 
     pub(crate) fn followed_by(self, bytes: usize) -> Self {
@@ -193,8 +204,10 @@ impl Event {
             return State { writer: self.site, reader: 0 };
         }
         // The first reader stays: others with its tag say no more.
-        let stays = !sites::remembers_readers()
-            || state.reader != 0 && sites::same_kind(state.reader, self.site);
+        let stays = sites::is_constant(state.reader)
+            || !sites::is_constant(self.site)
+                && (!sites::remembers_readers()
+                    || state.reader != 0 && sites::same_kind(state.reader, self.site));
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
@@ -214,7 +227,9 @@ impl Event {
             (true, _) => check(Order::WriteRead, state.writer),
             (false, 0) => Some(true),
             (false, _) => {
-                let agrees = check(Order::ReadWrite, state.reader);
+                let is_constant = sites::is_constant(state.reader);
+                let order = if is_constant { Order::Constant } else { Order::ReadWrite };
+                let agrees = check(order, state.reader);
                 Some(check(Order::WriteWrite, state.writer)? && agrees?)
             }
         }
@@ -253,7 +268,7 @@ impl Event {
     #[cold]
     fn introduce(self) {
         let readers = sites::remembers_readers();
-        if self.reads && !readers {
+        if self.reads && (!readers || sites::is_constant(self.site)) {
             return;
         }
         let own = [sites::kind(self.site); GRANULE];
@@ -265,7 +280,7 @@ impl Event {
             self.row.class.store(!class & CLASS, Release);
         } else if !self.reads {
             // Where reads or writes before it are judged, what it writes over matters.
-            let matters = readers || sites::judges_stores();
+            let matters = readers || self.looks || sites::judges_stores() || sites::has_constants();
             self.row.always.store(if matters { 0 } else { number }, Release);
             self.row.number.store(!number, Release);
             if !matters && sites::is_of_characters(self.site) {
@@ -280,7 +295,7 @@ impl Event {
     /// of the first byte is the only one.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
-            Order::ReadWrite => sites::same_kind(state.reader, first),
+            Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),
             Order::WriteRead | Order::WriteWrite => sites::same_kind(state.writer, first),
         };
         // Of a granule that is read in part, the rest is no part of the access.
@@ -310,7 +325,10 @@ fn judge(
     bytes: impl FnOnce() -> usize,
 ) -> Option<bool> {
     let (a, b) = (sites::kind(first), sites::kind(second));
-    let agrees = order == Order::WriteWrite && !sites::judges_stores() || sites::may_alias(a, b)?;
+    let agrees = match order {
+        Order::Constant => false,
+        _ => sites::may_alias(a, b)?,
+    };
     if !agrees {
         report(order, first, second, address, bytes());
     }
@@ -352,6 +370,7 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
 /// The same in any case; reports what the event contradicts.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
+    let Some(_inside) = enter() else { return 0 };
     let first = if event.reads { &event.row.class } else { &event.row.number };
     if event.site != 0 && first.load(Relaxed) == 0 {
         event.introduce();
@@ -381,6 +400,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     }
     let kinds = granule.map(|state| match readers {
         true => state.reader_kind(),
+        false if state.reader != 0 => Some(sites::kind(state.writer) | PROMISED),
         false => Some(sites::kind(state.writer)),
     });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
@@ -404,8 +424,10 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
             false => agrees,
         };
     // And for all bytes of the granule.
-    let agrees_with =
-        |kind: &u32| *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true);
+    let agrees_with = |kind: &u32| {
+        let kind = kind & !PROMISED;
+        kind == 0 || sites::may_alias(kind, sites::kind(event.site)) == Some(true)
+    };
     let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
     // A read that has met one class needs no entries.
     let is_first = of_class && event.row.class.load(Relaxed) == 0;
@@ -423,7 +445,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
 /// one for each four sites that wrote a byte.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
-    let is_text = |state: &State| state.writer == 0 || of_characters(state);
+    let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
     if sites::is_of_characters(site) && before.iter().all(is_text) {
         *granule = [State { writer: site, reader: 0 }; GRANULE];
     } else if !granule.iter().all(of_characters) {
@@ -453,7 +475,6 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
         let nothing = Granule::default();
         let mut states = States {
             lists: Vec::new(),
-            width: if options().reuse { 2 * GRANULE } else { GRANULE },
             numbers: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             classes: HashMap::new(),
@@ -466,13 +487,13 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
 
 impl States {
     fn granule(&self, number: u32) -> Granule {
-        Self::of(&self.lists, self.width, number)
+        Self::of(&self.lists, number)
     }
 
-    fn of(lists: &[Vec<Site>], width: usize, number: u32) -> Granule {
+    fn of(lists: &[Vec<Site>], number: u32) -> Granule {
         let list = lists.get((number & CLASS) as usize).map_or(&[][..], Vec::as_slice);
         // The program may have written to a cell, if only by accident.
-        let sites = list.chunks_exact(width).nth((number >> CLASS_BITS) as usize);
+        let sites = list.chunks_exact(WIDTH).nth((number >> CLASS_BITS) as usize);
         let site = |at: usize| sites.and_then(|sites| sites.get(at)).copied().unwrap_or(0);
         std::array::from_fn(|at| State { writer: site(at), reader: site(at + GRANULE) })
     }
@@ -498,14 +519,13 @@ impl States {
             self.lists.push(Vec::new());
         }
         let list = &mut self.lists[class as usize];
-        let index = list.len() / self.width;
+        let index = list.len() / WIDTH;
         if index >= MAX_INDEX {
             return None;
         }
         let number = (index as u32) << CLASS_BITS | class;
-        let sites = granule.map(|it| it.writer).into_iter().chain(granule.map(|it| it.reader));
-        list.extend(sites.take(self.width));
-        let again = |&it: &u32| self.hasher.hash_one(Self::of(&self.lists, self.width, it));
+        list.extend(granule.map(|it| it.writer).into_iter().chain(granule.map(|it| it.reader)));
+        let again = |&it: &u32| self.hasher.hash_one(Self::of(&self.lists, it));
         self.numbers.insert_unique(hash, number, again);
         Some(number)
     }

@@ -100,6 +100,27 @@ fn linked(address: usize) -> (Option<String>, String, usize) {
     (name, string(info.dli_fname), address.wrapping_sub(info.dli_fbase.addr()))
 }
 
+/// Returns whether a function is another file's, and has an entry at this address.
+pub(crate) fn is_entry(function: usize) -> bool {
+    const SYMBOL: libc::c_int = 1;
+    unsafe extern "C" {
+        fn dladdr1(
+            address: *const libc::c_void,
+            info: *mut libc::Dl_info,
+            symbol: *mut *const libc::Elf64_Sym,
+            kind: libc::c_int,
+        ) -> libc::c_int;
+    }
+    let mut symbol = std::ptr::null();
+    // SAFETY: all zero is a valid value. The symbol that is found is the file's own, which stays.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        let at = std::ptr::without_provenance(function);
+        dladdr1(at, &mut info, &mut symbol, SYMBOL) != 0
+            && symbol.as_ref().is_some_and(|it| it.st_shndx == 0)
+    }
+}
+
 /// The name by which the function that begins at an address is linked, if it has one.
 pub(crate) fn linked_name(function: usize) -> Option<String> {
     linked(function).0.or_else(|| Some(frames(function).pop()?.function))

@@ -56,10 +56,6 @@ int main() {
     std::optional<double> maybe;
     if (i % 2) maybe = i;
     sum += maybe.value_or(1);
-    alignas(16) unsigned char buffer[16];
-    int *number = new (buffer) int(i);
-    float *real = new (number) float(i);
-    sum += *real;
   }
   return 0;
 }

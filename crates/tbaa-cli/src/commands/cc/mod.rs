@@ -429,7 +429,7 @@ impl Job<'_> {
             command.arg("-o").arg(output);
         }
         if self.recording.is_none() {
-            command.args(runtime::flags(self.line, self.folder)?);
+            command.args(runtime::flags(self.line, self.folder, self.driver.clang)?);
         }
         let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
         let status = finish(&mut command)?;
@@ -452,8 +452,11 @@ fn plain(word: &Word) -> Vec<OsString> {
 
 /// Compiles a C or C++ file with checks, and runs the program.
 ///
-/// What the program says to the runtime is in the environment variable `TBAA_WITNESS`, see
-/// the guide witness.md.
+/// Options are in the environment variable `TBAA_WITNESS`, see the guide witness.md. By default a write and a
+/// later read by another type are reported, and two writes by two types in one function are a warning. Not
+/// looked for by default are a read and a later write over what it read (`TBAA_WITNESS=reuse=1`), and a write
+/// over a write in two functions (`TBAA_WITNESS=report_stores=1`): C allows these where memory is used again, and
+/// clang may break them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,6 +1,6 @@
 //! The runtime that programs with checks are linked with.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use tbaa_instrument::interposed;
 use super::line::Line;
 use crate::report::Failure;
 use crate::scratch::Folder;
-use crate::tools::{installed, is_on_path};
+use crate::tools::{command_of, installed, is_on_path};
 
 /// Returns what links the runtime: the shared library, or for `-static` the archive.
-pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failure> {
+pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>, Failure> {
     let is_own = line.is_supported_target();
     if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
         return Ok(Vec::new());
@@ -29,9 +29,6 @@ pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failu
             place,
         ]);
     }
-    // A program has one `malloc`, and the static C library's cannot be called by another
-    // name. Checked code says itself what it allocates.
-    let own = folder.file("libtbaa_witness.a");
     let gnu = || is_on_path("objcopy").then(|| "objcopy".to_owned());
     let tool = installed("llvm-objcopy").or_else(gnu);
     let Some(tool) = tool else {
@@ -40,12 +37,24 @@ pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failu
              binutils, or link dynamically",
         ));
     };
+    let run = |command: &mut Command, made: &Path| {
+        let done = command.arg(made).status();
+        let name = command.get_program().display().to_string();
+        done.is_ok_and(|status| status.success())
+            .then_some(())
+            .ok_or_else(|| Failure::unusable(format!("{name} cannot make the library for -static")))
+    };
+    // A program has one `malloc`, and the static C library's cannot be called by another
+    // name. Checked code says itself what it allocates.
+    let [archive, whole, own] = ["witness.a", "whole.o", "witness.o"].map(|name| folder.file(name));
     let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));
-    let done = command.arg(find("libtbaa_witness.a")?).arg(&own).status();
-    if !done.is_ok_and(|status| status.success()) {
-        return Err(Failure::unusable(format!("{tool} cannot make an archive for -static")));
-    }
+    run(command.arg(find("libtbaa_witness.a")?), &archive)?;
+    // Nobody else sees functions that the library has for itself alone, such as its `memcpy`.
+    let mut link = command_of(clang);
+    link.args(["-r", "-nostdlib", "-Wl,--whole-archive"]).arg(&archive);
+    run(link.args(["-Wl,--no-whole-archive", "-o"]), &whole)?;
+    run(Command::new(&tool).arg("--localize-hidden").arg(&whole), &own)?;
     Ok(vec![own.into(), "-lpthread".into(), "-ldl".into(), "-lm".into()])
 }
 

@@ -1,0 +1,165 @@
+//! Limits of memory that the program sets for itself, in place of the C library's functions.
+//!
+//! Memory of this library is not charged to the program: the kernel gets the program's limit and what this
+//! library has, and the program gets its own values back. A limit that is set by a system call of the program's
+//! own counts this library's memory too. A program that is executed gets the limits of the kernel.
+//!
+//! Source: `getrlimit(2)`.
+
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+use libc::{RLIM_INFINITY, pid_t, rlimit64};
+
+use crate::lock::Lock;
+use crate::{cells, shadow};
+
+/// One of the limits that count what is reserved.
+struct Limit {
+    resource: c_int,
+    /// In bytes.
+    reserved: u64,
+    /// The program's value, once it has set one.
+    own: Lock<Option<rlimit64>>,
+}
+
+static LIMITS: [Limit; 2] = [
+    Limit { resource: libc::RLIMIT_AS as c_int, reserved: cells::ALL, own: Lock::new(None) },
+    Limit { resource: libc::RLIMIT_DATA as c_int, reserved: cells::USABLE, own: Lock::new(None) },
+];
+
+/// The bytes that this library has taken beside those that are reserved.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// By how much the last value of a limit may grow with what this library takes, in bytes.
+const ROOM: u64 = 1 << 30;
+
+/// The system call that asks for a limit and sets one.
+pub(crate) fn system(
+    process: pid_t,
+    resource: c_int,
+    new: *const rlimit64,
+    old: *mut rlimit64,
+) -> c_int {
+    // SAFETY: the pointers are null or the program's, as it asks.
+    unsafe { libc::syscall(libc::SYS_prlimit64, process, resource, new, old) as c_int }
+}
+
+fn plus(limit: u64, more: u64) -> u64 {
+    if limit == RLIM_INFINITY { limit } else { limit.saturating_add(more).min(RLIM_INFINITY - 1) }
+}
+
+fn minus(limit: u64, less: u64) -> u64 {
+    if limit == RLIM_INFINITY { limit } else { limit.saturating_sub(less) }
+}
+
+impl Limit {
+    /// The program's limit as the kernel has it.
+    fn charged(&self, own: &rlimit64) -> rlimit64 {
+        rlimit64 {
+            rlim_cur: plus(own.rlim_cur, self.reserved + TAKEN.load(Relaxed)),
+            rlim_max: plus(own.rlim_max, self.reserved + ROOM),
+        }
+    }
+
+    /// Does what the program asks.
+    unsafe fn exchange(&self, new: *const rlimit64, old: *mut rlimit64) -> c_int {
+        // SAFETY: the pointers are null or to limits, as the caller says.
+        let new = unsafe { new.as_ref() };
+        let Some(mut own) = self.own.take() else {
+            // SAFETY: it is this thread's own.
+            unsafe { *libc::__errno_location() = libc::EAGAIN };
+            return -1;
+        };
+        // The kernel refuses this too, but it gets other values.
+        if new.is_some_and(|new| new.rlim_cur > new.rlim_max) {
+            // SAFETY: it is this thread's own.
+            unsafe { *libc::__errno_location() = libc::EINVAL };
+            return -1;
+        }
+        let charged = new.map(|new| self.charged(new));
+        let charged = charged.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let mut was = rlimit64 { rlim_cur: 0, rlim_max: 0 };
+        let status = system(0, self.resource, charged, &mut was);
+        if status == 0 {
+            let was = own.unwrap_or(rlimit64 {
+                rlim_cur: minus(was.rlim_cur, self.reserved),
+                rlim_max: minus(was.rlim_max, self.reserved),
+            });
+            if let Some(new) = new {
+                *own = Some(*new);
+            }
+            // SAFETY: as above.
+            if let Some(old) = unsafe { old.as_mut() } {
+                *old = was;
+            }
+        }
+        status
+    }
+}
+
+/// Counts what this library takes or, if not, gives back, so that the program's limit does not.
+pub(crate) fn take(bytes: usize, takes: bool) {
+    match takes {
+        true => TAKEN.fetch_add(bytes as u64, Relaxed),
+        false => TAKEN.fetch_sub(bytes as u64, Relaxed),
+    };
+    for limit in &LIMITS {
+        if let Some(own) = limit.own.take()
+            && let Some(own) = *own
+        {
+            system(0, limit.resource, &limit.charged(&own), ptr::null_mut());
+        }
+    }
+}
+
+/// The C library's function of this name; what this library has is not counted.
+///
+/// # Safety
+///
+/// As the C library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn prlimit64(
+    process: pid_t,
+    resource: c_int,
+    new: *const rlimit64,
+    old: *mut rlimit64,
+) -> c_int {
+    // SAFETY: as the caller says.
+    let is_own = process == 0 || process == unsafe { libc::getpid() };
+    let status = match LIMITS.iter().find(|it| is_own && it.resource == resource) {
+        // SAFETY: as the caller says.
+        Some(limit) => unsafe { limit.exchange(new, old) },
+        None => system(process, resource, new, old),
+    };
+    if !old.is_null() {
+        shadow::clear(old.addr(), size_of::<rlimit64>());
+    }
+    status
+}
+
+/// Defines functions by [`prlimit64`].
+macro_rules! by_prlimit {
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) = ($($given:expr),*);)*) => {$(
+        /// The C library's function of this name; what this library has is not counted.
+        ///
+        /// # Safety
+        ///
+        /// As the C library's own.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+            // SAFETY: as the caller says.
+            unsafe { prlimit64($($given),*) }
+        }
+    )*};
+}
+
+by_prlimit! {
+    fn prlimit(process: pid_t, resource: c_int, new: *const rlimit64, old: *mut rlimit64)
+        = (process, resource, new, old);
+    fn setrlimit(resource: c_int, new: *const rlimit64) = (0, resource, new, ptr::null_mut());
+    fn setrlimit64(resource: c_int, new: *const rlimit64) = (0, resource, new, ptr::null_mut());
+    fn getrlimit(resource: c_int, old: *mut rlimit64) = (0, resource, ptr::null(), old);
+    fn getrlimit64(resource: c_int, old: *mut rlimit64) = (0, resource, ptr::null(), old);
+}

@@ -1,0 +1,43 @@
+; The same, set by a fill, after a write in the same place that a row remembers.
+source_filename = "constant_filled.ll"
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+
+declare ptr @calloc(i64, i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define i32 @main() !dbg !95 {
+  %object = call ptr @calloc(i64 1, i64 32), !dbg !98
+  br label %loop, !dbg !98
+loop:
+  %n = phi i64 [ 0, %0 ], [ %next, %loop ], !dbg !98
+  %at = getelementptr i64, ptr %object, i64 %n, !dbg !98
+  store i64 3, ptr %at, align 8, !tbaa !11, !dbg !98
+  %next = add i64 %n, 1, !dbg !98
+  %more = icmp ult i64 %next, 4, !dbg !98
+  br i1 %more, label %loop, label %done, !dbg !98
+done:
+  %read = load i64, ptr %at, align 8, !tbaa !10, !dbg !96 ; first
+  call void @llvm.memset.p0.i64(ptr %object, i8 0, i64 32, i1 false), !dbg !97 ; second
+  %again = load i64, ptr %at, align 8, !tbaa !10, !dbg !98
+  ret i32 0, !dbg !98
+}
+
+!0 = !{!"my jit"}
+!1 = !{!"value", !0, i64 0}
+!2 = !{!"other", !0, i64 0}
+!10 = !{!1, !1, i64 0, i64 1}
+!11 = !{!1, !1, i64 0}
+!12 = !{!2, !2, i64 0}
+
+!llvm.dbg.cu = !{!90}
+!llvm.module.flags = !{!91}
+!90 = distinct !DICompileUnit(language: DW_LANG_C99, file: !92, emissionKind: FullDebug)
+!91 = !{i32 2, !"Debug Info Version", i32 3}
+!92 = !DIFile(filename: "constant_filled.ll", directory: "")
+!93 = !DISubroutineType(types: !94)
+!94 = !{null}
+!95 = distinct !DISubprogram(name: "main", file: !92, line: 1, type: !93, unit: !90, spFlags: DISPFlagDefinition)
+!96 = !DILocation(line: 20, column: 3, scope: !95)
+!97 = !DILocation(line: 21, column: 3, scope: !95)
+!98 = !DILocation(line: 1, column: 1, scope: !95)
