@@ -14,6 +14,7 @@ mod files;
 mod find;
 mod input;
 mod listing;
+mod output;
 mod printable;
 mod progress;
 mod render;

@@ -8,11 +8,12 @@ use tbaa::spec::{Built, SpecPath};
 use tbaa_check::lint::lint;
 use tbaa_check::verify::{Options, verify};
 
+use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
 use super::lint::{Levels, open};
-use super::{Outcome, counted};
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
+use crate::output::counted;
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
 

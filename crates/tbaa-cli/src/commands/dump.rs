@@ -8,9 +8,9 @@ use serde::Serialize;
 use tbaa::{Graph, TagId, spec};
 use tbaa_ir::Numbering;
 
-use super::write_json;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
+use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 

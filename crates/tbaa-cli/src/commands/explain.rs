@@ -11,10 +11,10 @@ use tbaa_ir::{Names, Opcode, name_in_source};
 
 use super::query::{Answer, Pair, Question};
 use super::words::in_words;
-use super::write_json;
 use crate::drawing::{Drawing, Named, common, of_explanation, write_svg, write_text};
 use crate::find::{Found, access_name};
 use crate::input::{Content, Input};
+use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 

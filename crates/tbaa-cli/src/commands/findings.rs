@@ -11,8 +11,9 @@ use serde::Serialize;
 use tbaa_check::{Code, Diagnostic, FindingLimits, LeftOut, Level};
 use tbaa_ir::DebugInfo;
 
-use super::{Outcome, counted, for_each_input, sarif, write_json};
+use super::{Outcome, sarif};
 use crate::input::Input;
+use crate::output::{counted, for_each_input, write_json};
 use crate::render::Source;
 use crate::report::{Failure, note};
 use crate::sources::Sources;

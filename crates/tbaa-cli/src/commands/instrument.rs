@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tbaa_instrument::{Form, Instrumented, instrument};
 
-use super::counted;
 use crate::convert::FlagsArg;
 use crate::input::Input;
+use crate::output::counted;
 use crate::render::Source;
 use crate::report::{Failure, note, write_output};
 

@@ -12,10 +12,10 @@ use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
 
 use super::types::{FileTypes, is_opaque};
-use super::{NEW_NUMBERS, counted, write_json};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
 use crate::input::Input;
+use crate::output::{NEW_NUMBERS, counted, write_json};
 use crate::printable::printable;
 use crate::report::{Failure, warn};
 use crate::walk::type_name;

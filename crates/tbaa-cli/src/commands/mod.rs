@@ -28,13 +28,10 @@ mod verify;
 mod words;
 mod worth;
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
-use clap::{Subcommand, ValueEnum};
-use serde::Serialize;
+use clap::Subcommand;
 
-use crate::printable::is_hidden;
 use crate::report::Failure;
 
 pub(crate) use cc::arguments;
@@ -121,101 +118,4 @@ pub(crate) fn run(
         Command::Man(args) => man::run(&args, program(), out)?,
     }
     Ok(Outcome::Fine)
-}
-
-/// What a command prints that has no other formats.
-#[derive(Clone, Copy, ValueEnum, Default)]
-pub(crate) enum TextOrJson {
-    #[default]
-    Text,
-    Json,
-}
-
-/// Stands before metadata whose numbers are not an input's.
-const NEW_NUMBERS: &str = "; these nodes have new numbers, which are not those of the input";
-
-/// Writes a document of `--format json`, and ends its line.
-fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    write_json_text(&serde_json::to_string(document)?, out)?;
-    writeln!(out)
-}
-
-/// Writes JSON with an escape for each character that a terminal would obey: one can only be
-/// in a string.
-fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut rest = json;
-    while let Some(at) = rest.find(is_hidden) {
-        out.write_all(&rest.as_bytes()[..at])?;
-        let hidden = rest[at..].chars().next().filter(|&it| it != '\n');
-        let width = hidden.map_or(1, char::len_utf8);
-        match hidden {
-            None => out.write_all(b"\n")?,
-            Some(it) => {
-                for unit in it.encode_utf16(&mut [0; 2]) {
-                    write!(out, "\\u{unit:04x}")?;
-                }
-            }
-        }
-        rest = &rest[at + width..];
-    }
-    out.write_all(rest.as_bytes())
-}
-
-/// Does something for each input. One that cannot be used does not keep the others
-/// from being looked at: the last of these is returned, and the others are reported.
-fn for_each_input(
-    inputs: &[PathBuf],
-    mut work: impl FnMut(&Path) -> Result<(), Failure>,
-) -> Result<Option<Failure>, Failure> {
-    let mut unusable = None::<Failure>;
-    for path in inputs {
-        match work(path) {
-            Ok(()) => {}
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) => {
-                if let Some(earlier) = unusable.replace(failure) {
-                    earlier.report();
-                }
-            }
-        }
-    }
-    Ok(unusable)
-}
-
-/// The number of answers that are held and printed.
-#[derive(clap::Args)]
-pub(crate) struct AnswersLimit {
-    /// The most answers of one matrix, one for each pair of its tags.
-    #[arg(long, value_name = "COUNT", default_value_t = 1 << 28)]
-    limit: u64,
-}
-
-impl AnswersLimit {
-    /// Refuses to compare so many tags of `what` if the answers are too many.
-    fn check(&self, tags: usize, what: &str) -> Result<(), Failure> {
-        let answers = (tags as u64).saturating_mul(tags as u64);
-        if answers <= self.limit {
-            return Ok(());
-        }
-        Err(Failure::unusable(format!(
-            "the {tags} tags of {what} have {answers} answers, above the limit of {}: raise it by \
-             --limit, or ask about some of the tags by `tbaa alias`",
-            self.limit
-        )))
-    }
-}
-
-/// The letter of an answer in grids and rows.
-fn letter(may_alias: bool) -> u8 {
-    if may_alias { b'M' } else { b'N' }
-}
-
-/// A count and what is counted.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// `12.5 %`, or nothing to take a part of.
-fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { "-".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }

@@ -10,11 +10,11 @@ use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_ir::Names;
 
 use super::completions::accesses;
-use super::{TextOrJson, write_json};
 use crate::convert::{FlagsArg, is_source};
 use crate::find::Found;
 use crate::input::RulesArg;
 use crate::input::{Content, Input};
+use crate::output::{TextOrJson, write_json};
 use crate::printable::printable;
 use crate::report::{Failure, note};
 

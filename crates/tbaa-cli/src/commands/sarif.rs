@@ -10,7 +10,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 use tbaa_check::{Code, Diagnostic, Label, Level};
 
-use super::write_json_text;
+use crate::output::write_json_text;
 use crate::render::Source;
 
 const SCHEMA: &str =

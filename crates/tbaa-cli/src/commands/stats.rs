@@ -10,9 +10,9 @@ use tbaa::petgraph::visit::{EdgeFiltered, IntoNeighbors};
 use tbaa::{AliasRule, Edge, Format, Graph, TypeDag, TypeId, TypeKind};
 use tbaa_ir::{Module, Opcode};
 
-use super::{TextOrJson, percent, write_json};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
+use crate::output::{TextOrJson, percent, write_json};
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::named_parent;

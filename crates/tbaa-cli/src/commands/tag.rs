@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use tbaa_ir::DebugInfo;
 use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, Untagged, UntaggedAccess, tag};
 
-use super::counted;
 use crate::convert::{InputArg, Origin};
 use crate::input::Input;
+use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
 use crate::report::{Failure, note, write_output};

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
-use super::{TextOrJson, write_json};
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
+use crate::output::{TextOrJson, write_json};
 use crate::report::{Failure, note};
 
 /// Prints the struct types of modules, in classes of equal ones.

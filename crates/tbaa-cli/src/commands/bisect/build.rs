@@ -44,8 +44,8 @@ impl Build {
             return Err(Failure::unusable(format!(
                 "{} records no program: {} and {} are there; build again from the start",
                 folder.display(),
-                super::counted(modules.len() as u64, "module", "modules"),
-                super::counted(links.len() as u64, "linked file", "linked files"),
+                crate::output::counted(modules.len() as u64, "module", "modules"),
+                crate::output::counted(links.len() as u64, "linked file", "linked files"),
             )));
         }
         let script = folder.join("restore.sh");

@@ -14,10 +14,11 @@ use std::io::{self, IsTerminal, Write};
 
 use tbaa::parts::fnv;
 
+use super::Outcome;
 use super::strip;
-use super::{Outcome, counted};
 use crate::convert::Origin;
 use crate::input::Input;
+use crate::output::counted;
 use crate::progress;
 use crate::report::Failure;
 pub(crate) use args::Bisect;

@@ -6,8 +6,9 @@ use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_check::link::Summary;
 use tbaa_ir::{DebugInfo, Instruction};
 
-use super::{Accesses, counted};
+use super::Accesses;
 use crate::input::Input;
+use crate::output::counted;
 use crate::printable::{Position, function_name, printable};
 use crate::report::{Failure, place};
 

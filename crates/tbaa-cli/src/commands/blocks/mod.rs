@@ -20,10 +20,10 @@ use tbaa_check::blocks::{Blocked, Body, Cause, Event, Judge, Judged, Wanted as C
 use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
-use super::{counted, for_each_input, write_json};
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
+use crate::output::{counted, for_each_input, write_json};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
 use profile::Profile;

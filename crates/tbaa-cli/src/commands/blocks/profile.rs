@@ -12,8 +12,8 @@ use tbaa_check::blocks::{Blocked, Judge, Judged};
 use tbaa_ir::{DebugInfo, Location};
 
 use super::prove::block_counts;
-use crate::commands::{counted, percent};
 use crate::files::read_file;
+use crate::output::{counted, percent};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 use tbaa_check::blocks::{Blocked, Cause, Event, Judge, Judged, Wanted};
 use tbaa_ir::Opcode;
 
-use super::super::{counted, percent};
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::{access_name, in_function};
+use crate::output::{counted, percent};
 use crate::report::Failure;
 
 /// What LLVM made of the loads that it was asked about.

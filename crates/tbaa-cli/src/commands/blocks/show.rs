@@ -10,7 +10,6 @@ use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors,
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
 use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
 
-use super::super::counted;
 use super::advice::{Advisor, BYTES};
 use super::profile::{Heat, Profile};
 use super::proof::{Figures, Sample, can_be_asked};
@@ -19,6 +18,7 @@ use super::{first_offset, last_offset};
 use crate::commands::words::of_char;
 use crate::find::{access_name, in_function};
 use crate::input::Input;
+use crate::output::counted;
 use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 

@@ -14,10 +14,10 @@ use tbaa::types::Context;
 use tbaa::{Graph, TagId};
 use tbaa_ir::types::ReadTypes;
 
-use super::NEW_NUMBERS;
 use crate::convert::no_compiler;
 use crate::files::read_file;
 use crate::input::load_spec;
+use crate::output::NEW_NUMBERS;
 use crate::printable::{printable, printable_path};
 use crate::report::{Failure, warn};
 

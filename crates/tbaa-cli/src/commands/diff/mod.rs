@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tbaa::AliasRule;
 
-use super::{Outcome, TextOrJson, counted, percent, write_json};
+use super::Outcome;
 use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::input::RulesArg;
+use crate::output::{TextOrJson, counted, percent, write_json};
 use crate::report::Failure;
 
 use build::Build;

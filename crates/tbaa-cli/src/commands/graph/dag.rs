@@ -13,8 +13,8 @@ use tbaa::{Edge, Field, Graph, TypeDag, TypeId, TypeKind, TypeNode};
 use tbaa_ir::Names;
 
 use super::mark::{Bits, Marks};
-use crate::commands::counted;
 use crate::input::Input;
+use crate::output::counted;
 use crate::printable::printable;
 use crate::walk::{elements, named_parent};
 

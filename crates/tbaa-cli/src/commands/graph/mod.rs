@@ -14,11 +14,11 @@ use tbaa::{Oracle, TagId, TypeId};
 use tbaa_ir::Names;
 
 use super::completions::accesses;
-use super::counted;
 use crate::convert::InputArg;
 use crate::find::Found;
 use crate::input::Input;
 use crate::input::RulesArg;
+use crate::output::counted;
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::type_name;

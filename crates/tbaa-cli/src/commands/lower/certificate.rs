@@ -10,7 +10,7 @@ use tbaa_lower::Lowering;
 
 use super::LowerFormat;
 use crate::commands::dump::write_named;
-use crate::commands::{NEW_NUMBERS, write_json};
+use crate::output::{NEW_NUMBERS, write_json};
 use crate::printable::printable;
 use crate::report::Failure;
 

@@ -11,8 +11,8 @@ use serde::Serialize;
 use tbaa::{AliasResult, Matrix, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode};
 
-use super::super::{counted, percent};
 use crate::input::Input;
+use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 
 /// Accesses and pairs of a function.

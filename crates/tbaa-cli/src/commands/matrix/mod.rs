@@ -13,11 +13,11 @@ use tbaa::{Oracle, TagId};
 use tbaa_ir::{Instruction, Module};
 
 use super::completions::accesses as completed;
-use super::{AnswersLimit, counted, letter, percent, write_json_text};
 use crate::convert::FlagsArg;
 use crate::find::by_function;
 use crate::input::RulesArg;
 use crate::input::{Content, Input};
+use crate::output::{AnswersLimit, counted, letter, percent, write_json_text};
 use crate::printable::{function_name, printable};
 use crate::report::{Failure, note};
 

@@ -11,9 +11,9 @@ use tbaa_plugin::{Runs, Toolchain, cache, search};
 
 use self::show::Findings;
 use super::tag::Tagging;
-use super::{TextOrJson, write_json};
 use crate::convert::InputArg;
 use crate::input::Input;
+use crate::output::{TextOrJson, write_json};
 use crate::progress;
 use crate::report::Failure;
 

@@ -9,8 +9,8 @@ use tbaa::{Graph, Tag, TypeId};
 use tbaa_ir::Module;
 use tbaa_plugin::{Found, Loss};
 
-use super::super::{counted, percent};
 use crate::input::Input;
+use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 
 /// Lines of the source that a pair's entry names.
