@@ -6,7 +6,7 @@ use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
 use super::repeats::repeats;
-use super::rewrites::{Inlined, rewrites};
+use super::rewrites::rewrites;
 use super::table::Table;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -54,7 +54,6 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
         names: Names::of_module(module),
         groups,
         universal: universal(module.graph(), has_constants),
-        inlined: Inlined::default(),
         has_constants,
         next_number: module.next_number(),
         nodes: String::new(),
@@ -76,7 +75,6 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
             }
         }
     }
-    pass.inlined = Inlined::new(&pass, &bodies);
     for (name, body) in bodies {
         pass.function(name, Rc::new(body));
     }
@@ -185,7 +183,7 @@ impl<'t> Pass<'t> {
         let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
         let mut pointers = Pointers::new(&function, None, self.effects);
         let repeated = repeats(self, &function, &flow, &mut pointers);
-        let looking = rewrites(self, (name, &function), &pointers);
+        let looking = rewrites(self, &function, &pointers);
         let mut current = Current {
             name,
             looking,

@@ -7,7 +7,6 @@ use super::Form;
 use super::attributes::number;
 use super::check::Direction;
 use super::outcome::{SkipReason, Skipped};
-use super::rewrites::Inlined;
 use super::table::{Site, Table};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
@@ -36,8 +35,6 @@ pub(super) struct Pass<'t> {
     pub(super) groups: Groups<'t>,
     /// Tags that may alias all memory under their root.
     pub(super) universal: Vec<bool>,
-    /// Which functions may be inlined where.
-    pub(super) inlined: Inlined<'t>,
     /// Set if a tag calls memory constant: then every write is told of.
     pub(super) has_constants: bool,
     pub(super) next_number: Option<u32>,
@@ -160,8 +157,7 @@ impl Current<'_, '_> {
         let base = base.and_then(|it| self.pass.names.typedef(it.base)).unwrap_or_default();
         let (tag, function) = (tag.map_or(graph.tag_count(), TagId::index), self.name);
         let looks = self.function.at(inst.span.start).is_some_and(|at| self.looking.contains(&at));
-        let callers = self.pass.inlined.callers_of(function);
-        let site = Site { tag, looks, size, direction, function, callers, place, what, base };
+        let site = Site { tag, looks, size, direction, function, place, what, base };
         self.pass.table.add(&site)
     }
 

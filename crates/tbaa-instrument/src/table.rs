@@ -16,9 +16,9 @@ use tbaa_lex::source::escape;
 ///
 /// Each has two words of 32 bits: its tag's index among those that
 /// [`write`] lists, or the next one of an access without a tag; and twice its size in bytes (0: unknown until it runs), and 1 more if it writes.
-/// Seven more, of which only reports need anything, lie apart: offsets into the strings of its function,
-/// its file and what it does, with line and column between the file and the last;
-/// what its base type is called where its node has no name; and the functions that its own may be inlined into.
+/// Six more, of which only reports need anything, lie apart: offsets into the strings of its function,
+/// its file and what it does, with line and column between the file and the last; and
+/// what its base type is called where its node has no name.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
@@ -45,8 +45,6 @@ pub(super) struct Site<'t> {
     pub(super) size: u64,
     pub(super) direction: Direction,
     pub(super) function: &'t [u8],
-    /// The functions that this one may be inlined into, a line each.
-    pub(super) callers: Vec<u8>,
     pub(super) place: Option<Location>,
     /// As the text has it: `store i32, ptr %p`.
     pub(super) what: String,
@@ -70,8 +68,7 @@ impl Table {
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
         let base = self.string(site.base.as_bytes());
-        let callers = self.string(&site.callers);
-        let places = [function, file, line, column, what, base, callers];
+        let places = [function, file, line, column, what, base];
         for (out, words) in [(&mut self.words, &[tag, size][..]), (&mut self.places, &places)] {
             for word in words {
                 let comma = if out.is_empty() { "" } else { ", " };
@@ -131,7 +128,7 @@ impl Table {
             tags.len(),
             u64::from(n) * 2,
             self.words,
-            u64::from(n) * 7,
+            u64::from(n) * 6,
             self.places,
         );
         for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {

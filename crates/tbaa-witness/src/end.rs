@@ -36,8 +36,8 @@ pub(crate) fn say() {
         let pairs: u32 = warnings.iter().map(|kind| kind.pairs).sum();
         let [all, of] = [(pairs as usize, "warning"), (warnings.len(), "kind")].map(counted);
         log::say(&format!(
-            "{all} in all, of {of}, which leave the status as it is; not looked for: such writes in functions \
-             that are compiled apart (report_stores=1), and a write over what was read by another type (reuse=1)"
+            "{all} in all, of {of}, which leave the status as it is; not looked for: such writes in two \
+             functions or by pointers that are loaded (report_stores=1), and a write over what was read by another type (reuse=1)"
         ));
     }
     let forgotten = states::forgotten();

@@ -189,7 +189,7 @@ impl Kind {
             Order::WriteRead => "a write, and a later read of what it wrote",
             Order::ReadWrite => "a read, and a later write over what it read (shown by reuse=1)",
             Order::WriteWrite if warns(self.order) => {
-                "a write over another by another type, and both may be in one function"
+                "a write over another by another type, in one function"
             }
             Order::WriteWrite => "a write over another (C allows it; shown by report_stores=1)",
             Order::Constant => "a write to memory that the tag of an earlier read calls constant",

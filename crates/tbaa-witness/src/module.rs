@@ -23,7 +23,7 @@ pub struct Module {
     count: u32,
     strings_len: u32,
     sites: *const [u32; 2],
-    places: *const [u32; 7],
+    places: *const [u32; 6],
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,

@@ -45,7 +45,10 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         let of = |rule: &Suppression| names.iter().any(|name| rule.matches(name, &it.file));
         options().suppressions.iter().any(of)
     };
-    if suppressed(&a) || suppressed(&b) || kinds::warns(order) && !a.may_join(&b) {
+    if suppressed(&a)
+        || suppressed(&b)
+        || kinds::warns(order) && registry.are_together(&a, &b) != [true; 2]
+    {
         return;
     }
     let (kind, is_new) = seen.add(order, [&a, &b], registry);

@@ -33,8 +33,6 @@ pub(crate) struct Described {
     pub(crate) what: String,
     /// The typedef of the base type, if its node has no name.
     pub(crate) base: String,
-    /// The functions that this one may be inlined into, a line each.
-    callers: String,
     /// The number of its module.
     module: usize,
 }
@@ -43,16 +41,6 @@ impl Described {
     /// The function, by its name in the source if it is a C++ function.
     pub(crate) fn function_name(&self) -> String {
         source_name(&self.function)
-    }
-
-    /// Returns whether both functions may become parts of one, by inlining those of this module that are `static`.
-    pub(crate) fn may_join(&self, other: &Described) -> bool {
-        let within = |it: &'_ Described| {
-            let callers = it.callers.lines().map(str::to_owned);
-            callers.chain([it.function.clone()]).collect::<Vec<_>>()
-        };
-        let others = within(other);
-        self.module == other.module && within(self).iter().any(|it| others.contains(it))
     }
 }
 
@@ -109,7 +97,7 @@ pub(crate) struct Registry {
 /// JIT may free what it has run.
 pub(crate) struct Tables {
     pub(crate) sites: Cow<'static, [[u32; 2]]>,
-    pub(crate) places: Cow<'static, [[u32; 7]]>,
+    pub(crate) places: Cow<'static, [[u32; 6]]>,
     pub(crate) strings: Cow<'static, [u8]>,
 }
 
@@ -203,8 +191,7 @@ impl Registry {
         };
         let number = (site - known.first) as usize;
         let [tag, size] = *known.tables.sites.get(number)?;
-        let [function, file, line, column, what, base, callers] =
-            *known.tables.places.get(number)?;
+        let [function, file, line, column, what, base] = *known.tables.places.get(number)?;
         Some(Described {
             tag: *known.tags.get((tag & !LOOKS) as usize)?,
             size: u64::from(size >> 1),
@@ -214,7 +201,6 @@ impl Registry {
             column,
             what: string(what),
             base: string(base),
-            callers: string(callers),
             module: at,
         })
     }

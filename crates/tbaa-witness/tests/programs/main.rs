@@ -216,8 +216,7 @@ fn programs_without_a_fault_are_silent() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// C allows what these do, and clang breaks it: the status stays. Both accesses are in one function, or in some
-/// that are inlined into one.
+/// C allows what these do, and clang breaks it: the status stays. Both accesses are in one function.
 #[test]
 fn memory_that_changes_its_type_in_one_function_is_warned_of() {
     let Some(()) = clang() else { return };
