@@ -22,6 +22,8 @@ one() {
   work=$folder/work/${name//\//_}
   mkdir -p "$work"
   case $source in *.C) plus=++ flags= ;; */gcc.c-torture/*) flags=-std=gnu89 ;; *) flags= ;; esac
+  # GCC 12 warns of these.
+  flags="$flags -Wno-incompatible-pointer-types -Wno-int-conversion -Wno-implicit-function-declaration -Wno-implicit-int"
   flags="-w -lm $flags $(grep -h 'dg-.*options' "$source" | grep -oE -- '-(fwrapv|std=[a-z0-9+]+|fgnu89-inline|fno-strict-aliasing)' | sort -u | tr '\n' ' ')"
   compile() { $CLANG ${plus:+--driver-mode=g++} "$source" $flags "$@" 2> /dev/null; }
   compile -O2 -fno-strict-aliasing -o "$work/right" && compile -O2 -o "$work/plain" || { echo "$name refused 0 0 0 0"; rm -r "$work"; return; }
