@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::module::{Instruction, Module};
 use super::numbers::Numbers;
@@ -58,6 +58,9 @@ pub struct Location {
 pub struct DebugInfo<'t> {
     /// Set if there is any debug information.
     has_nodes: bool,
+    /// The variables that were asked for, by the start of the function and the value: its text is
+    /// searched for each once.
+    variables: Mutex<HashMap<(usize, Vec<u8>), Option<u32>>>,
     text: &'t [u8],
     /// The place where the number of each node that a line defines ends, and 1.
     places: Numbers<NonZeroU32>,
@@ -163,6 +166,7 @@ impl<'t> DebugInfo<'t> {
         let mut found = DebugInfo {
             text,
             has_nodes: false,
+            variables: Mutex::default(),
             places: Numbers::new(text.len()),
             records: HashMap::new(),
             typedefs: OnceLock::new(),
@@ -569,12 +573,21 @@ impl<'t> DebugInfo<'t> {
     /// LLVM: `DbgVariableRecord`.
     #[must_use]
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
-        let text = self.text.get(function)?;
-        let found = ["#dbg_value(ptr ", "#dbg_declare(ptr "].iter().find_map(|record| {
-            let start = [record.as_bytes(), value, b", !"].concat();
-            Some(memchr::memmem::find(text, &start)? + start.len())
-        });
-        let variable = self.node(Lexer::new(text, found?).number().ok()?)?;
+        if !self.has_nodes {
+            return None;
+        }
+        let find = || {
+            let text = self.text.get(function.clone())?;
+            let found = ["#dbg_value(ptr ", "#dbg_declare(ptr "].iter().find_map(|record| {
+                let start = [record.as_bytes(), value, b", !"].concat();
+                Some(memchr::memmem::find(text, &start)? + start.len())
+            });
+            Lexer::new(text, found?).number().ok()
+        };
+        let mut known = self.variables.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = *known.entry((function.start, value.to_vec())).or_insert_with(find);
+        drop(known);
+        let variable = self.node(number?)?;
         (variable.kind == b"DILocalVariable" && variable.number(b"arg").is_some()).then_some(())?;
         let name = variable.string(b"name")?;
         let ty = self.strip(variable.link(b"type")?, &mut 0)?;
