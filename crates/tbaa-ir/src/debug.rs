@@ -18,6 +18,9 @@ use tbaa_lex::source::unescaped;
 /// The greatest depth of records and of typedefs: a text may have a cycle of them.
 const DEPTH: usize = 64;
 
+/// The numbers of variables' nodes, by the start of a function and a value.
+type Variables = HashMap<(usize, Vec<u8>), Option<u32>>;
+
 /// The most members of a union that a name lists.
 const LISTED: usize = 4;
 
@@ -60,7 +63,7 @@ pub struct DebugInfo<'t> {
     has_nodes: bool,
     /// The variables that were asked for, by the start of the function and the value: its text is
     /// searched for each once.
-    variables: Mutex<HashMap<(usize, Vec<u8>), Option<u32>>>,
+    variables: Mutex<Variables>,
     text: &'t [u8],
     /// The place where the number of each node that a line defines ends, and 1.
     places: Numbers<NonZeroU32>,
