@@ -80,7 +80,7 @@ impl TagId {
     /// positions: one comparison finds both foreign tags and those that are too new.
     #[inline]
     pub(crate) fn index_in(self, stamp: u32) -> u64 {
-        (u64::from(self.stamp) << 32 | u64::from(self.index)) ^ u64::from(stamp) << 32
+        ((u64::from(self.stamp) << 32) | u64::from(self.index)) ^ (u64::from(stamp) << 32)
     }
 }
 

@@ -230,7 +230,7 @@ impl Index {
             }
             let Span { start, end } = forest.span(link);
             let open = u32::from(forest.is_unnumbered(link));
-            Interval { start: 2 * start, end: 2 * end | open * OPEN }
+            Interval { start: 2 * start, end: 2 * end + open * OPEN }
         };
         self.intervals.extend(self.records[self.intervals.len()..].iter().map(interval));
     }
