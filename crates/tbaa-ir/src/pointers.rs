@@ -455,7 +455,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the values among which a `phi`, a `select` or the ways to a load of a slot choose;
-    /// none where a loop brings one of them.
+    /// none where a loop brings one of them, or where they are many.
     #[must_use]
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
@@ -466,8 +466,8 @@ impl<'t> Pointers<'t> {
             }
             (_, chosen, _) => return chosen.map_or(&[], |it| it.1),
         };
-        let is_header = flow.before(block).any(|it| flow.dominates(block, it));
-        if is_header { &[] } else { values }
+        let is_loop = || flow.before(block).any(|it| flow.dominates(block, it));
+        if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
     }
 
     /// Returns the blocks that define what a value is computed from: where no way between two

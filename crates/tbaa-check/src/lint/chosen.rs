@@ -6,9 +6,9 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, TagId};
-use tbaa_ir::{Address, Module, Opcode};
+use tbaa_ir::{Address, Module, Object, Opcode};
 
-/// Stores through one pointer that are compared with a load.
+/// Accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;
 
 pub(super) fn look(
@@ -28,29 +28,35 @@ pub(super) fn look(
         Some((index, tag, inst.opcode, pointers.address(read.function.pointer(inst)?)))
     });
     let accesses: Vec<_> = accesses.collect();
-    let is_chosen = |address: &Address| !pointers.chosen(address.base, &read.flow).is_empty();
-    let mut through: HashMap<&Address, Vec<(usize, TagId)>> = HashMap::default();
-    if accesses.iter().any(|(_, _, opcode, address)| *opcode == Opcode::Load && is_chosen(address))
-    {
-        // Two loads of one place are exchanged without harm.
-        for (index, tag, _, address) in accesses.iter().filter(|it| it.2 != Opcode::Load) {
-            let list = through.entry(address).or_default();
-            if list.len() < COMPARED {
-                list.push((*index, *tag));
-            }
-        }
-    }
-    for (load, tag, _, address) in accesses.iter().filter(|it| it.2 == Opcode::Load) {
-        let (load, tag) = (*load, *tag);
+    let arms = |address: &Address| -> Vec<Address> {
         let arms = pointers.chosen(address.base, &read.flow).iter().filter_map(|&arm| {
             let arm = pointers.address(arm);
             let offset = arm.offset.checked_add(address.offset)?;
             let mut terms = [&arm.terms[..], &address.terms].concat();
             terms.sort_unstable();
-            through.get(&Address { base: arm.base, offset, terms })
+            Some(Address { base: arm.base, offset, terms })
         });
-        let mut others = arms.flatten();
-        let Some(&(other, its)) = others.find(|it| !oracle.may_alias(it.1, tag)) else { continue };
+        arms.collect()
+    };
+    let loads = accesses.iter().filter(|it| it.2 == Opcode::Load);
+    let loads = loads.map(|(load, tag, _, address)| (*load, *tag, arms(address)));
+    let chosen: Vec<_> = loads.filter(|it| !it.2.is_empty()).collect();
+    let mut through: HashMap<&Address, Vec<(usize, TagId, Opcode)>> = HashMap::default();
+    for (index, tag, opcode, address) in accesses.iter().filter(|_| !chosen.is_empty()) {
+        let list = through.entry(address).or_default();
+        if list.len() < COMPARED {
+            list.push((*index, *tag, *opcode));
+        }
+    }
+    for (load, tag, arms) in chosen {
+        // LLVM loads from both where one is a slot that it takes apart. Elsewhere, what is loaded at
+        // two widths was often stored as neither.
+        let has_slot = arms.iter().any(|it| pointers.object(it.base) == Object::Local);
+        let mut others = arms.iter().filter_map(|it| through.get(it)).flatten();
+        let other = others.find(|(_, its, opcode)| {
+            (has_slot || *opcode != Opcode::Load) && !oracle.may_alias(*its, tag)
+        });
+        let Some(&(other, its, _)) = other else { continue };
         let [a, b] = [tag, its].map(|tag| subject.tag_meaning(tag));
         let [load, other] = [load, other].map(|index| &module.instructions()[index]);
         let function = subject.function_of(load);

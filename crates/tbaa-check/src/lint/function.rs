@@ -22,6 +22,9 @@ use tbaa_types::{Type, TypeKind};
 /// must be compared with.
 const LOADED: usize = 32;
 
+/// Loaded pointers that are remembered at the ends of all blocks of a function.
+const KEPT: usize = 1 << 20;
+
 /// Instructions of a function that is looked into where it is called.
 const SMALL: usize = 64;
 
@@ -178,12 +181,16 @@ impl<'a> Functions<'a> {
         let ends = vec![None; function.blocks.len()];
         let (bases, loaded) = (HashMap::default(), Vec::new());
         let mut known = Known { functions: self, read, bases, loaded, ends, depth };
+        let mut kept = 0;
         for (number, block) in function.blocks.iter().enumerate() {
             known.enter(number);
             for &at in &block.instructions {
                 known.instruction(at);
             }
-            known.ends[number] = Some(std::mem::take(&mut known.loaded));
+            let mut end = std::mem::take(&mut known.loaded);
+            kept += end.len();
+            end.truncate(if kept > KEPT { 0 } else { LOADED });
+            known.ends[number] = Some(end);
         }
         known
     }
@@ -218,7 +225,9 @@ impl<'a> Functions<'a> {
                 let last = function.blocks[block].instructions.last();
                 match function.blocks[block].successors[..] {
                     [next] => block = next,
-                    [] if last.is_some_and(|&it| function.instructions[it].opcode == Opcode::Ret) => {
+                    [] if last
+                        .is_some_and(|&it| function.instructions[it].opcode == Opcode::Ret) =>
+                    {
                         return Rc::new(Small { events, bases });
                     }
                     _ => break,

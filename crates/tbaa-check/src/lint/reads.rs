@@ -26,7 +26,7 @@ const COMPARISONS: usize = 1 << 20;
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
     /// Pairs of instructions: who calls a small function sees what it does.
-    instructions: HashSet<(usize, usize)>,
+    instructions: HashSet<[usize; 2]>,
 }
 
 /// Reports what a function accesses under tags that exclude each other.
@@ -97,6 +97,14 @@ impl<'s> Reads<'s> {
         a != b && self.compare() && !self.oracle.may_alias(a, b)
     }
 
+    /// Whether an access copies a struct, which has all that the struct has.
+    fn is_of_parts(&self, access: &Access) -> bool {
+        let (graph, instruction) = (self.subject.graph, self.instruction(access));
+        let tag = instruction.tag.and_then(|tag| graph.tag(tag).ok());
+        instruction.opcode == Opcode::Call
+            && tag.is_some_and(|tag| graph.ty(tag.access).kind() == TypeKind::Aggregate)
+    }
+
     /// Looks for what is stored under one tag and read under another.
     fn stored(&mut self, report: &mut Report<'_>) {
         let read = self.read;
@@ -104,6 +112,7 @@ impl<'s> Reads<'s> {
         for event in read.blocks.iter().flatten() {
             if let Event::Access(access @ Access { stores: false, place: Some(place), .. }) = event
                 && let Some(tag) = self.instruction(access).tag
+                && !self.is_of_parts(access)
             {
                 loads.entry(place.base).or_default().entry(tag).or_default().push(*place);
             }
@@ -111,21 +120,14 @@ impl<'s> Reads<'s> {
         let mut ends = None;
         for (block, events) in read.blocks.iter().enumerate() {
             for (event, it) in events.iter().enumerate() {
-                let &Event::Access(Access { index, stores: true, place: Some(place), mask }) = it
+                let Event::Access(access @ Access { index, stores: true, place, mask }) = *it
                 else {
                     continue;
                 };
-                let instruction = &self.module.instructions()[index];
-                let Some(stored) = instruction.tag.filter(|_| !instruction.volatile) else {
-                    continue;
-                };
+                let instruction = self.instruction(&access);
+                let (Some(stored), Some(place)) = (instruction.tag, place) else { continue };
                 let Some(loads) = loads.get(&place.base) else { continue };
-                let is_aggregate =
-                    |it: tbaa::TypeId| self.subject.graph.ty(it).kind() == TypeKind::Aggregate;
-                let of_parts =
-                    self.subject.graph.tag(stored).is_ok_and(|it| is_aggregate(it.access));
-                // A copy of a struct has all that the struct has.
-                if of_parts && instruction.opcode == Opcode::Call {
+                if instruction.volatile || self.is_of_parts(&access) {
                     continue;
                 }
                 let store = Store { block, event, place, mask };
@@ -139,7 +141,7 @@ impl<'s> Reads<'s> {
                     let ends = ends.get_or_insert_with(|| read.flow.ends());
                     if let Some((block, later)) = self.always_read(&store, tag, ends) {
                         self.reported.insert((stored, tag));
-                        self.found(report, index, later, block == store.block);
+                        self.found(report, [index, later], true, block == store.block);
                     }
                 }
             }
@@ -197,19 +199,15 @@ impl<'s> Reads<'s> {
     /// Whether an access loads, under a tag, what is stored.
     fn reads(&self, access: &Access, store: &Store, tag: TagId) -> bool {
         let instruction = self.instruction(access);
-        let masks = match (access.mask, store.mask) {
-            (None, _) => true,
-            (mask, own) => mask == own,
+        let shares = |place: Place| match (access.mask, store.mask) {
+            (None, None) => store.place.meets(&place) == Some(true),
+            // Where only some elements are stored, other bytes may be.
+            (mask, own) => mask == own && store.place.begins_at(&place),
         };
-        // Where only some elements are stored, other bytes may be.
-        let whole = access.mask.is_none() && store.mask.is_none();
         !access.stores
             && !instruction.volatile
             && instruction.tag == Some(tag)
-            && access.place.is_some_and(|place| match whole {
-                true => store.place.meets(&place) == Some(true),
-                false => masks && store.mask.is_some() && store.place.begins_at(&place),
-            })
+            && access.place.is_some_and(shares)
     }
 
     /// Whether an event may write what a store has stored, or what is read under a tag.
@@ -262,7 +260,8 @@ impl<'s> Reads<'s> {
         // A compare and exchange loads, whatever it stores.
         let is_atomic = instruction.atomic && instruction.opcode != Opcode::CmpXchg;
         let tag = instruction.tag.filter(|_| !instruction.volatile && !is_atomic);
-        let Some(tag) = tag.filter(|_| access.mask.is_none()) else {
+        let is_load = instruction.opcode != Opcode::Call;
+        let Some(tag) = tag.filter(|_| access.stores || is_load) else {
             // What an untagged store changes, no tag tells.
             if access.stores {
                 *block = Block::default();
@@ -284,23 +283,24 @@ impl<'s> Reads<'s> {
             && block.fresh.get(&place.slot).is_none_or(|&at| at < number)
             && !self.reported.contains(&(other, tag))
             && self.are_apart(other, tag)
-            && !block.stores.iter().any(|(&it, &at)| {
-                !self.compare() || at > number && !self.are_apart(it, tag)
-            })
+            && !block
+                .stores
+                .iter()
+                .any(|(&it, &at)| !self.compare() || at > number && !self.are_apart(it, tag))
         {
             self.reported.insert((other, tag));
-            self.found(report, earlier, access.index, true);
+            self.found(report, [earlier, access.index], false, true);
         }
         block.last.insert(here, (access.index, tag, block.count));
     }
 
-    /// Reports that what `earlier` accesses is read by `later` under another tag.
-    fn found(&mut self, report: &mut Report<'_>, earlier: usize, later: usize, in_block: bool) {
-        if !self.all.instructions.insert((earlier, later)) {
+    /// Reports that what one instruction stores or reads, a later one reads under another tag.
+    fn found(&mut self, report: &mut Report<'_>, pair: [usize; 2], stored: bool, in_block: bool) {
+        if !self.all.instructions.insert(pair) {
             return;
         }
         let subject = self.subject;
-        let [first, second] = [earlier, later].map(|index| &self.module.instructions()[index]);
+        let [first, second] = pair.map(|index| &self.module.instructions()[index]);
         let [a, b] =
             [first, second].map(|it| it.tag.map_or(String::new(), |tag| subject.tag_meaning(tag)));
         let mut function = subject.function_of(second);
@@ -311,7 +311,6 @@ impl<'s> Reads<'s> {
             let caller = subject.function_called(self.function);
             function = format!("{function}, which {caller} calls");
         }
-        let stored = !matches!(first.opcode, Opcode::Load | Opcode::CmpXchg);
         let (lint, message, note) = if stored {
             (
                 Lint::ReadUnderOtherTag,
