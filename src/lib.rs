@@ -170,7 +170,7 @@ pub mod parts {
     pub use crate::fnv::fnv;
     pub use crate::graph::encoding;
     pub use crate::graph::import;
-    pub use crate::graph::{Shape, TagParts};
+    pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, is_clang_root};
     #[cfg(feature = "declare")]
     pub use crate::nearest::nearest;
     pub use crate::oracle::{Pairs, Vicinity};

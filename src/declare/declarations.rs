@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::id::DeclId;
 use super::{DeclareError, Target};
+use crate::graph::CLANG_ROOTS;
 use crate::nearest::nearest;
 use crate::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
@@ -182,7 +183,7 @@ impl Declarations {
 
     fn with_language(target: Target, cplusplus: bool) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let root = if cplusplus { "Simple C++ TBAA" } else { "Simple C/C++ TBAA" };
+        let root = CLANG_ROOTS[usize::from(cplusplus)];
         let mut types = Declarations {
             target,
             cplusplus,

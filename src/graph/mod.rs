@@ -37,7 +37,9 @@ pub use encoding::Format;
 #[doc(hidden)]
 pub use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
-pub use node::{CopyEntry, Field, MalformedTagError, Tag, TypeKind, TypeNode};
+pub use node::{
+    CLANG_ROOTS, CopyEntry, Field, MalformedTagError, Tag, TypeKind, TypeNode, is_clang_root,
+};
 pub use operand::{Int, Operand};
 use operand::{OperandKind, Packed};
 pub use raw::{Draft, DraftOperand, RawGraph};

@@ -185,7 +185,12 @@ impl<'a> Subject<'a> {
 
     /// The name of the function that an instruction stands in: `@f`.
     pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
-        let name = self.functions.get(instruction.function as usize).copied().unwrap_or(b"?");
+        self.function_called(instruction.function)
+    }
+
+    /// The name of a function by its number: `@f`.
+    pub(crate) fn function_called(&self, number: u32) -> String {
+        let name = self.functions.get(number as usize).copied().unwrap_or(b"?");
         match demangled_function(name) {
             Some(source) => format!("@{}", shortened(source.as_bytes())),
             None => format!("@{}", shortened(name)),

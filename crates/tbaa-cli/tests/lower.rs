@@ -80,3 +80,25 @@ fn lowered_is_what_is_written_down() {
         said
     });
 }
+
+/// The remedy of TBAA013 ends the error, and says what it hides.
+#[test]
+fn lowered_unions_check() {
+    let lowered = |text: &str| {
+        let file = scratch("lowered_unions", "unions.ll", text);
+        let tbaa = || Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        let before = tbaa().arg("check").arg(&file).output().unwrap();
+        let before = String::from_utf8(before.stdout).unwrap();
+        assert!(before.contains("TBAA013") && before.contains("help: `tbaa lower`"), "{before}");
+        let lowered = tbaa().arg("lower").arg(&file).output().unwrap();
+        let text = String::from_utf8(lowered.stdout).unwrap();
+        let after =
+            printed(tbaa().arg("check").arg(scratch("lowered_unions", "lowered.ll", &text)));
+        assert_eq!(after, "");
+        String::from_utf8(lowered.stderr).unwrap()
+    };
+    let text = include_str!("lower/unions.ll");
+    assert!(!lowered(text).contains("TBAA108"));
+    let wide = lowered(&text.replace("store i32 1", "store i64 1"));
+    assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
+}

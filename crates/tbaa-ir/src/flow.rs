@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::body::Function;
-use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
+use tbaa::petgraph::{Incoming, Outgoing};
 
 /// Steps that the search for places where ways meet may take in a function.
 const JOINS: usize = 1 << 22;
@@ -195,6 +195,19 @@ impl Flow {
             }
         }
         Some(found)
+    }
+
+    /// Returns, for each block, whether a way from it leaves the function.
+    #[must_use]
+    pub fn ends(&self) -> Vec<bool> {
+        let mut pending: Vec<_> = self.graph.externals(Outgoing).collect();
+        let mut ends = vec![false; self.dominators.len()];
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut ends[block.index()], true) {
+                pending.extend(self.graph.neighbors_directed(block, Incoming));
+            }
+        }
+        ends
     }
 
     /// Returns the smallest loop that a block is in.

@@ -82,9 +82,18 @@ pub struct Pointers<'t> {
     numbers: Vec<Value>,
     /// Slots that only whole loads and stores use, by themselves and by the casts of them.
     registers: HashMap<Value, Value>,
+    /// The values that stand for what slots have where several values of them meet.
+    joins: HashMap<Value, Join>,
     captures: OnceCell<HashMap<Value, Captures>>,
     /// The position of each instruction in its block.
     positions: OnceCell<Vec<usize>>,
+}
+
+/// Where several values of a slot meet.
+struct Join {
+    block: usize,
+    /// The values that come there; what is undefined is left out.
+    values: Vec<Value>,
 }
 
 /// The place where others come to know an address.
@@ -121,6 +130,7 @@ impl<'t> Pointers<'t> {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
             registers: registers(function),
+            joins: HashMap::default(),
             function: Rc::clone(function),
             effects,
             captures: OnceCell::new(),
@@ -182,8 +192,7 @@ impl<'t> Pointers<'t> {
             };
             same(self, Step::Enter(block));
             let mut changes = Vec::new();
-            for &slot in slots.get(block).into_iter().flatten() {
-                let joined = self.fresh();
+            for &(slot, joined) in &slots[block] {
                 changes.push((slot, current.insert(slot, joined)));
             }
             for &at in &function.blocks[block].instructions {
@@ -225,6 +234,14 @@ impl<'t> Pointers<'t> {
                     self.equate(result, earlier);
                 }
             }
+            for (slot, joined) in
+                function.blocks[block].successors.iter().flat_map(|&it| &slots[it])
+            {
+                if let (Some(join), Some(&value)) = (self.joins.get_mut(joined), current.get(slot))
+                {
+                    join.values.push(value);
+                }
+            }
             before.push(changes);
         }
     }
@@ -236,16 +253,15 @@ impl<'t> Pointers<'t> {
         value
     }
 
-    /// For each block, the slots of which several values meet there.
-    fn slot_joins(&mut self, flow: &Flow) -> Vec<Vec<Value>> {
-        let mut found = vec![Vec::new(); self.function.blocks.len()];
-        if self.registers.is_empty() {
-            return found;
-        }
+    /// For each block, the slots of which several values meet there, with what stands for these.
+    fn slot_joins(&mut self, flow: &Flow) -> Vec<Vec<(Value, Value)>> {
+        self.joins.clear();
+        let mut found: Vec<Vec<Value>> = vec![Vec::new(); self.function.blocks.len()];
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
-        for (at, inst) in self.function.instructions.iter().enumerate() {
-            if inst.opcode == Opcode::Store
-                && let Some(pointer) = self.function.pointer(inst)
+        let has_slots = !self.registers.is_empty();
+        let instructions = self.function.instructions.iter().enumerate();
+        for (at, inst) in instructions.filter(|it| has_slots && it.1.opcode == Opcode::Store) {
+            if let Some(pointer) = self.function.pointer(inst)
                 && let Some(&slot) = self.registers.get(&pointer)
             {
                 stored.entry(slot).or_default().insert(self.function.block_of(at));
@@ -260,7 +276,13 @@ impl<'t> Pointers<'t> {
             }
         }
         found.iter_mut().for_each(|slots| slots.sort_unstable());
-        found
+        let mut join = |block, slot| {
+            let joined = self.fresh();
+            self.joins.insert(joined, Join { block, values: Vec::new() });
+            (slot, joined)
+        };
+        let blocks = found.into_iter().enumerate();
+        blocks.map(|(block, slots)| slots.into_iter().map(|it| join(block, it)).collect()).collect()
     }
 
     /// What an instruction computes from the numbers of its operands; `None` where more than
@@ -430,6 +452,46 @@ impl<'t> Pointers<'t> {
             Opcode::Select => Some((Opcode::Select, operands.get(1..)?)),
             _ => None,
         }
+    }
+
+    /// Returns the values among which a `phi`, a `select` or the ways to a load of a slot choose;
+    /// none where a loop brings one of them, or where they are many.
+    #[must_use]
+    pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
+        let join = self.joins.get(&value);
+        let (block, values) = match (join, self.choices(value), self.function.def(value)) {
+            (Some(join), ..) => (join.block, &join.values[..]),
+            (_, Some((Opcode::Phi, values)), Def::Instruction(at)) => {
+                (self.function.block_of(at), values)
+            }
+            (_, chosen, _) => return chosen.map_or(&[], |it| it.1),
+        };
+        let is_loop = || flow.before(block).any(|it| flow.dominates(block, it));
+        if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
+    }
+
+    /// Returns the blocks that define what a value is computed from: where no way between two
+    /// places enters one of them, the value is the same in both. `None` where that is too much to
+    /// look at.
+    #[must_use]
+    pub fn defined_in(&self, value: Value) -> Option<Vec<usize>> {
+        let (mut pending, mut blocks) = (vec![value], Vec::new());
+        for _ in 0..DEPTH {
+            let Some(value) = pending.pop() else { return Some(blocks) };
+            let value = self.number(value);
+            match (self.joins.get(&value), self.function.def(value)) {
+                (Some(join), _) => blocks.push(join.block),
+                (_, Def::Instruction(at)) => {
+                    let inst = &self.function.instructions[at];
+                    match inst.opcode.is_pure() {
+                        true => pending.extend(self.function.operands(inst)),
+                        false => blocks.push(self.function.block_of(at)),
+                    }
+                }
+                _ => {}
+            }
+        }
+        pending.is_empty().then_some(blocks)
     }
 
     /// The one value that a pointer is based on, or else what it is derived from by offsets.

@@ -14,12 +14,6 @@ pub enum TagError {
          data layout to that of the target machine"
     )]
     NoLayout,
-    /// LLVM's passes have made its `getelementptr`s count bytes.
-    #[error(
-        "all getelementptrs count bytes: LLVM's passes have run, and the types of places are gone; \
-         take the module as the front end made it"
-    )]
-    Optimised,
     /// The module is of a language that allows what tags forbid.
     #[error("made from {0}, which allows memory to be accessed as any type: tags would be wrong")]
     Language(&'static str),

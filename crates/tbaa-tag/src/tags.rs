@@ -50,7 +50,8 @@ pub struct Tags {
 
 /// Finds tags for the accesses of a module.
 ///
-/// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes.
+/// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes, and
+/// accesses behind these get no tag.
 ///
 /// ```
 /// use tbaa_tag::{Options, tag};
@@ -76,8 +77,7 @@ pub struct Tags {
 ///
 /// # Errors
 ///
-/// [`TagError`]: the module has no data layout, LLVM has optimised it, or its language
-/// allows what tags forbid.
+/// [`TagError`]: the module has no data layout, or its language allows what tags forbid.
 pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
@@ -90,7 +90,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let (context, definitions, layout) = sizes.into_parts();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
-    let places: Vec<_> = found
+    let mut places: Vec<_> = found
         .accesses
         .into_iter()
         .map(|(at, access)| {
@@ -101,7 +101,10 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let is_bytes =
         |it: &(usize, Result<_, Untagged>)| it.1.as_ref().is_err_and(|&it| it == Untagged::Bytes);
     if !found.has_structs && places.iter().any(is_bytes) {
-        return Err(TagError::Optimised);
+        // Where no step names a member, one that needs no step may be a member too.
+        for (_, place) in places.iter_mut().filter(|it| it.1.is_ok()) {
+            *place = Err(Untagged::NoMember);
+        }
     }
     let good: Vec<(&PlacedAccess, Place)> = places
         .iter()

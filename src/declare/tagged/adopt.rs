@@ -5,11 +5,9 @@ use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
 use crate::extent::Size;
-use crate::graph::{Graph, Tag, TagId, TypeId};
+use crate::graph::{Graph, Tag, TagId, TypeId, is_clang_root};
 use tbaa_types::demangle::demangled;
 
-/// The roots of clang's types.
-const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
 /// clang's name for the type that aliases everything.
 const CHAR: &str = "omnipotent char";
 /// The deepest nesting followed, which is that of real structs many times over.
@@ -68,7 +66,7 @@ impl TaggedTypes {
     ) -> Result<Option<TagId>, DeclareError> {
         let Ok(Tag { base, access, offset, .. }) = clang.tag(tag) else { return Ok(None) };
         let root = clang.root_of(access).and_then(|root| clang.ty(root).name());
-        if !root.is_some_and(|root| CLANG_ROOTS.contains(&root)) {
+        if !root.is_some_and(is_clang_root) {
             return Ok(None);
         }
         let name = |ty: TypeId| clang.ty(ty).name().and_then(|name| str::from_utf8(name).ok());

@@ -1,5 +1,6 @@
 //! What clang prints for real C and C++ verifies clean, and no lint fires.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tbaa::AliasRule;
@@ -67,5 +68,33 @@ fn punning_through_pointers_is_found() {
             .collect();
         let expected = [("TBAA110", "stored"), ("TBAA109", "loaded"), ("TBAA110", "field")];
         assert_eq!(functions, expected.map(|(code, name)| (code.to_owned(), name)), "{way}");
+    }
+}
+
+/// Each function of the file says itself whether a store and a read of it are reported.
+#[test]
+fn a_store_and_the_read_that_always_follows() {
+    let Some(llvm) = Llvm::get() else { return };
+    let source = Path::new(tbaa_tests::ROOT).join("tests/fixtures/lint/reads.c");
+    let written = std::fs::read_to_string(&source).unwrap();
+    let verdicts = written.lines().filter_map(|line| line.rsplit_once("// "));
+    let reported: BTreeSet<&str> = verdicts
+        .clone()
+        .filter(|(_, verdict)| *verdict == "reported")
+        .filter_map(|(line, _)| line.split('(').next()?.rsplit([' ', '*']).next())
+        .collect();
+    let called: Vec<_> = verdicts.filter(|it| it.1 == "called").collect();
+    assert!(reported.len() > 15 && called.len() > 3, "{reported:?}");
+    for (way, options) in &WAYS[..2] {
+        let text = llvm.clang(&source, options);
+        let module = tbaa_ir::read(&text).unwrap();
+        let found = lint(&module, &Options::default());
+        let found: Vec<&str> = found.iter().map(|it| &it.message[..]).collect();
+        let names = found.iter().flat_map(|it| it.split('@').skip(1));
+        let names = names.filter_map(|it| it.split([' ', ',']).next());
+        let is_called =
+            |name: &&str| called.iter().any(|(line, _)| line.contains(&format!(" {name}(")));
+        let names: BTreeSet<&str> = names.filter(|it| !is_called(it)).collect();
+        assert_eq!(names, reported, "{way}: {found:#?}");
     }
 }

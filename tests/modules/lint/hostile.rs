@@ -216,7 +216,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     let found = lint(&module, &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::PointerUnderTwoTags);
     let count = found.iter().filter(|it| it.code == code).count();
-    assert_eq!(count, (1 << 20) / COUNT);
+    assert!((1..COUNT).contains(&count), "{count}");
     assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }
 

@@ -62,6 +62,27 @@ fn what_is_between_tells() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
+/// Each function of the text says itself what is found in it.
+#[test]
+fn accesses_of_all_kinds() {
+    const TEXT: &str = include_str!("../../fixtures/lint/reads.ll");
+    let heads = TEXT.lines().filter_map(|line| line.strip_prefix("define ")?.rsplit_once(" ; "));
+    let expected: Vec<(&str, &str)> = heads
+        .filter(|(_, code)| *code != "silent")
+        .filter_map(|(head, code)| Some((head.split(['@', '(']).nth(1)?, code)))
+        .collect();
+    let module = tbaa_ir::read(TEXT.as_bytes()).unwrap();
+    let found = lint(&module, &Options::default());
+    let mut found: Vec<_> = found.iter().collect();
+    found.sort_by_key(|it| it.primary.as_ref().map(|it| it.span.start));
+    let found: Vec<(&str, String)> = found
+        .iter()
+        .map(|it| (it.message.rsplit('@').next().unwrap(), it.code.to_string()))
+        .collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|(name, code)| (*name, &code[..])).collect();
+    assert_eq!(found, expected);
+}
+
 /// Each pair of tags is told once.
 #[test]
 fn a_pair_is_told_once() {

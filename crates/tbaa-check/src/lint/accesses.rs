@@ -3,19 +3,16 @@
 use std::rc::Rc;
 
 use super::chosen;
-use super::function::{Event, Functions, Pointee};
+use super::function::Functions;
 use super::members::{self, Members};
+use super::reads::{self, Reported};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::parts::table::{HashMap, HashSet, IndexMap};
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Oracle};
-use tbaa::{Graph, TagId, TypeId};
-use tbaa_ir::{Effects, Function, Instruction, Module, Opcode, Value};
-
-/// Comparisons of two tags that one function may cost, beyond one an access: a
-/// function has at most tens of thousands of accesses.
-const COMPARISONS: usize = 1 << 20;
+use tbaa::{TagId, TypeId};
+use tbaa_ir::{Effects, Function, Instruction, Module, Opcode};
 
 pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
@@ -30,186 +27,32 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let Some(sizes) = subject.sizes().filter(|_| in_order || of_calls) else { return };
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
     let effects = Effects::new(module);
-    let functions = Functions::new(module, &oracle, &effects, with_members);
+    let functions = Functions::new(module, sizes, &oracle, &effects, with_members);
     let mut members = Members::default();
-    let mut reported = HashSet::default();
+    let mut reported = Reported::default();
     for number in 0..module.functions().len() as u32 {
         let accesses = &module.instructions()[module.accesses_of(number)];
-        let mut tags = accesses.iter().filter_map(|it| it.tag);
-        let first = tags.next();
-        // Accesses under one tag agree, and to read a function takes time.
-        let is_mixed = in_order && (with_members || tags.any(|tag| Some(tag) != first));
+        let is_tagged = in_order && accesses.iter().any(|it| it.tag.is_some());
         let calls = accesses.iter().filter(|it| it.opcode == Opcode::Call && it.tag.is_some());
         let calls: Vec<_> = if of_calls { calls.collect() } else { Vec::new() };
-        if !is_mixed && calls.is_empty() {
+        if !is_tagged && calls.is_empty() {
             continue;
         }
         let function = Rc::new(module.function(sizes, number));
         argument_memory(subject, &function, &calls, report);
-        if !is_mixed {
+        if !is_tagged {
             continue;
         }
-        chosen::look(subject, module, &oracle, &function, report);
-        let read = functions.read(&function);
+        let Some(read) = functions.read(&function) else { continue };
+        chosen::look(subject, module, &oracle, &read, report);
         if with_members {
             for index in module.accesses_of(number) {
                 members.add(subject, &module.instructions()[index], read.members.get(&index));
             }
         }
-        let mut state = State::new(subject, module, &oracle);
-        read.events.into_iter().for_each(|event| state.event(event, report));
-        reported.extend(state.reported);
+        reads::look((subject, module), &oracle, (&read, number), &mut reported, report);
     }
-    members.report(subject, &oracle, &reported, report);
-}
-
-/// What is known of memory within a block.
-struct State<'s> {
-    subject: &'s Subject<'s>,
-    module: &'s Module<'s>,
-    oracle: &'s Oracle<&'s Graph>,
-    /// The last access to each place since the block began or memory changed in
-    /// ways that tags do not describe, by its index and its number in the block.
-    last: HashMap<Pointee, (usize, usize)>,
-    /// The number of the last access before slots became fresh, and before any of
-    /// them did.
-    fresh: HashMap<Option<Value>, usize>,
-    /// The number of the last store under each tag.
-    stores: IndexMap<TagId, usize>,
-    count: usize,
-    comparisons: usize,
-    reported: HashSet<(TagId, TagId)>,
-}
-
-impl<'s> State<'s> {
-    fn new(
-        subject: &'s Subject<'s>,
-        module: &'s Module<'s>,
-        oracle: &'s Oracle<&'s Graph>,
-    ) -> Self {
-        State {
-            subject,
-            module,
-            oracle,
-            last: HashMap::default(),
-            fresh: HashMap::default(),
-            stores: IndexMap::default(),
-            count: 0,
-            comparisons: COMPARISONS,
-            reported: HashSet::default(),
-        }
-    }
-
-    fn event(&mut self, event: Event, report: &mut Report<'_>) {
-        let (index, place) = match event {
-            Event::Barrier => {
-                self.last.clear();
-                self.stores.clear();
-                self.fresh.clear();
-                return;
-            }
-            Event::Fresh(slot) => {
-                self.fresh.insert(Some(slot), self.count);
-                // Any pointer that is not known to be elsewhere may be into it.
-                self.fresh.insert(None, self.count);
-                return;
-            }
-            Event::Access(index, place) => (index, place),
-        };
-        let instruction = &self.module.instructions()[index];
-        let stores = instruction.opcode == Opcode::Store;
-        let Some(tag) = instruction.tag.filter(|_| !instruction.volatile && !instruction.atomic)
-        else {
-            // What an untagged store changes, no tag tells.
-            if instruction.opcode != Opcode::Load {
-                self.event(Event::Barrier, report);
-            }
-            return;
-        };
-        self.count += 1;
-        // What has no place may be anywhere.
-        if stores {
-            self.stores.insert(tag, self.count);
-        }
-        let Some(place) = place else { return };
-        if let Some(&(earlier, number)) = self.last.get(&place)
-            && self.fresh.get(&place.slot).is_none_or(|&at| at < number)
-        {
-            let other = self.module.instructions()[earlier].tag;
-            if let Some(other) = other.filter(|&other| other != tag)
-                && !self.reported.contains(&(other, tag))
-                && !self.oracle.may_alias(other, tag)
-                && !(stores || self.may_have_changed(tag, number, report))
-            {
-                self.reported.insert((other, tag));
-                found(self.subject, report, self.module, earlier, index);
-            }
-        }
-        self.last.insert(place, (index, self.count));
-    }
-
-    /// Whether a store since access `number` may have written what is read
-    /// under `tag`; beyond the limit one may.
-    fn may_have_changed(&mut self, tag: TagId, number: usize, report: &mut Report<'_>) -> bool {
-        for (&stored, &at) in &self.stores {
-            if self.comparisons == 0 {
-                report.stop(Lint::ReadUnderOtherTag);
-                report.stop(Lint::PointerUnderTwoTags);
-                return true;
-            }
-            self.comparisons -= 1;
-            if at > number && self.oracle.may_alias(stored, tag) {
-                return true;
-            }
-        }
-        false
-    }
-}
-
-/// Reports that what `earlier` accesses is read by `later` under another tag.
-fn found(
-    subject: &Subject<'_>,
-    report: &mut Report<'_>,
-    module: &Module<'_>,
-    earlier: usize,
-    later: usize,
-) {
-    let [first, second] = [earlier, later].map(|index| &module.instructions()[index]);
-    let [a, b] =
-        [first, second].map(|it| it.tag.map_or(String::new(), |tag| subject.tag_meaning(tag)));
-    let function = subject.function_of(second);
-    let stored = first.opcode == Opcode::Store;
-    let (lint, message, note) = if stored {
-        (
-            Lint::ReadUnderOtherTag,
-            format!("a value stored as {a} is read as {b}, in {function}"),
-            "LLVM assumes that these are different memory: it may move the load before the store, or \
-             remove the store",
-        )
-    } else {
-        (
-            Lint::PointerUnderTwoTags,
-            format!("one pointer is read as {a} and as {b}, in {function}"),
-            "LLVM assumes that these are different memory: after a store to one it may reuse the old \
-             value of the other",
-        )
-    };
-    let Some(found) = report.add(lint, || message) else { return };
-    found.primary = Some(subject.instruction_label(second, format!("read as {b}")));
-    let verb = if stored { "stored" } else { "read" };
-    found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
-    found.note(note);
-    let is_c = memchr::memmem::find(module.text(), b"language: DW_LANG_C").is_some();
-    found.advise(match is_c {
-        true => {
-            "copy the bytes with memcpy, access both through one type, or through a union that has \
-             both as members; -fno-strict-aliasing makes clang leave the tags off"
-        }
-        false => {
-            "give both accesses the same tag, or give one of them a tag that covers the other, such \
-             as that of `char`; all members of a union share one tag"
-        }
-    });
+    members.report(subject, &oracle, &reported.tags, report);
 }
 
 /// Stores to what a tag calls immutable.

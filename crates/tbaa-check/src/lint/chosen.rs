@@ -1,11 +1,12 @@
-//! Loads through pointers that a `select` chooses among memory of several types.
+//! Loads through pointers that are chosen among memory of several types.
 
+use super::function::Read;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, TagId};
-use tbaa_ir::{Function, Module, Opcode, Value};
+use tbaa_ir::{Address, Module, Object, Opcode};
 
 /// Accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;
@@ -14,41 +15,48 @@ pub(super) fn look(
     subject: &Subject<'_>,
     module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
-    body: &Function<'_>,
+    read: &Read<'_>,
     report: &mut Report<'_>,
 ) {
     if !report.wants(Lint::ChosenPointer) {
         return;
     }
-    // The two pointers of each select, and the accesses through each of these.
-    let mut chosen: HashMap<Value, [Value; 2]> = HashMap::default();
-    let mut through: HashMap<Value, Vec<(usize, TagId)>> = HashMap::default();
-    for inst in body.instructions.iter().filter(|it| it.opcode == Opcode::Select) {
-        if let (Some(result), &[_, a, b]) = (inst.result, body.operands(inst)) {
-            chosen.insert(result, [a, b]);
-            through.insert(a, Vec::new());
-            through.insert(b, Vec::new());
-        }
-    }
-    if chosen.is_empty() {
-        return;
-    }
-    let accesses = body.instructions.iter().filter_map(|inst| {
+    let pointers = &read.pointers;
+    let accesses = read.function.instructions.iter().filter_map(|inst| {
         let index = inst.access?;
-        Some((index, inst.opcode, module.instructions()[index].tag?, body.pointer(inst)?))
+        let tag = module.instructions()[index].tag?;
+        Some((index, tag, inst.opcode, pointers.address(read.function.pointer(inst)?)))
     });
     let accesses: Vec<_> = accesses.collect();
-    for &(index, _, tag, pointer) in &accesses {
-        if let Some(list) = through.get_mut(&pointer).filter(|it| it.len() < COMPARED) {
-            list.push((index, tag));
+    let arms = |address: &Address| -> Vec<Address> {
+        let arms = pointers.chosen(address.base, &read.flow).iter().filter_map(|&arm| {
+            let arm = pointers.address(arm);
+            let offset = arm.offset.checked_add(address.offset)?;
+            let mut terms = [&arm.terms[..], &address.terms].concat();
+            terms.sort_unstable();
+            Some(Address { base: arm.base, offset, terms })
+        });
+        arms.collect()
+    };
+    let loads = accesses.iter().filter(|it| it.2 == Opcode::Load);
+    let loads = loads.map(|(load, tag, _, address)| (*load, *tag, arms(address)));
+    let chosen: Vec<_> = loads.filter(|it| !it.2.is_empty()).collect();
+    let mut through: HashMap<&Address, Vec<(usize, TagId, Opcode)>> = HashMap::default();
+    for (index, tag, opcode, address) in accesses.iter().filter(|_| !chosen.is_empty()) {
+        let list = through.entry(address).or_default();
+        if list.len() < COMPARED {
+            list.push((*index, *tag, *opcode));
         }
     }
-    for &(load, opcode, tag, pointer) in &accesses {
-        let Some(arms) = chosen.get(&pointer).filter(|_| opcode == Opcode::Load) else { continue };
-        let others = arms.iter().flat_map(|arm| through.get(arm).into_iter().flatten());
-        let Some(&(other, its)) = others.into_iter().find(|it| !oracle.may_alias(it.1, tag)) else {
-            continue;
-        };
+    for (load, tag, arms) in chosen {
+        // LLVM loads from both where one is a slot that it takes apart. Elsewhere, what is loaded at
+        // two widths was often stored as neither.
+        let has_slot = arms.iter().any(|it| pointers.object(it.base) == Object::Local);
+        let mut others = arms.iter().filter_map(|it| through.get(it)).flatten();
+        let other = others.find(|(_, its, opcode)| {
+            (has_slot || *opcode != Opcode::Load) && !oracle.may_alias(*its, tag)
+        });
+        let Some(&(other, its, _)) = other else { continue };
         let [a, b] = [tag, its].map(|tag| subject.tag_meaning(tag));
         let [load, other] = [load, other].map(|index| &module.instructions()[index]);
         let function = subject.function_of(load);

@@ -1,17 +1,20 @@
-//! What a function's accesses are to, in the order in which a block makes them.
+//! What a function's accesses are to, in the order in which its blocks make them.
 //!
 //! Two accesses are known to be of one place where their pointers have one address. A pointer
 //! that is loaded twice is one value if nothing between the loads may have changed it, which is
-//! what an optimizer makes of it too: front ends reload at will. That holds within one block,
-//! which runs from beginning to end.
+//! what an optimizer makes of it too: front ends reload at will.
+//!
+//! A call of a small function of the module is what that function does.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{
-    Address, Def, Effects, Flow, Function, Inst, Module, Object, Opcode, Pointers, Value,
+    Address, Call, Def, Effects, Flow, Function, Inst, Module, Object, Opcode, Pointers, Sizes,
+    Value,
 };
 use tbaa_types::{Type, TypeKind};
 
@@ -19,24 +22,69 @@ use tbaa_types::{Type, TypeKind};
 /// must be compared with.
 const LOADED: usize = 32;
 
-/// A place in memory, as far as a function's text tells places apart. Equal
-/// ones are one place, different ones may be too.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Pointee {
-    number: usize,
+/// Loaded pointers that are remembered at the ends of all blocks of a function.
+const KEPT: usize = 1 << 20;
+
+/// Instructions of a function that is looked into where it is called.
+const SMALL: usize = 64;
+
+/// Calls that are looked into, one within the other.
+const NESTED: usize = 3;
+
+/// Bytes in memory, as far as a function's text tells places apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Stands for the address without its offset: where two are equal, so are the addresses.
+    pub(super) base: usize,
+    pub(super) offset: i64,
+    bytes: Option<u64>,
+    /// The pointer, or one that is based on the same object.
+    pub(super) pointer: Value,
     /// The stack slot that it is in, if it is known to be in one. Different ones are apart.
     pub(super) slot: Option<Value>,
+}
+
+impl Place {
+    /// Whether two places begin at one address.
+    pub(super) fn begins_at(&self, other: &Place) -> bool {
+        (self.base, self.offset) == (other.base, other.offset)
+    }
+
+    /// Whether two places share a byte; `None` if that is not known.
+    pub(super) fn meets(&self, other: &Place) -> Option<bool> {
+        if self.base != other.base {
+            return None;
+        }
+        let ends_behind =
+            |it: &Place, start| Some(it.offset.saturating_add_unsigned(it.bytes?) > start);
+        Some(
+            self.begins_at(other)
+                || ends_behind(self, other.offset)? && ends_behind(other, self.offset)?,
+        )
+    }
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// Its index into the module's instructions.
+    pub(super) index: usize,
+    /// Whether memory is written for sure; else, it is read for sure.
+    pub(super) stores: bool,
+    pub(super) place: Option<Place>,
+    /// What says which of its elements are accessed.
+    pub(super) mask: Option<Value>,
 }
 
 /// What a function does.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A block begins, or memory changes in a way that no tag tells.
-    Barrier,
+    /// Memory changes in a way that no tag tells: by a call, which has this index in the
+    /// function, or by anything.
+    Change(Option<usize>),
     /// The lifetime of a slot begins or ends: what it held is gone.
     Fresh(Value),
-    /// An access, by its index into the module's instructions.
-    Access(usize, Option<Pointee>),
+    Access(Access),
 }
 
 /// A member of a struct, by the struct's LLVM type and the indices that lead to it.
@@ -53,71 +101,161 @@ pub(super) struct Functions<'a> {
     module: &'a Module<'a>,
     oracle: &'a Oracle<&'a Graph>,
     effects: &'a Effects<'a>,
+    sizes: &'a Sizes,
     /// Whether members are looked for.
     with_members: bool,
+    numbers: HashMap<&'a [u8], u32>,
+    /// Small functions, by number; `None` of one that is not small.
+    small: RefCell<HashMap<u32, Option<Rc<Small>>>>,
+}
+
+/// A small function, as far as it runs the same way each time.
+struct Small {
+    events: Vec<Event>,
+    /// What the bases of its places are to who calls it.
+    bases: Vec<Base>,
+}
+
+#[derive(Clone, Copy)]
+enum Base {
+    Parameter(usize),
+    /// A slot of the function's own.
+    Own,
+    Other,
 }
 
 /// What is read of a function.
-#[derive(Default)]
-pub(super) struct Read {
-    pub(super) events: Vec<Event>,
+pub(super) struct Read<'t> {
+    pub(super) function: Rc<Function<'t>>,
+    pub(super) flow: Flow,
+    pub(super) pointers: Pointers<'t>,
+    /// By block.
+    pub(super) blocks: Vec<Vec<Event>>,
     /// The members that are accessed, by the access's index into the module's instructions.
     pub(super) members: HashMap<usize, Member>,
 }
 
+/// What memory is known to hold: a place, the tag under which it was accessed, and the pointer
+/// there.
+type Loaded = (Place, Option<TagId>, Value);
+
 /// What is known while a function is read.
-struct Known<'t> {
-    function: Rc<Function<'t>>,
-    pointers: Pointers<'t>,
-    places: HashMap<Address, usize>,
-    /// What memory is known to hold: a place, the tag under which it was
-    /// accessed, and the pointer there.
-    loaded: Vec<(Pointee, Option<TagId>, Value)>,
-    read: Read,
+struct Known<'t, 'f> {
+    functions: &'f Functions<'t>,
+    read: Read<'t>,
+    bases: HashMap<Address, usize>,
+    /// What memory is known to hold here, and where each block ends that was read.
+    loaded: Vec<Loaded>,
+    ends: Vec<Option<Vec<Loaded>>>,
+    /// Calls that are looked into, one within the other.
+    depth: usize,
 }
 
 impl<'a> Functions<'a> {
     pub(super) fn new(
         module: &'a Module<'a>,
+        sizes: &'a Sizes,
         oracle: &'a Oracle<&'a Graph>,
         effects: &'a Effects<'a>,
         with_members: bool,
     ) -> Self {
-        Functions { module, oracle, effects, with_members }
+        let numbers = module.functions().zip(0..).collect();
+        let small = RefCell::default();
+        Functions { module, oracle, effects, sizes, with_members, numbers, small }
     }
 
-    pub(super) fn read(&self, function: &Rc<Function<'a>>) -> Read {
-        if function.blocks.is_empty() {
-            return Read::default();
-        }
-        let pointers = Pointers::new(function, Some(&Flow::of(function)), self.effects);
-        let mut known = Known {
+    /// Reads a function; `None` of one without a block.
+    pub(super) fn read(&self, function: &Rc<Function<'a>>) -> Option<Read<'a>> {
+        (!function.blocks.is_empty()).then(|| self.known(function, 0).read)
+    }
+
+    fn known(&self, function: &Rc<Function<'a>>, depth: usize) -> Known<'a, '_> {
+        let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        let read = Read {
             function: Rc::clone(function),
-            pointers,
-            places: HashMap::default(),
-            loaded: Vec::new(),
-            read: Read::default(),
+            pointers: Pointers::new(function, Some(&flow), self.effects),
+            flow,
+            blocks: Vec::new(),
+            members: HashMap::default(),
         };
-        for block in &function.blocks {
-            known.change(Event::Barrier);
+        let ends = vec![None; function.blocks.len()];
+        let (bases, loaded) = (HashMap::default(), Vec::new());
+        let mut known = Known { functions: self, read, bases, loaded, ends, depth };
+        let mut kept = 0;
+        for (number, block) in function.blocks.iter().enumerate() {
+            known.enter(number);
             for &at in &block.instructions {
-                let inst = &function.instructions[at];
-                match inst.access {
-                    Some(index) => {
-                        if self.with_members
-                            && let Some(member) =
-                                function.pointer(inst).and_then(|it| member(function, it))
-                        {
-                            known.read.members.insert(index, member);
-                        }
-                        known.access(self, inst, index);
+                known.instruction(at);
+            }
+            let mut end = std::mem::take(&mut known.loaded);
+            kept += end.len();
+            end.truncate(if kept > KEPT { 0 } else { LOADED });
+            known.ends[number] = Some(end);
+        }
+        known
+    }
+
+    /// A function that a call calls, if it is small.
+    fn small(&self, call: &Call<'a>, depth: usize) -> Option<Rc<Small>> {
+        let number = *self.numbers.get(&*call.name())?;
+        if let Some(known) = self.small.borrow().get(&number) {
+            return known.clone();
+        }
+        if depth == NESTED {
+            return None;
+        }
+        // A function that calls itself is not small.
+        self.small.borrow_mut().insert(number, None);
+        let function = Rc::new(self.module.function(self.sizes, number));
+        let small = is_small(&function).then(|| {
+            let known = self.known(&function, depth + 1);
+            let mut bases = vec![Base::Other; known.bases.len()];
+            for (address, at) in known.bases {
+                bases[at] = match function.def(address.base) {
+                    _ if known.read.pointers.object(address.base) == Object::Local => Base::Own,
+                    Def::Parameter(nth) if address.terms.is_empty() && !is_copy(&function, nth) => {
+                        Base::Parameter(nth)
                     }
-                    None => known.other(self.effects, inst),
+                    _ => Base::Other,
+                };
+            }
+            let (mut events, mut block) = (Vec::new(), 0);
+            for _ in &function.blocks {
+                events.extend(&known.read.blocks[block]);
+                let last = function.blocks[block].instructions.last();
+                match function.blocks[block].successors[..] {
+                    [next] => block = next,
+                    [] if last
+                        .is_some_and(|&it| function.instructions[it].opcode == Opcode::Ret) =>
+                    {
+                        return Rc::new(Small { events, bases });
+                    }
+                    _ => break,
                 }
             }
-        }
-        known.read
+            // What else it does depends on more.
+            events.push(Event::Change(None));
+            Rc::new(Small { events, bases })
+        });
+        self.small.borrow_mut().insert(number, small.clone());
+        small
     }
+}
+
+/// Whether a function has a few instructions, and cannot be replaced when modules are linked.
+fn is_small(function: &Function<'_>) -> bool {
+    let words = function.header.text.split(u8::is_ascii_whitespace);
+    let mut words = words.take_while(|word| !word.contains(&b'@'));
+    !function.blocks.is_empty()
+        && function.instructions.len() <= SMALL
+        && !words.any(|word| matches!(word, b"weak" | b"linkonce"))
+}
+
+/// Whether a parameter leads to a copy of what the caller has.
+fn is_copy(function: &Function<'_>, parameter: usize) -> bool {
+    let attributes = function.header.parameters[parameter].attributes;
+    let mut words = attributes.split(|byte| b" (".contains(byte));
+    words.any(|word| matches!(word, b"byval" | b"inalloca" | b"preallocated"))
 }
 
 /// The member that a pointer is the address of, as its last step says.
@@ -151,91 +289,216 @@ fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
     }
 }
 
-impl<'t> Known<'t> {
-    fn access(&mut self, functions: &Functions<'_>, inst: &Inst, index: usize) {
-        let function = Rc::clone(&self.function);
-        let instruction = &functions.module.instructions()[index];
-        if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
-            self.change(Event::Barrier);
-            self.read.events.push(Event::Access(index, None));
-            return;
+impl<'t> Known<'t, '_> {
+    /// Begins a block with what memory holds at the end of all blocks before it.
+    fn enter(&mut self, block: usize) {
+        self.read.blocks.push(Vec::new());
+        let mut before = self.read.flow.before(block).map(|it| self.ends[it].as_ref());
+        let Some(Some(first)) = before.next() else { return };
+        let mut loaded = first.clone();
+        for end in before {
+            let Some(end) = end else { return };
+            loaded.retain(|a| end.iter().any(|b| a.0.begins_at(&b.0) && (a.1, a.2) == (b.1, b.2)));
         }
-        // What is accessed through `undef` is nothing, each time another.
-        let pointer = function.pointer(inst).filter(|&it| function.def(it) != Def::Undefined);
-        let place = pointer.map(|it| self.place_of(it));
-        self.read.events.push(Event::Access(index, place));
-        let is_pointer = inst.ty.is_some_and(|ty| function.types().is_pointer(ty));
-        let is_plain = is_pointer && !instruction.volatile;
-        let Some(place) = place else {
-            if instruction.opcode == Opcode::Store {
-                self.loaded.clear();
+        self.loaded = loaded;
+    }
+
+    fn instruction(&mut self, at: usize) {
+        let function = Rc::clone(&self.read.function);
+        let inst = &function.instructions[at];
+        if let Some(index) = inst.access {
+            if self.functions.with_members
+                && let Some(member) = function.pointer(inst).and_then(|it| member(&function, it))
+            {
+                self.read.members.insert(index, member);
             }
-            return;
-        };
-        if instruction.opcode == Opcode::Load {
-            if let Some(result) = inst.result.filter(|_| is_plain) {
-                match self.loaded.iter().find(|(known, ..)| *known == place) {
-                    Some(&(_, _, value)) => self.pointers.equate(result, value),
-                    None => self.remember(place, instruction.tag, result),
-                }
+            if inst.opcode != Opcode::Call {
+                return self.access(inst, index);
             }
-            return;
         }
-        self.loaded.retain(|&(known, tag, _)| {
-            let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
-            let other_slot = known.slot.zip(place.slot).is_some_and(|(known, it)| known != it);
-            other_slot || known != place && instruction.tag.zip(tag).is_some_and(apart)
-        });
-        if let Some(value) = function.stored(inst).filter(|_| is_plain) {
-            self.remember(place, instruction.tag, value);
-        }
-    }
-
-    fn remember(&mut self, place: Pointee, tag: Option<TagId>, value: Value) {
-        if self.loaded.len() == LOADED {
-            self.loaded.remove(0);
-        }
-        self.loaded.push((place, tag, value));
-    }
-
-    /// Forgets what memory holds.
-    fn change(&mut self, event: Event) {
-        self.loaded.clear();
-        self.read.events.push(event);
-    }
-
-    /// An instruction that is no access.
-    fn other(&mut self, effects: &Effects<'_>, inst: &Inst) {
         match inst.opcode {
-            Opcode::Fence => self.change(Event::Barrier),
-            Opcode::Call => {
-                let Some(call) = self.function.call(inst) else {
-                    return self.change(Event::Barrier);
-                };
-                if call.callee.starts_with(b"llvm.lifetime.") {
-                    // Before LLVM 22 the size comes first.
-                    let last = call.arguments.len().checked_sub(1);
-                    let slot = last.and_then(|last| self.function.operand(inst, last));
-                    match slot.and_then(|it| self.place_of(it).slot) {
-                        Some(slot) => {
-                            self.loaded.retain(|(known, ..)| known.slot != Some(slot));
-                            self.read.events.push(Event::Fresh(slot));
-                        }
-                        None => self.change(Event::Barrier),
-                    }
-                } else if effects.on_loads(&call).writes() {
-                    self.change(Event::Barrier);
-                }
-            }
+            Opcode::Fence => self.change(None),
+            Opcode::Call => match function.call(inst) {
+                Some(call) => self.call(at, inst, &call),
+                None => self.change(None),
+            },
             _ => {}
         }
     }
 
-    fn place_of(&mut self, pointer: Value) -> Pointee {
-        let address = self.pointers.address(pointer);
-        let is_slot = self.pointers.object(address.base) == Object::Local;
+    /// An access that is no call.
+    fn access(&mut self, inst: &Inst, index: usize) {
+        let function = Rc::clone(&self.read.function);
+        let instruction = &self.functions.module.instructions()[index];
+        let is_read = instruction.opcode == Opcode::Load;
+        // What is volatile is stored for somebody who may change it, and what is atomic lets
+        // other threads go on.
+        if instruction.atomic || instruction.volatile && !is_read {
+            self.change(None);
+        }
+        let ty = match instruction.opcode {
+            Opcode::Load | Opcode::Store => inst.ty,
+            // What is compared with may not be there.
+            Opcode::CmpXchg | Opcode::AtomicRmw => {
+                function.operand(inst, 1).and_then(|it| function.ty(it))
+            }
+            _ => return self.change(None),
+        };
+        // What is accessed through `undef` is nothing, each time another.
+        let pointer = function.pointer(inst).filter(|&it| function.def(it) != Def::Undefined);
+        let place = pointer.map(|it| self.place_of(it, self.bytes_of(ty)));
+        let stores = matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw);
+        self.push(Access { index, stores, place, mask: None });
+        let is_pointer = ty.is_some_and(|ty| function.types().is_pointer(ty));
+        let Some(place) = place.filter(|_| is_pointer && !instruction.volatile) else { return };
+        if let Some(value) = function.stored(inst) {
+            self.remember(place, instruction.tag, value);
+        } else if let Some(result) = inst.result.filter(|_| is_read) {
+            match self.loaded.iter().find(|(known, ..)| known.begins_at(&place)) {
+                Some(&(_, _, value)) => self.read.pointers.equate(result, value),
+                None => self.remember(place, instruction.tag, result),
+            }
+        }
+    }
+
+    fn bytes_of(&self, ty: Option<Type>) -> Option<u64> {
+        let size = self.functions.sizes.size_of(ty?)?;
+        (!size.scalable).then_some(size.store)
+    }
+
+    /// Adds an access.
+    fn push(&mut self, access: Access) {
+        if access.stores {
+            let tag = self.functions.module.instructions()[access.index].tag;
+            let oracle = self.functions.oracle;
+            self.loaded.retain(|(known, of_known, _)| {
+                let Some(place) = &access.place else { return false };
+                let apart = |(stored, tag)| !oracle.may_alias(stored, tag);
+                let other_slot = known.slot.zip(place.slot).is_some_and(|(known, it)| known != it);
+                let meets = known.meets(place);
+                other_slot
+                    || meets == Some(false)
+                    || meets.is_none() && tag.zip(*of_known).is_some_and(apart)
+            });
+        }
+        self.add(Event::Access(access));
+    }
+
+    fn add(&mut self, event: Event) {
+        self.read.blocks.last_mut().expect("a block is entered first").push(event);
+    }
+
+    fn remember(&mut self, place: Place, tag: Option<TagId>, value: Value) {
+        if self.loaded.len() == LOADED {
+            self.loaded.remove(0);
+        }
+        self.loaded.push((place, tag, self.read.pointers.number(value)));
+    }
+
+    /// Forgets what memory holds that may be changed.
+    fn change(&mut self, call: Option<usize>) {
+        let pointers = &self.read.pointers;
+        self.loaded.retain(|(known, ..)| {
+            let out_of_reach = |at| pointers.is_out_of_reach(known.pointer, at, false, false);
+            known.slot.is_some() && call.is_some_and(out_of_reach)
+        });
+        self.add(Event::Change(call));
+    }
+
+    fn call(&mut self, at: usize, inst: &Inst, call: &Call<'t>) {
+        if call.callee.starts_with(b"llvm.lifetime.") {
+            // Before LLVM 22 the size comes first.
+            let last = call.arguments.len().checked_sub(1);
+            let slot = last.and_then(|last| self.read.function.operand(inst, last));
+            match slot.and_then(|it| self.place_of(it, None).slot) {
+                Some(slot) => {
+                    self.loaded.retain(|(known, ..)| known.slot != Some(slot));
+                    self.add(Event::Fresh(slot));
+                }
+                None => self.change(None),
+            }
+        } else if let Some(accesses) = self.tagged(inst, call) {
+            accesses.into_iter().for_each(|it| self.push(it));
+        } else if let Some(small) = self.functions.small(call, self.depth) {
+            self.look_into(at, inst, call, &small);
+        } else if self.functions.effects.on_loads(call).writes() {
+            self.change(Some(at));
+        }
+    }
+
+    /// What a call of an intrinsic reads and writes under its tag.
+    fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
+        let function = Rc::clone(&self.read.function);
+        let index =
+            inst.access.filter(|&it| self.functions.module.instructions()[it].tag.is_some())?;
+        let (operands, count) = (function.operands(inst), call.arguments.len());
+        let is = |name: &[u8]| call.callee.starts_with(name);
+        let masked = [is(b"llvm.masked.store."), is(b"llvm.masked.load.")];
+        if masked.contains(&true) {
+            let [stores, _] = masked;
+            let (pointer, mask) =
+                if stores { (1, count.checked_sub(1)?) } else { (0, count.checked_sub(2)?) };
+            let ty = if stores { function.ty(*operands.first()?) } else { inst.ty };
+            let place = Some(self.place_of(*operands.get(pointer)?, self.bytes_of(ty)));
+            let mask = Some(self.read.pointers.number(*operands.get(mask)?));
+            return Some(vec![Access { index, stores, place, mask }]);
+        }
+        let is_plain = call.arguments.get(3).is_some_and(|it| it.value == b"false");
+        let &[to, from, bytes, ..] = operands else { return None };
+        let Def::Integer(bytes @ 1..) = function.def(bytes) else { return None };
+        let of = [&b"llvm.memset."[..], b"llvm.memcpy.", b"llvm.memmove."].into_iter().position(is);
+        let is_copy = of.filter(|_| is_plain && inst.is_transfer)? > 0;
+        let bytes = u64::try_from(bytes).ok();
+        let mut access = |stores, pointer| Access {
+            index,
+            stores,
+            place: Some(self.place_of(pointer, bytes)),
+            mask: None,
+        };
+        let read = is_copy.then(|| access(false, from));
+        Some(read.into_iter().chain([access(true, to)]).collect())
+    }
+
+    /// Adds what a small function does that is called.
+    fn look_into(&mut self, at: usize, inst: &Inst, call: &Call<'_>, small: &Small) {
+        let function = Rc::clone(&self.read.function);
+        let arguments = &function.operands(inst)[..call.arguments.len()];
+        for &event in &small.events {
+            match event {
+                Event::Change(_) => self.change(Some(at)),
+                // A slot of the function is none that the caller has.
+                Event::Fresh(_) => {}
+                Event::Access(mut access) => {
+                    let base = access.place.map_or(Base::Other, |it| small.bases[it.base]);
+                    access.place = match (base, access.place) {
+                        (Base::Own, _) => continue,
+                        (Base::Parameter(nth), Some(place)) => {
+                            let argument =
+                                arguments.get(nth).filter(|it| function.is_pointer(**it));
+                            argument.and_then(|&it| {
+                                let own = self.place_of(it, place.bytes);
+                                let offset = own.offset.checked_add(place.offset)?;
+                                Some(Place { offset, ..own })
+                            })
+                        }
+                        _ => None,
+                    };
+                    // The mask is a value of the function.
+                    access.place = access.place.filter(|_| access.mask.is_none());
+                    self.push(access);
+                }
+            }
+        }
+    }
+
+    fn place_of(&mut self, pointer: Value, bytes: Option<u64>) -> Place {
+        let pointers = &self.read.pointers;
+        let mut address = pointers.address(pointer);
+        let offset = std::mem::take(&mut address.offset);
+        let is_slot = pointers.object(address.base) == Object::Local;
         let slot = is_slot.then_some(address.base);
-        let next = self.places.len();
-        Pointee { number: *self.places.entry(address).or_insert(next), slot }
+        let next = self.bases.len();
+        let base = *self.bases.entry(address).or_insert(next);
+        Place { base, offset, bytes, pointer, slot }
     }
 }

@@ -1,13 +1,11 @@
 //! Scalars that are named after one kind of type, on accesses of another kind.
 
-use std::cell::OnceCell;
-
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{TypeId, TypeKind};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
 use tbaa_types::{Primitive, Type};
 
@@ -55,18 +53,13 @@ impl Kind {
         })
     }
 
-    /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything as
-    /// wide as it, and of several floating-point numbers; other passes than front ends use integers of any width, and exchange integers
-    /// and floating-point numbers.
-    fn takes(self, accessed: Kind, is_optimized: impl Fn() -> bool) -> bool {
+    /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything, and
+    /// passes exchange integers and floating-point numbers.
+    ///
+    /// LLVM: `combineLoadToOperationType`.
+    fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {
-            (Kind::Integer(_), Kind::Integer(_)) => true,
-            (Kind::Float(64) | Kind::Pointer, Kind::Integer(64)) => true,
-            (Kind::Pointer, Kind::Integer(32)) => is_optimized(),
-            (Kind::Float(own), Kind::Integer(bits)) => bits.is_multiple_of(own) || is_optimized(),
-            (Kind::Pointer, Kind::Integer(_)) | (Kind::Integer(_), Kind::Float(_)) => {
-                is_optimized()
-            }
+            (_, Kind::Integer(_)) | (Kind::Integer(_), Kind::Float(_)) => true,
             _ => self == accessed,
         }
     }
@@ -80,21 +73,9 @@ struct Accesses<'a> {
     other: Option<&'a Instruction>,
 }
 
-/// Whether values of several ways meet anywhere.
-fn has_phi(subject: &Subject<'_>, module: &Module) -> bool {
-    let Some(sizes) = subject.sizes() else { return false };
-    (0..module.functions().len() as u32).any(|it| {
-        let function = module.function(sizes, it);
-        function.instructions.iter().any(|it| it.opcode == Opcode::Phi)
-    })
-}
-
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::OtherKind)) else { return };
     let graph = subject.graph;
-    // Only passes make values meet.
-    let optimized = OnceCell::new();
-    let is_optimized = || *optimized.get_or_init(|| has_phi(subject, module));
     let mut kinds: HashMap<TypeId, Option<Kind>> = HashMap::default();
     let mut by_type: IndexMap<TypeId, Accesses<'_>> = IndexMap::default();
     for instruction in module.instructions() {
@@ -115,7 +96,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(kind) = kind.flatten() else { continue };
         if kind == named {
             accesses.fitting.get_or_insert(instruction);
-        } else if !named.takes(kind, is_optimized) {
+        } else if !named.takes(kind) {
             accesses.other.get_or_insert(instruction);
         }
     }

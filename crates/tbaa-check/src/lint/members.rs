@@ -4,6 +4,7 @@ use super::function::Member;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::is_clang_root;
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
@@ -35,7 +36,7 @@ pub(super) fn are_wanted(graph: &Graph, report: &Report<'_>) -> bool {
 fn is_of_clang(graph: &Graph, tag: TagId) -> bool {
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     let name = |root| graph.ty(root).name().unwrap_or_default();
-    root.is_none_or(|root| name(root).starts_with(b"Simple C"))
+    root.is_none_or(|root| is_clang_root(name(root)))
 }
 
 impl<'a> Members<'a> {

@@ -13,6 +13,7 @@ mod layout;
 mod members;
 mod names;
 mod nodes;
+mod reads;
 mod report;
 mod roots;
 mod unions;

@@ -6,14 +6,15 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::CLANG_ROOTS;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{TypeId, TypeKind};
 
 /// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
 /// Flang's code generators.
 const SHARED: &[&str] = &[
-    "Simple C/C++ TBAA",
-    "Simple C++ TBAA",
+    CLANG_ROOTS[0],
+    CLANG_ROOTS[1],
     "omnipotent char",
     "any pointer",
     "vtable pointer",
@@ -75,6 +76,13 @@ fn add(
         "types with different names are different types, and LLVM answers NoAlias between them"
     });
     found.advise("use one spelling");
+}
+
+/// Whether a root's name is one of clang's, or meant to be: types below it are named as clang
+/// names them.
+pub(super) fn is_like_clangs(root: &[u8]) -> bool {
+    str::from_utf8(root)
+        .is_ok_and(|root| CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs)))
 }
 
 /// A name without case, white space and punctuation.

@@ -3,6 +3,7 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::is_clang_root;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Format, TagId, TypeId};
 use tbaa_ir::Instruction;
@@ -60,9 +61,9 @@ impl Root {
     /// brings them together. Two formats need two roots.
     fn is_by_mistake_beside(self, other: Root, subject: &Subject<'_>) -> bool {
         let name = |root: Root| subject.graph.ty(root.0).name().unwrap_or_default();
-        let both = |start: &[u8]| [self, other].iter().all(|&it| name(it).starts_with(start));
+        let are_clangs = [self, other].iter().all(|&it| is_clang_root(name(it)));
         let any = |start: &[u8]| [self, other].iter().any(|&it| name(it).starts_with(start));
         let same_format = self.1 == other.1;
-        self.0 != other.0 && same_format && !both(b"Simple C") && !any(b"Flang function root ")
+        self.0 != other.0 && same_format && !are_clangs && !any(b"Flang function root ")
     }
 }

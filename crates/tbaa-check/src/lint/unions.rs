@@ -180,5 +180,18 @@ fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, 
     found.primary = label(b, second, &of_b);
     found.secondary.extend(label(a, first, &of_a));
     found.note("`tbaa explain --rules union` shows the bytes that overlap");
-    found.advise("tag both accesses as `char`, or as the union's own type");
+    let is_whole = |tag| {
+        let access = subject.graph.tag(tag).map(|tag| subject.graph.ty(tag.access).kind());
+        access == Ok(TypeKind::Aggregate)
+    };
+    found.advise(match is_whole(a) || is_whole(b) {
+        true => {
+            "tag the access to the whole as `char`, or leave its tag out; or let `tbaa lower` make tags \
+             that LLVM answers soundly"
+        }
+        false => {
+            "tag both accesses as `char`; or let `tbaa lower` make tags that LLVM answers soundly and that \
+             keep the union apart from everything else"
+        }
+    });
 }

@@ -1,5 +1,6 @@
 //! How many bytes instructions access, and what their tags say of it.
 
+use super::names::is_like_clangs;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
@@ -33,10 +34,9 @@ pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
     if node.format() == Format::New {
         return node.size().filter(|&size| size != 0);
     }
-    // Source: clang's CodeGenTBAA; its root is "Simple C/C++ TBAA" or "Simple
-    // C++ TBAA".
+    // Source: clang's CodeGenTBAA.
     let root = graph.ty(graph.root_of(ty)?);
-    root.name()?.starts_with(b"Simple C").then_some(())?;
+    is_like_clangs(root.name()?).then_some(())?;
     match node.name()? {
         b"omnipotent char" | b"_Bool" | b"bool" => Some(1),
         b"short" => Some(2),

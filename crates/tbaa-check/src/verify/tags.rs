@@ -61,8 +61,9 @@ pub(super) fn diagnostic(
         let text = "LLVM follows only the last field at an offset, and it does not know elements of \
                     arrays; the union rules know both, and accept this tag";
         words.help = format!(
-            "list a union's member last, or tag the access as the union itself; leave an array's \
-             index out of the offset; {}",
+            "`tbaa lower` makes tags of these that LLVM accepts and answers soundly; or list a union's \
+             member last, or tag the access as the union itself; leave an array's index out of the \
+             offset; {}",
             words.help
         );
         words.note = Some(words.note.map_or(text.to_owned(), |note| format!("{note}\n{text}")));

@@ -11,6 +11,7 @@ use tbaa_check::link::{Clash, Linked, Summary};
 use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
 
+use super::globals::Globals;
 use super::types::{FileTypes, is_opaque};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
@@ -57,8 +58,9 @@ struct Part {
 
 pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut contexts, mut summaries) = (Vec::new(), Vec::new());
+    let mut globals = Globals::default();
     for input in &args.inputs {
-        let (context, summary) = open(args.flags.among(input, args.inputs.iter()))?;
+        let (context, summary) = open(args.flags.among(input, args.inputs.iter()), &mut globals)?;
         contexts.push(context);
         summaries.push(summary);
     }
@@ -101,9 +103,10 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Reads a module, a spec, or a summary.
-fn open(origin: Origin<'_>) -> Result<(Context, Summary), Failure> {
+fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<(Context, Summary), Failure> {
     if origin.path.extension().is_none_or(|extension| extension != "json") {
         let input = Input::open(origin)?;
+        globals.add(&input);
         let types = FileTypes::of(&input)?;
         return Ok((types.context, Summary::of(input.file(), input.graph()).0));
     }

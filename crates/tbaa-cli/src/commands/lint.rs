@@ -9,6 +9,7 @@ use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
+use super::globals::Globals;
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
@@ -88,6 +89,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
         return Ok(Outcome::Fine);
     }
     let options = args.levels.options();
+    let mut globals = Globals::default();
     findings::run(&args.input, args.format, out, |path, _| {
         let input = open(args.flags.among(path, args.input.iter()))?;
         if input.is_compiled() {
@@ -96,6 +98,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
                 "lint looks at one function at a time; `tbaa run {file}` checks a program while it runs"
             ));
         }
+        globals.add(&input);
         let found = match &input.content {
             Content::Module(module) => lint(module, &options),
             Content::Spec(built, _) => lint_graph(built.graph(), &options),
@@ -106,23 +109,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
 
 /// Reads what is to be linted: nodes that nothing uses are worth a finding too.
 pub(super) fn open(origin: Origin<'_>) -> Result<Input, Failure> {
-    let input = Input::open_keeping(origin.as_written(), Keep::All)?;
-    if let Content::Module(module) = &input.content
-        && is_optimized(module.text())
-    {
-        note(format!(
-            "{} has been optimised: lints find more in code before optimisation, such as that of \
-             `clang -O1 -Xclang -disable-llvm-passes`",
-            input.file()
-        ));
-    }
-    Ok(input)
-}
-
-/// Returns whether the variables of a module's functions have left memory.
-fn is_optimized(text: &[u8]) -> bool {
-    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
-    has(b" = phi ") && !has(b" = alloca ")
+    Input::open_keeping(origin.as_written(), Keep::All)
 }
 
 fn list(out: &mut dyn Write) -> Result<(), Failure> {

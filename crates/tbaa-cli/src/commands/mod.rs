@@ -10,6 +10,7 @@ mod diff;
 mod dump;
 mod explain;
 mod findings;
+mod globals;
 mod graph;
 mod instrument;
 mod link;

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
+use super::globals::Globals;
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::output::{TextOrJson, write_json};
@@ -107,7 +108,8 @@ struct Named {
 }
 
 pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
-    let open = |input| open(args.flags.among(input, args.inputs.iter()));
+    let mut globals = Globals::default();
+    let mut open = |input| open(args.flags.among(input, args.inputs.iter()), &mut globals);
     let files: Vec<FileTypes> =
         args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
     let contexts: Vec<&Context> = files.iter().map(|file| &file.context).collect();
@@ -147,8 +149,9 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(origin: Origin<'_>) -> Result<FileTypes, Failure> {
+fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<FileTypes, Failure> {
     let input = Input::open_for_types(origin)?;
+    globals.add(&input);
     FileTypes::of(&input)
 }
 

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use tbaa::declare::Declarations;
 use tbaa::spec::Built;
 use tbaa::{AliasRule, Format, Oracle, TagId};
+use tbaa_check::lint::{self, Lint};
 use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
 
@@ -138,6 +139,13 @@ fn lower_module(
         .lower(&oracle, sources(module, &sizes))
         .map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
+    let wide = Lint::ALL.iter().fold(lint::Options::default(), |options, &it| match it {
+        Lint::WidthMismatch => options,
+        it => options.set(it, None),
+    });
+    for found in &lint::lint(module, &wide) {
+        note(format!("{found}; `tbaa check` cannot see this once tags are lowered"));
+    }
     match args.format {
         LowerFormat::Llvm => {
             let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();

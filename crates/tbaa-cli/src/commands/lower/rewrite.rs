@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use tbaa::parts::{TAGS, TYPES};
 use tbaa::types::TypeKind;
 use tbaa::{Access, Graph, NodeId, Oracle, Size, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
@@ -197,6 +198,9 @@ pub(super) fn rewrite(
     if !module.errno_tags().is_empty() {
         rewriter.set_named_metadata("llvm.errno.tbaa", errno);
     }
+    // These lists name the old tags and types. LLVM reads neither.
+    rewriter.set_named_metadata(TAGS, None);
+    rewriter.set_named_metadata(TYPES, None);
     out.write_all(&rewriter.to_bytes().map_err(at)?)?;
     Ok(())
 }

@@ -1,0 +1,363 @@
+//! Places that are accessed under tags that exclude each other.
+//!
+//! A store and a load are reported if the load runs whenever the store does, and reads what the
+//! store wrote: every way from the store to an end of the function runs such a load, and nothing on
+//! the way may have written the place. A load on some of the ways only says nothing: it may be of
+//! a union, and run where another member was stored.
+//!
+//! Two loads are reported within one block.
+
+use std::collections::VecDeque;
+
+use super::function::{Access, Event, Place, Read};
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, HashSet, IndexMap};
+use tbaa::{Graph, Oracle, TagId, TypeKind};
+use tbaa_ir::{Instruction, Module, Opcode, Value};
+
+/// Comparisons of two tags that one function may cost, and events that are passed: a
+/// function has at most tens of thousands of accesses.
+const COMPARISONS: usize = 1 << 20;
+
+/// What was reported, in all functions.
+#[derive(Default)]
+pub(super) struct Reported {
+    pub(super) tags: HashSet<(TagId, TagId)>,
+    /// Pairs of instructions: who calls a small function sees what it does.
+    instructions: HashSet<[usize; 2]>,
+}
+
+/// Reports what a function accesses under tags that exclude each other.
+pub(super) fn look(
+    (subject, module): (&Subject<'_>, &Module<'_>),
+    oracle: &Oracle<&Graph>,
+    (read, function): (&Read<'_>, u32),
+    all: &mut Reported,
+    report: &mut Report<'_>,
+) {
+    let mut reads = Reads {
+        subject,
+        module,
+        oracle,
+        read,
+        function,
+        comparisons: COMPARISONS,
+        reported: HashSet::default(),
+        all,
+    };
+    if report.wants(Lint::ReadUnderOtherTag) {
+        reads.stored(report);
+    }
+    if report.wants(Lint::PointerUnderTwoTags) {
+        reads.loaded(report);
+    }
+    if reads.comparisons == 0 {
+        report.stop(Lint::ReadUnderOtherTag);
+        report.stop(Lint::PointerUnderTwoTags);
+    }
+    let reported = std::mem::take(&mut reads.reported);
+    all.tags.extend(reported);
+}
+
+struct Reads<'s> {
+    subject: &'s Subject<'s>,
+    module: &'s Module<'s>,
+    oracle: &'s Oracle<&'s Graph>,
+    read: &'s Read<'s>,
+    /// The number of the function.
+    function: u32,
+    comparisons: usize,
+    /// The tags that were reported in this function.
+    reported: HashSet<(TagId, TagId)>,
+    all: &'s mut Reported,
+}
+
+/// A store, by the place of its event.
+struct Store {
+    block: usize,
+    event: usize,
+    place: Place,
+    mask: Option<Value>,
+}
+
+impl<'s> Reads<'s> {
+    fn instruction(&self, access: &Access) -> &'s Instruction {
+        &self.module.instructions()[access.index]
+    }
+
+    /// Takes note of a comparison; false where there were too many.
+    fn compare(&mut self) -> bool {
+        self.comparisons = self.comparisons.saturating_sub(1);
+        self.comparisons > 0
+    }
+
+    fn are_apart(&mut self, a: TagId, b: TagId) -> bool {
+        a != b && self.compare() && !self.oracle.may_alias(a, b)
+    }
+
+    /// Whether an access copies a struct, which has all that the struct has.
+    fn is_of_parts(&self, access: &Access) -> bool {
+        let (graph, instruction) = (self.subject.graph, self.instruction(access));
+        let tag = instruction.tag.and_then(|tag| graph.tag(tag).ok());
+        instruction.opcode == Opcode::Call
+            && tag.is_some_and(|tag| graph.ty(tag.access).kind() == TypeKind::Aggregate)
+    }
+
+    /// Looks for what is stored under one tag and read under another.
+    fn stored(&mut self, report: &mut Report<'_>) {
+        let read = self.read;
+        let mut loads: HashMap<usize, IndexMap<TagId, Vec<Place>>> = HashMap::default();
+        for event in read.blocks.iter().flatten() {
+            if let Event::Access(access @ Access { stores: false, place: Some(place), .. }) = event
+                && let Some(tag) = self.instruction(access).tag
+                && !self.is_of_parts(access)
+            {
+                loads.entry(place.base).or_default().entry(tag).or_default().push(*place);
+            }
+        }
+        let mut ends = None;
+        for (block, events) in read.blocks.iter().enumerate() {
+            for (event, it) in events.iter().enumerate() {
+                let Event::Access(access @ Access { index, stores: true, place, mask }) = *it
+                else {
+                    continue;
+                };
+                let instruction = self.instruction(&access);
+                let (Some(stored), Some(place)) = (instruction.tag, place) else { continue };
+                let Some(loads) = loads.get(&place.base) else { continue };
+                if instruction.volatile || self.is_of_parts(&access) {
+                    continue;
+                }
+                let store = Store { block, event, place, mask };
+                for (&tag, places) in loads {
+                    if self.reported.contains(&(stored, tag))
+                        || !places.iter().any(|it| self.compare() && place.meets(it) == Some(true))
+                        || !self.are_apart(stored, tag)
+                    {
+                        continue;
+                    }
+                    let ends = ends.get_or_insert_with(|| read.flow.ends());
+                    if let Some((block, later)) = self.always_read(&store, tag, ends) {
+                        self.reported.insert((stored, tag));
+                        self.found(report, [index, later], true, block == store.block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nearest load under a tag, with its block, if one runs on every way from a store to an
+    /// end of the function, and reads what is stored.
+    fn always_read(&mut self, store: &Store, tag: TagId, ends: &[bool]) -> Option<(usize, usize)> {
+        let read = self.read;
+        let pointers = &read.pointers;
+        let address = pointers.address(store.place.pointer);
+        let terms = address.terms.iter().map(|it| it.0);
+        let mut anew = Vec::new();
+        for value in terms.chain([address.base]).chain(store.mask) {
+            anew.extend(pointers.defined_in(value)?);
+        }
+        let mut nearest = None;
+        let mut pending = VecDeque::from([(store.block, store.event + 1)]);
+        let mut seen = HashSet::default();
+        'ways: while let Some((block, from)) = pending.pop_front() {
+            // What the address is computed from may be another from here on.
+            if from == 0 && anew.contains(&block) || !ends[block] {
+                return None;
+            }
+            let mut reading = None;
+            for (at, event) in read.blocks[block].iter().enumerate().skip(from) {
+                // The store again: its own ways tell.
+                if (block, at) == (store.block, store.event) {
+                    continue 'ways;
+                }
+                if !self.compare() || self.may_write(event, store, tag) {
+                    return None;
+                }
+                if let Event::Access(access) = event
+                    && self.reads(access, store, tag)
+                {
+                    reading = Some((block, access.index));
+                    break;
+                }
+            }
+            if reading.is_some() {
+                nearest = nearest.or(reading);
+                continue;
+            }
+            let next = &read.function.blocks[block].successors;
+            if next.is_empty() {
+                return None;
+            }
+            pending.extend(next.iter().filter(|it| seen.insert(**it)).map(|&it| (it, 0)));
+        }
+        nearest
+    }
+
+    /// Whether an access loads, under a tag, what is stored.
+    fn reads(&self, access: &Access, store: &Store, tag: TagId) -> bool {
+        let instruction = self.instruction(access);
+        let shares = |place: Place| match (access.mask, store.mask) {
+            (None, None) => store.place.meets(&place) == Some(true),
+            // Where only some elements are stored, other bytes may be.
+            (mask, own) => mask == own && store.place.begins_at(&place),
+        };
+        !access.stores
+            && !instruction.volatile
+            && instruction.tag == Some(tag)
+            && access.place.is_some_and(shares)
+    }
+
+    /// Whether an event may write what a store has stored, or what is read under a tag.
+    fn may_write(&mut self, event: &Event, store: &Store, tag: TagId) -> bool {
+        let pointers = &self.read.pointers;
+        let apart =
+            |other| pointers.meet((other, None), (store.place.pointer, None)) == Some(false);
+        match event {
+            Event::Change(None) => true,
+            Event::Change(Some(call)) => {
+                !pointers.is_out_of_reach(store.place.pointer, *call, false, false)
+            }
+            Event::Fresh(slot) => !apart(*slot),
+            Event::Access(Access { stores: false, .. }) => false,
+            Event::Access(access) => {
+                match access.place.map(|it| (it.meets(&store.place), it.pointer)) {
+                    Some((Some(meets), _)) => meets,
+                    Some((None, pointer)) if apart(pointer) => false,
+                    _ => {
+                        let written = self.instruction(access).tag;
+                        written.is_none_or(|it| it == tag || !self.are_apart(it, tag))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks for what is loaded under two tags in one block.
+    fn loaded(&mut self, report: &mut Report<'_>) {
+        for events in &self.read.blocks {
+            let mut block = Block::default();
+            for event in events {
+                self.next(&mut block, event, report);
+            }
+        }
+    }
+
+    fn next(&mut self, block: &mut Block, event: &Event, report: &mut Report<'_>) {
+        let access = match event {
+            Event::Change(_) => return *block = Block::default(),
+            Event::Fresh(slot) => {
+                block.fresh.insert(Some(*slot), block.count);
+                // Any pointer that is not known to be elsewhere may be into it.
+                block.fresh.insert(None, block.count);
+                return;
+            }
+            Event::Access(access) => access,
+        };
+        let instruction = self.instruction(access);
+        // A compare and exchange loads, whatever it stores.
+        let is_atomic = instruction.atomic && instruction.opcode != Opcode::CmpXchg;
+        let tag = instruction.tag.filter(|_| !instruction.volatile && !is_atomic);
+        let is_load = instruction.opcode != Opcode::Call;
+        let Some(tag) = tag.filter(|_| access.stores || is_load) else {
+            // What an untagged store changes, no tag tells.
+            if access.stores {
+                *block = Block::default();
+            }
+            return;
+        };
+        block.count += 1;
+        // What has no place may be anywhere.
+        if access.stores {
+            block.stores.insert(tag, block.count);
+        }
+        let Some(place) = access.place else { return };
+        let here = (place.base, place.offset);
+        if access.stores {
+            block.last.remove(&here);
+            return;
+        }
+        if let Some(&(earlier, other, number)) = block.last.get(&here)
+            && block.fresh.get(&place.slot).is_none_or(|&at| at < number)
+            && !self.reported.contains(&(other, tag))
+            && self.are_apart(other, tag)
+            && !block
+                .stores
+                .iter()
+                .any(|(&it, &at)| !self.compare() || at > number && !self.are_apart(it, tag))
+        {
+            self.reported.insert((other, tag));
+            self.found(report, [earlier, access.index], false, true);
+        }
+        block.last.insert(here, (access.index, tag, block.count));
+    }
+
+    /// Reports that what one instruction stores or reads, a later one reads under another tag.
+    fn found(&mut self, report: &mut Report<'_>, pair: [usize; 2], stored: bool, in_block: bool) {
+        if !self.all.instructions.insert(pair) {
+            return;
+        }
+        let subject = self.subject;
+        let [first, second] = pair.map(|index| &self.module.instructions()[index]);
+        let [a, b] =
+            [first, second].map(|it| it.tag.map_or(String::new(), |tag| subject.tag_meaning(tag)));
+        let mut function = subject.function_of(second);
+        if first.function != second.function {
+            function = format!("{} and {function}", subject.function_of(first));
+        }
+        if ![first, second].iter().any(|it| it.function == self.function) {
+            let caller = subject.function_called(self.function);
+            function = format!("{function}, which {caller} calls");
+        }
+        let (lint, message, note) = if stored {
+            (
+                Lint::ReadUnderOtherTag,
+                format!("a value stored as {a} is read as {b}, in {function}"),
+                "LLVM assumes that these are different memory: it may move the load before the store, or \
+                 remove the store",
+            )
+        } else {
+            (
+                Lint::PointerUnderTwoTags,
+                format!("one pointer is read as {a} and as {b}, in {function}"),
+                "LLVM assumes that these are different memory: after a store to one it may reuse the old \
+                 value of the other",
+            )
+        };
+        let Some(found) = report.add(lint, || message) else { return };
+        found.primary = Some(subject.instruction_label(second, format!("read as {b}")));
+        let verb = if stored { "stored" } else { "read" };
+        found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
+        if !in_block {
+            found.note("whenever the store runs, such a read runs, and nothing in between writes the memory");
+        }
+        found.note(note);
+        let is_c = memchr::memmem::find(self.module.text(), b"language: DW_LANG_C").is_some();
+        found.advise(match is_c {
+            true => {
+                "copy the bytes with memcpy, access both through one type, or through a union that has \
+                 both as members; -fno-strict-aliasing makes clang leave the tags off"
+            }
+            false => {
+                "give both accesses the same tag, or give one of them a tag that covers the other, such \
+                 as that of `char`; all members of a union share one tag"
+            }
+        });
+    }
+}
+
+/// What is known of memory within a block, since it began or memory changed in ways that tags do
+/// not describe.
+#[derive(Default)]
+struct Block {
+    /// The last load of each place: its index, tag, and number in the block.
+    last: HashMap<(usize, i64), (usize, TagId, usize)>,
+    /// The number of the last access before slots became fresh, and before any of
+    /// them did.
+    fresh: HashMap<Option<Value>, usize>,
+    /// The number of the last store under each tag.
+    stores: IndexMap<TagId, usize>,
+    count: usize,
+}
