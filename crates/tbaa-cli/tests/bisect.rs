@@ -13,6 +13,14 @@ fn tbaa(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tbaa")).args(args).output().unwrap()
 }
 
+/// Runs a search whose checks have the library that cargo made for the tests.
+fn bisect(file: &str, args: &[&str]) -> Output {
+    let tests = std::env::current_exe().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
+    command.args(["bisect", file]).args(args).output().unwrap()
+}
+
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
@@ -53,7 +61,7 @@ fn planted_miscompiles_are_found() {
         let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
         // Without a target, only clang chooses one with vectors.
         let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
-        let out = tbaa(&["bisect", file.to_str().unwrap(), "--recipe", recipe]);
+        let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let report = stdout(&out);
         let what = format!("{}: {report}{}", file.display(), stderr(&out));
         assert_eq!(out.status.code(), Some(1), "{what}");
@@ -67,6 +75,55 @@ fn planted_miscompiles_are_found() {
             _ => Some("NoA"),
         };
         assert_eq!(union, expected, "{what}");
+        let verdict = match file.file_stem().unwrap().to_str().unwrap() {
+            // C allows that memory is used again, and LLVM exchanges the stores.
+            "reused" => "so LLVM is wrong",
+            "sized" => "rule union knows that bytes are shared",
+            _ => "so the program or its tags are wrong",
+        };
+        assert!(report.contains(verdict), "{what}");
+    }
+}
+
+/// The first line of each file has a part of the verdict.
+#[test]
+fn a_verdict_claims_what_was_shown() {
+    let Some(()) = llvm() else { return };
+    let verdicts =
+        ["so LLVM is wrong", "so the program or its tags", "mend that", "not checked: the tags"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdict");
+    let files = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut count = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let expected = text.lines().next().unwrap().split_once("verdict: ").unwrap().1;
+        let expected = expected.trim_end_matches(" */");
+        let recipe = if file.extension().unwrap() == "ll" { "run" } else { "native" };
+        let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
+        let (report, what) = (stdout(&out), format!("{}: {}", file.display(), stderr(&out)));
+        assert!(report.contains(expected), "{what}{report}");
+        let others = verdicts.iter().filter(|it| report.contains(*it)).count();
+        assert!(others <= 1, "{what}{report}");
+        count += 1;
+    }
+    assert!(count >= 14, "{count}");
+}
+
+/// What does not run is not taken for a pass.
+#[test]
+fn without_checks_nobody_is_convicted() {
+    let Some(()) = llvm() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdict/phi.ll");
+    let file = file.to_str().unwrap();
+    let command = "opt-22 -O2 {} | lli-22; test $? = 74";
+    for (args, why) in [
+        (&["--recipe", "native", "--opt", "-O2 -fsanitize=address"][..], "with -fsanitize=address"),
+        (&["--", "sh", "-c", command], "search with --recipe or --build"),
+    ] {
+        let report = stdout(&bisect(file, args));
+        let verdict = report.lines().find(|line| line.starts_with("not checked: the tags"));
+        assert!(verdict.is_some_and(|it| it.contains(why)), "{report}");
+        assert!(!report.contains("wrong:") && !report.contains("so "), "{report}");
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
     let module = input.module()?;
     let names: Vec<_> = module.functions().collect();
     let mut number = 0;
-    let keep = |index: usize| {
+    let mut keep = |index: usize| {
         let instruction = &module.instructions()[index];
         if instruction.tag.is_none() && instruction.copy.is_none() {
             return true;
@@ -77,23 +77,22 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
         }
         number <= args.keep
     };
-    write(&input, module, keep, &mut { out })
+    write(&input, module, |index| if keep(index) { &[] } else { &TAGS }, &mut { out })
 }
 
-/// Writes the module; of its instructions only those for which `keep` answers
-/// so have `!tbaa` and `!tbaa.struct`.
+/// The attachments that are tags.
+pub(super) const TAGS: [&str; 2] = ["tbaa", "tbaa.struct"];
+
+/// Writes the module. `drop` names the attachments that each instruction loses.
 pub(super) fn write(
     input: &Input,
     module: &Module<'_>,
-    mut keep: impl FnMut(usize) -> bool,
+    mut drop: impl FnMut(usize) -> &'static [&'static str],
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let mut rewriter = Rewriter::new(module);
     for index in 0..module.instructions().len() {
-        if !keep(index) {
-            rewriter.set_metadata(index, "tbaa", None);
-            rewriter.set_metadata(index, "tbaa.struct", None);
-        }
+        drop(index).iter().for_each(|kind| rewriter.set_metadata(index, kind, None));
     }
     let text = rewriter.to_bytes().map_err(|error| input.wrong(&error))?;
     Ok(out.write_all(&text)?)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::commands::cc::record::{Step, steps};
+use crate::commands::cc::runtime;
 use crate::report::Failure;
 use crate::scratch::Folder;
 use crate::tools::installed;
@@ -105,10 +106,11 @@ impl Build {
     }
 
     /// Builds the program with some tags left off. `wanted` says for each module which of
-    /// its instructions keep theirs, and `write` writes a module so.
+    /// its instructions keep theirs, and `write` writes a module so. A program with checks has the runtime.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
+        has_checks: bool,
         mut write: impl FnMut(usize, &[bool], &Path) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut changed: HashSet<PathBuf> = HashSet::new();
@@ -120,7 +122,7 @@ impl Build {
             write(number, keep, &copy)?;
             let step = &self.modules[number];
             run(step, [copy.as_os_str(), OsStr::new("-o"), step.output.as_os_str()])?;
-            self.made[number] = Some(keep.clone());
+            self.made[number] = (!has_checks).then(|| keep.clone());
             changed.insert(step.output.clone());
         }
         for archive in &self.archives {
@@ -136,7 +138,12 @@ impl Build {
         }
         for link in &self.links {
             if link.inputs.iter().any(|input| changed.contains(input)) {
-                run(&link.step, std::iter::empty::<&OsStr>())?;
+                let arguments: Vec<_> = link.step.arguments.iter().map(OsString::from).collect();
+                let runtime = match has_checks {
+                    true => runtime(&arguments, &self.folder, OsStr::new(&link.step.program))?,
+                    false => Vec::new(),
+                };
+                run(&link.step, runtime.iter().map(OsString::as_os_str))?;
                 changed.insert(link.step.output.clone());
             }
         }

@@ -3,16 +3,20 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
+use crate::commands::cc::runtime;
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::scratch::Folder;
 use crate::tools::{self, clang, command_of, tool};
+
+/// The time that a program with checks may take, in the time limits of others.
+const SLOWER: u64 = 20;
 
 /// Runs the command or the recipe on copies of the module.
 pub(super) struct Judge<'a> {
@@ -21,6 +25,8 @@ pub(super) struct Judge<'a> {
     folder: Folder,
     /// What the program does without any tag.
     reference: Option<Outcome>,
+    /// Set while the program has checks: where these write what they saw.
+    reports: Option<PathBuf>,
 }
 
 /// What became of the program that a recipe compiled and ran.
@@ -35,7 +41,7 @@ impl<'a> Judge<'a> {
         let folder = Folder::new().map_err(|error| {
             Failure::unusable(format!("cannot make a folder for copies: {error}"))
         })?;
-        Ok(Judge { args, folder, reference: None })
+        Ok(Judge { args, folder, reference: None, reports: None })
     }
 
     /// Returns whether a recipe needs to know what the program does without
@@ -67,8 +73,31 @@ impl<'a> Judge<'a> {
         self.command(None, self.deadline())
     }
 
+    /// Returns a new folder, into which a program with checks writes what they saw. Programs that are made have
+    /// checks until [`unwatch`](Self::unwatch).
+    pub(super) fn watch(&mut self) -> io::Result<PathBuf> {
+        let reports = self.folder.file("reports");
+        let _ = std::fs::remove_dir_all(&reports);
+        std::fs::create_dir(&reports)?;
+        self.reports = Some(reports.clone());
+        Ok(reports)
+    }
+
+    pub(super) fn unwatch(&mut self) {
+        self.reports = None;
+    }
+
     fn deadline(&self) -> Instant {
-        Instant::now() + Duration::from_secs(self.args.timeout)
+        let slower = if self.reports.is_some() { SLOWER } else { 1 };
+        Instant::now() + Duration::from_secs(self.args.timeout.saturating_mul(slower))
+    }
+
+    /// Tells the checks of a program where to write.
+    fn ask_checks(&self, command: &mut Command) {
+        if let Some(reports) = &self.reports {
+            let options = format!("exitcode=0:json={}/%p.json", reports.display());
+            command.env("TBAA_WITNESS", options);
+        }
     }
 
     fn output(&self) -> Output<'static> {
@@ -87,6 +116,7 @@ impl<'a> Judge<'a> {
         let input = copy.filter(|_| !self.args.command.iter().any(named));
         let input = input.and_then(|copy| File::open(copy).ok());
         command.stdin(input.map_or_else(Stdio::null, Stdio::from));
+        self.ask_checks(&mut command);
         let ended = run(&mut command, &self.output(), deadline)
             .map_err(|error| cannot_run(&words[0], &error))?;
         match ended {
@@ -134,17 +164,25 @@ impl<'a> Judge<'a> {
         let flags = &self.args.opt.0;
         let program = self.folder.file("program");
         let (mut compile, mut execute) = match recipe {
-            Recipe::Run => {
+            Recipe::Run if self.reports.is_none() => {
                 let mut compile = Command::new(tool("opt"));
                 compile.args(flags).arg(copy).arg("-o").arg(&program);
                 let mut execute = Command::new(tool("lli"));
                 execute.arg(&program);
                 (compile, execute)
             }
-            Recipe::Native => {
-                let mut compile = command_of(&clang());
-                compile.args(["-Wno-override-module", "-x", "ir"]).arg(copy);
-                compile.args(flags).arg("-o").arg(&program);
+            recipe => {
+                let by = clang();
+                let flags: Vec<OsString> = match recipe {
+                    Recipe::Run => vec!["-O1".into()],
+                    Recipe::Native => flags.iter().map(Into::into).collect(),
+                };
+                let mut compile = command_of(&by);
+                compile.args(["-Wno-override-module", "-x", "ir"]).arg(copy).args(&flags);
+                if self.reports.is_some() {
+                    compile.args(["-x", "none"]).args(runtime(&flags, &self.folder, &by)?);
+                }
+                compile.arg("-o").arg(&program);
                 (compile, Command::new(&program))
             }
         };
@@ -158,6 +196,7 @@ impl<'a> Judge<'a> {
         }
         let [printed, errors] = ["output", "errors"].map(|name| self.folder.file(name));
         execute.args(&self.args.command).stdin(Stdio::null());
+        self.ask_checks(&mut execute);
         let output = match recipe {
             Recipe::Run if first => Output::Files(&printed, &errors),
             _ => Output::File(&printed),

@@ -2,6 +2,7 @@
 
 mod args;
 mod build;
+mod check;
 mod judge;
 mod report;
 mod run;
@@ -13,6 +14,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
 use tbaa::parts::fnv;
+use tbaa_ir::Rewriter;
 
 use super::Outcome;
 use super::strip;
@@ -20,15 +22,20 @@ use crate::convert::Origin;
 use crate::input::Input;
 use crate::output::counted;
 use crate::progress;
-use crate::report::Failure;
+use crate::report::{Failure, Message};
 pub(crate) use args::Bisect;
 use build::Build;
+use check::{Seen, Verdict};
 use judge::Judge;
 use state::State;
 
 /// Runs of each of the two ends beside the first: a program that does not answer alike is
 /// likely to show it.
 const MORE_RUNS: u32 = 2;
+
+/// What an access loses whose promises are left off: its tags, and its scopes, by which LLVM compares too.
+const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1]];
+const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let build = args.build.as_deref().map(Build::open).transpose()?;
@@ -62,7 +69,11 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
     };
     if let Some(why) = innocent {
         let whose = if args.build.is_some() { "the program's" } else { "this module's" };
-        writeln!(out, "{whose} tags are not to blame: {why}")?;
+        let what = if accesses.has_scopes { "tags and alias scopes" } else { "tags" };
+        writeln!(out, "{whose} {what} are not to blame: {why}")?;
+        if inputs.iter().any(has_scopes_of_calls) {
+            writeln!(out, "not looked at: alias scopes of calls, which every copy has")?;
+        }
         return Ok(Outcome::Fine);
     }
     let mut left = all;
@@ -82,8 +93,9 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         let rest = without(&|access| classes.contains(&class(access)));
         let more =
             !cures_alone && cures.iter().all(|&(_, cures)| !cures) && session.shows(&rest)?;
-        let found = report::Found { guilty, cures_alone, cures, more };
-        found.write(&inputs, &accesses, out)?;
+        let by_scopes = accesses.has_scopes && !session.once(&guilty, Form::TagsAlone)?;
+        let found = report::Found { guilty, cures_alone, cures, more, by_scopes };
+        found.write(&inputs, &accesses, |guilty| session.verdict(guilty), out)?;
         if !more || number >= args.sets {
             break;
         }
@@ -97,24 +109,49 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
 struct Accesses {
     /// The module of each, its index there, and a number for its tag.
     list: Vec<(usize, usize, usize)>,
+    /// Set if one has alias scopes.
+    has_scopes: bool,
+}
+
+/// What becomes of the accesses that keep their promises.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    AsTheyAre,
+    /// They lose their scopes.
+    TagsAlone,
+    /// They are checked at run time.
+    Checked,
+}
+
+/// Returns whether an instruction that is no access has scopes.
+fn has_scopes_of_calls(input: &Input) -> bool {
+    let Ok(module) = input.module() else { return false };
+    let rewriter = Rewriter::new(module);
+    let with = |index: &usize| rewriter.metadata(*index, SCOPES[1]).is_some();
+    let accesses = (0..module.instructions().len()).filter(with).count();
+    memchr::memmem::find_iter(module.text(), b", !noalias !").count() > accesses
 }
 
 impl Accesses {
     fn of(inputs: &[Input]) -> Result<Accesses, Failure> {
         let (mut numbers, mut list) = (HashMap::new(), Vec::new());
+        let mut has_scopes = false;
         for (number, input) in inputs.iter().enumerate() {
             let module = input.module()?;
             let names = input.names();
+            let rewriter = Rewriter::new(module);
             let mut of_module = HashMap::new();
             for (index, instruction) in module.instructions().iter().enumerate() {
-                let attached = (instruction.tag, instruction.copy);
-                if attached == (None, None) {
+                let scopes = SCOPES.map(|kind| rewriter.metadata(index, kind));
+                let attached = (instruction.tag, instruction.copy, scopes);
+                if attached == (None, None, [None; 2]) {
                     continue;
                 }
+                has_scopes |= scopes != [None; 2];
                 let class = *of_module.entry(attached).or_insert_with(|| {
                     // A tag of another module is the same by what it says.
                     let says = match (inputs.len(), instruction.tag) {
-                        (2.., Some(tag)) => names.tag(tag).to_string(),
+                        (2.., Some(tag)) if scopes == [None; 2] => names.tag(tag).to_string(),
                         _ => format!("{number} {attached:?}"),
                     };
                     let next = numbers.len();
@@ -124,7 +161,7 @@ impl Accesses {
             }
         }
         list.sort_by_key(|&(_, _, class)| class);
-        Ok(Accesses { list })
+        Ok(Accesses { list, has_scopes })
     }
 
     fn len(&self) -> usize {
@@ -159,6 +196,8 @@ struct Session<'a> {
     /// Whether the state of an earlier search says what happens without any tag.
     resumed: bool,
     runs: u64,
+    /// What has no checks of the copies that were made last.
+    left_out: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -182,7 +221,17 @@ impl<'a> Session<'a> {
         };
         let judge = Judge::new(args)?;
         let resumed = state.get(&[]).is_some();
-        Ok(Session { args, inputs, accesses, judge, build, state, resumed, runs: 0 })
+        Ok(Session {
+            args,
+            inputs,
+            accesses,
+            judge,
+            build,
+            state,
+            resumed,
+            runs: 0,
+            left_out: Vec::new(),
+        })
     }
 
     /// Returns whether the fault shows where these accesses alone keep their
@@ -228,7 +277,8 @@ impl<'a> Session<'a> {
         )))
     }
 
-    fn ask(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+    /// Returns whether the fault shows in one of some runs.
+    fn once(&mut self, kept: &[usize], form: Form) -> Result<bool, Failure> {
         let inputs = self.inputs;
         let mut keep = Vec::new();
         for input in inputs {
@@ -238,26 +288,79 @@ impl<'a> Session<'a> {
             let (module, index) = self.accesses.instruction(access);
             keep[module][index] = true;
         }
-        let write = |module: usize, keep: &[bool], file: &mut File| {
-            strip::write(&inputs[module], inputs[module].module()?, |index| keep[index], file)
+        let left_out = &mut self.left_out;
+        left_out.clear();
+        let mut write = |number: usize, keep: &[bool], file: &mut File| {
+            let input = &inputs[number];
+            let drop = |index: usize| match (keep[index], form) {
+                (false, _) => &ATTACHED[..],
+                (true, Form::TagsAlone) => &SCOPES,
+                (true, _) => &[],
+            };
+            if form != Form::Checked {
+                return strip::write(input, input.module()?, drop, file);
+            }
+            let mut text = Vec::new();
+            strip::write(input, input.module()?, drop, &mut text)?;
+            check::write(input, &text, left_out, file)
         };
-        let mut shows = false;
         if let Some(build) = &mut self.build {
-            build.make(&keep, |module, keep, path| {
-                let mut file = File::create(path)?;
-                write(module, keep, &mut file)
+            build.make(&keep, form == Form::Checked, |module, keep, path| {
+                write(module, keep, &mut File::create(path)?)
             })?;
         }
-        for _ in 0..self.args.repeat {
-            shows = match self.build {
+        // The checks see what is done in each run.
+        let repeat = if form == Form::Checked { 1 } else { self.args.repeat };
+        for _ in 0..repeat {
+            let shows = match self.build {
                 Some(_) => self.judge.tests()?,
                 None => self.judge.shows(|file| write(0, &keep[0], file))?,
             };
             self.runs += 1;
             if shows {
-                break;
+                return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Asks the run-time checks about these accesses.
+    fn watch(&mut self, kept: &[usize]) -> Result<Seen, Failure> {
+        if self.judge.needs_reference() {
+            self.ask(&[])?;
+        }
+        let reports = self.judge.watch()?;
+        let shows = self.once(kept, Form::Checked);
+        self.judge.unwatch();
+        if shows? {
+            return Err(Failure::unusable("it does not do what the program does without tags"));
+        }
+        Seen::read(&reports, std::mem::take(&mut self.left_out))
+    }
+
+    /// Asks the run-time checks who is wrong.
+    fn verdict(&mut self, guilty: &[usize]) -> Verdict {
+        if self.args.recipe.is_none() && self.build.is_none() {
+            return Verdict::NotChecked(None);
+        }
+        let all: Vec<usize> = (0..self.accesses.len()).collect();
+        let seen = match self.watch(guilty) {
+            Ok(seen) if !seen.contradictions.is_empty() => return Verdict::Named(seen),
+            Ok(_) => self.watch(&all),
+            Err(failure) => Err(failure),
+        };
+        match seen {
+            Ok(seen) if seen.contradictions.is_empty() => Verdict::Clean(seen),
+            Ok(seen) => Verdict::Others(seen),
+            Err(failure) => Verdict::NotChecked(Some(match failure {
+                Failure::Unusable(Message::Plain { text, .. } | Message::Drawn(text)) => text,
+                Failure::Output(error) => error.to_string(),
+            })),
+        }
+    }
+
+    fn ask(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+        let shows = self.once(kept, Form::AsTheyAre)?;
         if self.state.get(kept).is_none() {
             self.state.insert(kept, shows)?;
         }

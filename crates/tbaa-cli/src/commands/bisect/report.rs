@@ -7,6 +7,7 @@ use tbaa_check::link::Summary;
 use tbaa_ir::{DebugInfo, Instruction};
 
 use super::Accesses;
+use super::check::Verdict;
 use crate::input::Input;
 use crate::output::counted;
 use crate::printable::{Position, function_name, printable};
@@ -22,6 +23,8 @@ pub(super) struct Found {
     pub(super) cures: Vec<(usize, bool)>,
     /// Whether it shows without any of these tags, too.
     pub(super) more: bool,
+    /// Whether their alias scopes are needed for the fault.
+    pub(super) by_scopes: bool,
 }
 
 /// Pairs that are explained.
@@ -44,6 +47,7 @@ impl Found {
         &self,
         inputs: &[Input],
         accesses: &Accesses,
+        check: impl FnOnce(&[usize]) -> Verdict,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut guilty = Vec::new();
@@ -61,7 +65,10 @@ impl Found {
             1 => "is enough to cause the fault",
             _ => "are enough to cause the fault",
         };
-        let all = counted(accesses.len() as u64, "tagged access", "tagged accesses");
+        let all = match accesses.has_scopes {
+            false => counted(accesses.len() as u64, "tagged access", "tagged accesses"),
+            true => format!("{} accesses with tags or scopes", accesses.len()),
+        };
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
         for (number, it) in (1..).zip(&guilty) {
             let Guilty { input, instruction, function, .. } = it;
@@ -82,10 +89,23 @@ impl Found {
                 writeln!(out, "     {}", input.described(&meanings, tag))?;
             }
         }
-        pairs(&guilty, out)?;
+        if self.by_scopes {
+            writeln!(
+                out,
+                "without !alias.scope and !noalias these accesses do not show it: their scopes promise what is \
+                 false, or LLVM misreads them. Scopes are not checked at run time; one that is declared in a \
+                 loop holds for one turn"
+            )?;
+        } else {
+            pairs(&guilty, || check(&self.guilty), out)?;
+        }
         writeln!(out, "the fault goes away")?;
         let yes = |cures| if cures { "yes" } else { "no " };
-        let these = if guilty.len() == 1 { "its tag" } else { "their tags" };
+        let these = match guilty.len() {
+            _ if accesses.has_scopes => "what these accesses promise",
+            1 => "its tag",
+            _ => "their tags",
+        };
         writeln!(out, "  {}  without {these}", yes(self.cures_alone))?;
         for &(class, cures) in &self.cures {
             let first = guilty.iter().find(|it| it.class == class);
@@ -94,7 +114,9 @@ impl Found {
                     .map(|tag| it.input.label(tag))
                     .collect::<Vec<_>>()
             });
-            let labels = labels.unwrap_or_default().join(" and ");
+            let mut labels = labels.unwrap_or_default();
+            labels.extend(accesses.has_scopes.then(|| "their scopes".to_owned()));
+            let labels = labels.join(" and ");
             let count = counted(accesses.count(class), "access", "accesses");
             writeln!(out, "  {}  without {labels} on {count}", yes(cures))?;
         }
@@ -127,7 +149,11 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
 ///
 /// LLVM compares accesses of one function, after inlining. So a pair of one function goes
 /// together, and the pairs between functions are shown only for accesses without such.
-fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
+fn pairs(
+    guilty: &[Guilty<'_>],
+    check: impl FnOnce() -> Verdict,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let own = || {
         let of = |it: &Guilty<'_>| tags(it.input.graph(), it.instruction).collect();
         guilty.iter().map(of).collect::<Vec<Vec<TagId>>>()
@@ -169,7 +195,8 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
     let is_immutable = |it: &Guilty<'_>| {
         self::tags(it.input.graph(), it.instruction).any(|tag| is_constant(it.input.graph(), tag))
     };
-    if guilty.iter().any(is_immutable) {
+    let is_immutable = guilty.iter().any(is_immutable);
+    if is_immutable {
         writeln!(
             out,
             "a tag says that memory is constant: nothing may write it after it is first read"
@@ -184,16 +211,15 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
             out,
             "rule union knows that bytes are shared, which LLVM does not see in the types"
         )?;
-    } else if shown == 1 {
-        writeln!(out, "one of the two tags does not fit what its access touches")?;
-    } else {
-        writeln!(
-            out,
-            "LLVM needs all {shown} promises for the fault. At least one is false: there, one of the \
-             two tags does not fit what its access touches"
-        )?;
     }
-    Ok(())
+    if by_union == shown && shown > 1 {
+        writeln!(out, "LLVM needs all {shown} promises for the fault")?;
+    }
+    // Where a rule knows better than LLVM, the types are right, and nothing needs to run.
+    match is_immutable || !apart.is_empty() && by_union == shown {
+        true => check().write(is_immutable, out),
+        false => Ok(()),
+    }
 }
 
 /// The tags of an access: its own, and those of the parts of a copy.

@@ -441,6 +441,19 @@ impl Job<'_> {
     }
 }
 
+/// Returns what links the runtime to what clang links with these arguments.
+pub(super) fn runtime(
+    arguments: &[OsString],
+    folder: &Folder,
+    clang: &OsStr,
+) -> Result<Vec<OsString>, Failure> {
+    let line = Line::read(arguments)?;
+    match line.other_sanitizer() {
+        Some(other) => Err(Failure::unusable(format!("the program is built with {other}"))),
+        None => runtime::flags(&line, folder, clang),
+    }
+}
+
 /// The words of a part of the line.
 fn plain(word: &Word) -> Vec<OsString> {
     match word {

@@ -1,0 +1,208 @@
+//! Whether the tags contradict what the program does, or LLVM is wrong: the run-time checks tell.
+//!
+//! A fault that goes away without tags does not prove a tag wrong. Only a read of what was written by a tag that
+//! contradicts the read's does. Memory that is used again and a write over a write prove nothing: C allows both.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Deserialize;
+use tbaa_instrument::{Form, instrument};
+
+use crate::commands::strip;
+use crate::input::Input;
+use crate::output::counted;
+use crate::report::Failure;
+
+/// What the run-time checks said of the program.
+pub(super) enum Verdict {
+    /// They did not run, for this reason if they were wanted.
+    NotChecked(Option<String>),
+    /// The named accesses contradict each other.
+    Named(Seen),
+    /// The named ones do not, and others do.
+    Others(Seen),
+    /// Nothing contradicts.
+    Clean(Seen),
+}
+
+/// What the checks saw.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// A read of what was written by another type, or a write to constant memory.
+    pub(super) contradictions: Vec<Kind>,
+    /// A write over a write by another type, in one function.
+    warnings: Vec<Kind>,
+    /// What was not checked.
+    left_out: Vec<String>,
+}
+
+/// What a process wrote.
+#[derive(Deserialize)]
+struct Document {
+    kinds: Vec<Kind>,
+    warnings: Vec<Kind>,
+    forgotten_for_want_of_room: u64,
+    unknown_calls: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Kind {
+    first: Access,
+    second: Access,
+    help: String,
+}
+
+#[derive(Deserialize)]
+struct Access {
+    does: String,
+    says: String,
+    instruction: String,
+    function: String,
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    function: String,
+}
+
+/// Writes a module with checks of its tags. LLVM sees no tag of it, so that it does what it does without tags.
+pub(super) fn write(
+    input: &Input,
+    text: &[u8],
+    left_out: &mut Vec<String>,
+    file: &mut File,
+) -> Result<(), Failure> {
+    let wrong = |error: tbaa_ir::TextError| input.wrong(&error);
+    let checked = tbaa_ir::read(text).and_then(|it| instrument(&it, Form::Assembly));
+    let checked = checked.map_err(wrong)?;
+    if let Some(first) = checked.skipped.first() {
+        let count = counted(checked.skipped.len() as u64, "instruction", "instructions");
+        let of = (input.file(), &first.function, first.reason);
+        left_out.push(format!("{count} of {}, the first in @{}: {}", of.0, of.1, of.2));
+    }
+    let module = tbaa_ir::read(&checked.text).map_err(wrong)?;
+    strip::write(input, &module, |_| &super::ATTACHED, file)
+}
+
+impl Seen {
+    /// Reads what processes wrote into a folder.
+    pub(super) fn read(folder: &Path, left_out: Vec<String>) -> Result<Seen, Failure> {
+        let mut seen = Seen { left_out, ..Seen::default() };
+        let mut files = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        files.sort_by_key(fs::DirEntry::path);
+        if files.is_empty() {
+            return Err(Failure::unusable(
+                "the program with checks wrote no report: it was killed, or ended by _exit",
+            ));
+        }
+        for file in files {
+            let text = fs::read(file.path())?;
+            let document: Document = serde_json::from_slice(&text).map_err(|error| {
+                Failure::unusable(format!("libtbaa_witness is not of this version: {error}"))
+            })?;
+            seen.contradictions.extend(document.kinds);
+            seen.warnings.extend(document.warnings);
+            if let times @ 1.. = document.forgotten_for_want_of_room {
+                let accesses = counted(times, "access", "accesses");
+                seen.left_out.push(format!("{accesses}, for a table was full"));
+            }
+            if let Some(first) = document.unknown_calls.first() {
+                let calls = document.unknown_calls.len() as u64;
+                let functions = counted(calls, "function", "functions");
+                let name = &first.function;
+                seen.left_out.push(format!("what is written by {functions} such as {name}"));
+            }
+        }
+        Ok(seen)
+    }
+}
+
+/// The kinds of faults that LLVM is known for.
+const KINDS: &str = "docs/llvm.md has the kinds, and how to avoid each";
+
+impl Verdict {
+    /// `constant` is set if a tag of the named accesses calls memory constant.
+    pub(super) fn write(&self, constant: bool, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Verdict::NotChecked(None) => writeln!(
+                out,
+                "not checked: the tags contradict what the program does, or LLVM is wrong. To find out, search \
+                 with --recipe or --build, or run the program with checks (`tbaa run`, `tbaa cc`)"
+            ),
+            Verdict::NotChecked(Some(why)) => writeln!(
+                out,
+                "not checked: the tags contradict what the program does, or LLVM is wrong. The program with \
+                 run-time checks told nothing: {why}"
+            ),
+            Verdict::Named(seen) => {
+                writeln!(out, "checked at run time: the program breaks a promise of these tags")?;
+                let kind = seen.write(out)?;
+                writeln!(out, "so the program or its tags are wrong, and LLVM is not to blame")?;
+                writeln!(out, "  help   {}", kind.help)
+            }
+            Verdict::Others(seen) => {
+                writeln!(
+                    out,
+                    "checked at run time: the program keeps this promise, and breaks that of other accesses"
+                )?;
+                let kind = seen.write(out)?;
+                writeln!(out, "mend that and search again: until then it is open who is wrong")?;
+                writeln!(out, "  help   {}", kind.help)
+            }
+            Verdict::Clean(seen) => {
+                writeln!(
+                    out,
+                    "checked at run time: no tag contradicts what the program does in this run"
+                )?;
+                let so = if seen.left_out.is_empty() { "" } else { ", unless one of these does" };
+                for what in &seen.left_out {
+                    writeln!(out, "  not checked: {what}")?;
+                }
+                if constant {
+                    return writeln!(
+                        out,
+                        "nothing wrote the memory after it was read as constant. LLVM may read it before it is \
+                         initialised: then the tag is wrong where that happens"
+                    );
+                }
+                writeln!(out, "so LLVM is wrong{so}: {KINDS}")?;
+                if !seen.warnings.is_empty() {
+                    writeln!(
+                        out,
+                        "  like   \"exchange\" or \"reload\" there: memory is written by one type, and then by another, \
+                         as C allows where no variable is declared there"
+                    )?;
+                }
+                writeln!(
+                    out,
+                    "  report to LLVM: the module, what it prints with and without tags, and the pass that \
+                     changes it (`-mllvm -opt-bisect-limit=N`)"
+                )
+            }
+        }
+    }
+}
+
+impl Seen {
+    /// Shows the first contradiction.
+    fn write(&self, out: &mut dyn Write) -> io::Result<&Kind> {
+        let kind = &self.contradictions[0];
+        for it in [&kind.first, &kind.second] {
+            writeln!(out, "  {:<6} {}", it.does, it.says)?;
+            let place = match it.line {
+                0 => String::new(),
+                line => format!(", {}:{line}:{}", it.file, it.column),
+            };
+            writeln!(out, "         {}{place}, in @{}", it.instruction, it.function)?;
+        }
+        if let more @ 1.. = self.contradictions.len() - 1 {
+            writeln!(out, "  and {}", counted(more as u64, "other kind", "other kinds"))?;
+        }
+        Ok(kind)
+    }
+}
