@@ -38,6 +38,9 @@ pub(crate) fn printed(command: &mut Command) -> String {
 pub(crate) fn shell(line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
     let mut command = Command::new("sh");
+    // cargo puts the library of the checks beside the tests; an older one may be beside the command.
+    let tests = std::env::current_exe().unwrap();
+    command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
     command.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
     command.args(["-c", line]);
     command
