@@ -129,18 +129,20 @@ fn of_all_intrinsics_that_return() {
     }
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let (effects, sizes) = (Effects::new(&module), Sizes::new(&module));
-    let mut counts = [0; 2];
+    let mut counts = [0; 3];
     for number in 0..module.functions().len() as u32 {
         let body = module.function(&sizes, number);
         for call in body.instructions.iter().filter_map(|it| body.call(it)) {
             let Some(&theirs) = returns.get(call.callee) else { continue };
             let name = String::from_utf8_lossy(call.callee);
-            assert_eq!(effects.always_returns(&call), theirs, "{name}");
-            counts[usize::from(theirs)] += 1;
+            let ours = effects.always_returns(&call);
+            assert!(theirs || !ours, "{name}");
+            counts[usize::from(theirs) + usize::from(ours)] += 1;
         }
     }
-    println!("{} intrinsics that may not return, {} that do", counts[0], counts[1]);
-    assert!(counts[0] > 50 && counts[1] > 10_000, "{counts:?}");
+    let [may_not, unknown, returning] = counts;
+    println!("{may_not} intrinsics may not return, {returning} do, and {unknown} are not known to");
+    assert!(may_not > 50 && returning > 10_000 && unknown < 100, "{counts:?}");
 }
 
 #[test]

@@ -174,7 +174,7 @@ struct Ends {
 
 /// Prefixes of the intrinsics that may not return, or unwind. Source: LLVM 22's `Intrinsics.td`,
 /// those that belong to no target.
-const MAY_END: [&[u8]; 23] = [
+const MAY_END: [&[u8]; 26] = [
     b"asan.",
     b"callbr.",
     b"clear_cache",
@@ -191,6 +191,7 @@ const MAY_END: [&[u8]; 23] = [
     b"gcwrite",
     b"hwasan.",
     b"instrprof.",
+    b"objc.",
     b"ptrauth.auth",
     b"ptrauth.resign",
     b"read_volatile_register",
@@ -198,6 +199,8 @@ const MAY_END: [&[u8]; 23] = [
     b"swift.async.context.addr",
     b"trap",
     b"ubsantrap",
+    b"write_register",
+    b"xray.",
 ];
 
 impl<'t> Effects<'t> {
