@@ -2,7 +2,7 @@
 //!
 //! Every query asks the same stages in the same order, and the first that decides answers:
 //!
-//! 1. a missing tag, or one of another graph, may alias everything;
+//! 1. a missing tag may alias everything; so may one of another graph, whose number lies beyond all tables;
 //! 2. the table of a small oracle has the answers on tags that were given before ([`Memo`](super::memo::Memo));
 //! 3. the intervals of two regular tags, or else the base types ([`Index`](super::index::Index)), decide
 //!    on most pairs; if an access has a size of its own, the cursors do ([`Rule::by_cursor`]);

@@ -73,7 +73,7 @@ pub use pointers::{Address, Object, Pointers, Step};
 #[doc(hidden)]
 pub use read::read_or_return;
 pub use read::{read, read_with};
-pub use remedy::{is_clangs, remedy};
+pub use remedy::remedy;
 pub use resolve::Keep;
 pub use rewrite::Rewriter;
 pub use sizes::{MemorySize, Sizes, Steps};

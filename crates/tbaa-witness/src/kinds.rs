@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
+use tbaa::parts::is_clang_root;
 use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_instrument::layout::NO_TAG;
-use tbaa_ir::{Names, is_clangs, name_in_source, remedy};
+use tbaa_ir::{Names, name_in_source, remedy};
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
@@ -145,17 +146,17 @@ impl Kind {
             }
         };
         let root = graph.tag(b.tag).ok().and_then(|tag| graph.root_of(tag.access));
-        let root = root.and_then(|root| graph.ty(root).name());
+        let is_clangs = root.and_then(|root| graph.ty(root).name()).is_some_and(is_clang_root);
         let help = match order {
             Order::Constant => {
                 "write it before the first read by that tag, or give the read a tag without the last number"
             }
-            _ => remedy(root),
+            _ => remedy(is_clangs),
         };
         Kind {
             order,
             help: help.to_owned(),
-            is_clangs: is_clangs(root),
+            is_clangs,
             best: [a.clone(), b.clone()],
             together: registry.are_together(a, b),
             says: [a, b].map(|it| access(registry, it)),

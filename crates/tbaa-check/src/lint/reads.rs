@@ -15,7 +15,7 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
-use tbaa_ir::{Instruction, Module, Opcode, Value};
+use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
 
 /// Comparisons of two tags that one function may cost, and events that are passed: a
 /// function has at most tens of thousands of accesses.
@@ -335,16 +335,7 @@ impl<'s> Reads<'s> {
         }
         found.note(note);
         let is_c = memchr::memmem::find(self.module.text(), b"language: DW_LANG_C").is_some();
-        found.advise(match is_c {
-            true => {
-                "copy the bytes with memcpy, access both through one type, or through a union that has \
-                 both as members; -fno-strict-aliasing makes clang leave the tags off"
-            }
-            false => {
-                "give both accesses the same tag, or give one of them a tag that covers the other, such \
-                 as that of `char`; all members of a union share one tag"
-            }
-        });
+        found.advise(remedy(is_c));
     }
 }
 
