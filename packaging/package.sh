@@ -36,7 +36,7 @@ fill() {
     "$built/tbaa" completions fish >"$root/share/fish/vendor_completions.d/tbaa.fish"
     install -m 644 CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$root/share/doc/tbaa"
     # The pages, and the files that they link to; none of these links is dead.
-    for page in README.md docs/*.md examples/*/README.md; do
+    for page in README.md docs/*.md; do
         install -D -m 644 "$page" "$root/share/doc/tbaa/$page"
         grep -oE '\]\([^)]*|^\[[^]]*\]: .*' "$page" | sed -E 's/^\]\(|^\[[^]]*\]: //; s/#.*//; /:|^$/d' |
             while read -r link; do
