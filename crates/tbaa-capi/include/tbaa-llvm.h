@@ -56,13 +56,13 @@ static inline bool tbaa_llvm_operand(LLVMContextRef context, const tbaa_operand 
 
 /* Makes a distinct node, for which llvm-c has no function: a node becomes
  * distinct when an operand of it is replaced by the node itself. The first
- * operand is that for a while, which LLVM before 16 cannot change back: NULL then.
+ * operand is that for a while, which LLVM before 17 cannot change back: NULL then.
  * The nodes that libtbaa makes have themselves there. */
 static inline LLVMMetadataRef tbaa_llvm_distinct(LLVMContextRef context,
                                                  const tbaa_operand *operands,
                                                  LLVMMetadataRef *nodes, size_t count) {
     LLVMMetadataRef first = nodes[0], made, temporary;
-    if (operands[0].kind != TBAA_OPERAND_KIND_ITSELF && LLVM_VERSION_MAJOR < 16)
+    if (operands[0].kind != TBAA_OPERAND_KIND_ITSELF && LLVM_VERSION_MAJOR < 17)
         return NULL;
     temporary = LLVMTemporaryMDNode(context, NULL, 0);
     for (size_t i = 0; i < count; i++)
@@ -70,7 +70,7 @@ static inline LLVMMetadataRef tbaa_llvm_distinct(LLVMContextRef context,
             nodes[i] = temporary;
     made = LLVMMDNodeInContext2(context, nodes, count);
     LLVMMetadataReplaceAllUsesWith(temporary, made); /* and deletes it */
-#if LLVM_VERSION_MAJOR >= 16
+#if LLVM_VERSION_MAJOR >= 17
     if (operands[0].kind != TBAA_OPERAND_KIND_ITSELF)
         LLVMReplaceMDNodeOperandWith(LLVMMetadataAsValue(context, made), 0, first);
 #else
@@ -84,13 +84,12 @@ static inline void *tbaa_llvm_make_node(void *data, const tbaa_operand *operands
                                         bool distinct) {
     LLVMContextRef context = (LLVMContextRef)data;
     LLVMMetadataRef few[TBAA_LLVM_FEW_OPERANDS], *nodes = few, made = NULL;
-    /* A distinct node without operands has none to make it so: one that is null
-     * makes no difference. */
-    tbaa_operand null_operand;
+    /* A distinct node without operands has none to make it so: it gets itself. */
+    tbaa_operand itself;
     few[0] = NULL;
     if (count == 0 && distinct) {
-        null_operand.kind = TBAA_OPERAND_KIND_NULL;
-        operands = &null_operand;
+        itself.kind = TBAA_OPERAND_KIND_ITSELF;
+        operands = &itself;
         count = 1;
     }
     if (count > TBAA_LLVM_FEW_OPERANDS)

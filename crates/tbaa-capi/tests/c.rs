@@ -151,6 +151,9 @@ fn cmake_finds_the_package() {
         let program = build.join(program);
         expect(&program, &run(&mut Command::new(&program)));
     }
+    // Exported functions would keep all that they reach.
+    let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
+    assert!(symbols.contains("main") && !symbols.contains("tbaa_"), "{symbols}");
 }
 
 /// The functions that the header declares.

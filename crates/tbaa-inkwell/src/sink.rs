@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use inkwell::context::{AsContextRef, Context};
+#[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0", feature = "llvm16-0")))]
+use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
 use inkwell::llvm_sys::core::{
     LLVMConstInt, LLVMIntTypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
-    LLVMMetadataAsValue, LLVMReplaceMDNodeOperandWith, LLVMValueAsMetadata,
+    LLVMMetadataAsValue, LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
@@ -62,6 +64,10 @@ pub enum SinkError {
         /// The bits asked for.
         bits: u32,
     },
+    /// A distinct node whose first operand is not the node itself: `llvm-c` makes these since
+    /// LLVM 17. Domains and scopes have themselves there.
+    #[error("LLVM before 17 makes no distinct node whose first operand is another")]
+    Distinct,
 }
 
 /// LLVM: `IntegerType::MAX_INT_BITS`.
@@ -141,12 +147,14 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
         for operand in operands {
             nodes.push(self.operand(operand)?);
         }
-        let itself = |at: usize| matches!(operands.get(at), Some(SinkOperand::Itself));
+        // A distinct node without operands has none to make it distinct by: it gets itself.
+        let is_empty = operands.is_empty();
+        let itself = |at: usize| is_empty || matches!(operands.get(at), Some(SinkOperand::Itself));
         let node = if storage == Storage::Uniqued && !(0..operands.len()).any(itself) {
             // SAFETY: all operands are in the context.
             unsafe { LLVMMDNodeInContext2(self.context, nodes.as_mut_ptr(), nodes.len()) }
         } else {
-            self.distinct(&mut nodes, itself)
+            self.distinct(&mut nodes, itself)?
         };
         Ok(Metadata { node, context: self.context, life: PhantomData })
     }
@@ -159,11 +167,14 @@ impl LlvmSink<'_> {
         &self,
         nodes: &mut [LLVMMetadataRef],
         itself: impl Fn(usize) -> bool,
-    ) -> LLVMMetadataRef {
-        // A node without operands has none to make it distinct by; one that is
-        // null makes no difference to what it means.
+    ) -> Result<LLVMMetadataRef, SinkError> {
         let mut null = [ptr::null_mut()];
+        #[cfg(any(feature = "llvm14-0", feature = "llvm15-0", feature = "llvm16-0"))]
+        if !itself(0) {
+            return Err(SinkError::Distinct);
+        }
         let nodes = if nodes.is_empty() { &mut null[..] } else { nodes };
+        #[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0", feature = "llvm16-0")))]
         let first = nodes[0];
         // SAFETY: the operands are in the context, and so is the temporary
         // node, which has no user left when LLVM deletes it.
@@ -177,11 +188,12 @@ impl LlvmSink<'_> {
             }
             let node = LLVMMDNodeInContext2(self.context, nodes.as_mut_ptr(), nodes.len());
             LLVMMetadataReplaceAllUsesWith(temporary, node);
+            #[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0", feature = "llvm16-0")))]
             if !itself(0) {
                 let value = LLVMMetadataAsValue(self.context, node);
                 LLVMReplaceMDNodeOperandWith(value, 0, first);
             }
-            node
+            Ok(node)
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetZExtValue, LLVMCountStructElementTypes, LLVMGetArrayLength2,
-    LLVMGetBasicBlockParent, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetElementType,
+    LLVMConstIntGetZExtValue, LLVMCountStructElementTypes, LLVMGetBasicBlockParent,
+    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetElementType,
     LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetGlobalParent,
     LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIntrinsicID, LLVMGetNumArgOperands,
     LLVMGetOperand, LLVMGetTypeKind, LLVMGetValueName2, LLVMIsAConstantInt, LLVMIsAFunction,
@@ -77,12 +77,10 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
         // SAFETY: said above, and each kind has what is asked of it.
         unsafe {
             match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMScalableVectorTypeKind | LLVMTypeKind::LLVMTargetExtTypeKind => {
-                    return true;
-                }
-                LLVMTypeKind::LLVMArrayTypeKind if LLVMGetArrayLength2(ty) > 0 => {
-                    work.push(LLVMGetElementType(ty));
-                }
+                LLVMTypeKind::LLVMScalableVectorTypeKind => return true,
+                #[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0")))]
+                LLVMTypeKind::LLVMTargetExtTypeKind => return true,
+                LLVMTypeKind::LLVMArrayTypeKind => work.push(LLVMGetElementType(ty)),
                 LLVMTypeKind::LLVMStructTypeKind => {
                     let count = LLVMCountStructElementTypes(ty);
                     work.extend((0..count).map(|at| LLVMStructGetTypeAtIndex(ty, at)));

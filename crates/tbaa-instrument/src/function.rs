@@ -80,7 +80,9 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     }
     let typed = pass.skipped.iter().find(|it| it.reason == SkipReason::TypedPointer);
     if let Some(skipped) = typed {
-        let wanted = "`ptr`: LLVM 14 and before print typed pointers, which cannot be instrumented";
+        let wanted = "`ptr`: LLVM 14 and before print typed pointers, which cannot be instrumented; \
+                      assemble the module with its own llvm-as, and take what llvm-dis of LLVM 17 \
+                      or newer makes of that";
         return Err(expected(skipped.offset, wanted));
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);

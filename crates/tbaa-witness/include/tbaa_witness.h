@@ -28,6 +28,16 @@ void tbaa_witness_wrote(const void *address, size_t size);
 /* How many contradictions have been reported so far: each pair of accesses counts once. */
 uint32_t tbaa_witness_reports(void);
 
+/* A name that modules with checks use, and the address of its function or variable. */
+typedef struct tbaa_witness_symbol {
+    const char *name;
+    const void *address;
+} tbaa_witness_symbol;
+
+/* All such names of this library, for a JIT whose loader does not look names up in the process.
+ * An entry whose name is null ends the table. */
+extern const tbaa_witness_symbol tbaa_witness_symbols[];
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,7 @@ mod end;
 mod interpose;
 mod kinds;
 mod limits;
+mod loader;
 mod lock;
 mod log;
 mod memory;
@@ -38,6 +39,7 @@ mod symbols;
 
 pub use interpose::*;
 pub use limits::*;
+pub use loader::*;
 pub use module::Module;
 
 use std::arch::naked_asm;

@@ -231,7 +231,7 @@ int main(void) {
 
     /* By force, an immutable tag makes one call of two; nothing else does. */
     CHECK(two_calls(&at[CONSTANT], true, false) == 1);
-    CHECK(two_calls(&at[CONSTANT], true, true) == 0);
+    CHECK(LLVM_VERSION_MAJOR < 16 || two_calls(&at[CONSTANT], true, true) == 0);
     tbaa_tagged touching;
     CHECK_OK(tbaa_call_touching(types, &paths[CONSTANT], 1, NULL, 0, &touching));
     CHECK(touching.place.size == 0);

@@ -516,6 +516,20 @@ fn a_stack_without_limit_is_given_one() {
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
 
+/// A loader that knows the table's names alone can load every module with checks.
+#[test]
+fn the_table_has_all_names_that_modules_use() {
+    let Some(()) = clang() else { return };
+    let library = std::env::current_exe().unwrap().with_file_name("libtbaa_witness.so");
+    let all = run(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(library)).stdout;
+    let all = String::from_utf8(all).unwrap();
+    let all: BTreeSet<_> = all.lines().filter(|it| it.starts_with("__tbaa_witness_")).collect();
+    let listed = run(&mut Command::new(build(&program("symbols.c"), "symbols", WAYS[0].1))).stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let listed: BTreeSet<_> = listed.lines().collect();
+    assert!(all.len() > 10 && all.is_subset(&listed), "{all:?}, {listed:?}");
+}
+
 #[test]
 fn an_access_that_is_not_aligned_is_of_two_granules() {
     let Some(()) = clang() else { return };
