@@ -14,6 +14,29 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     Some(rest.split_once("```")?.0)
 }
 
+/// The two examples of a code's page: one that fires, and one that does not. Lines under `Silent with:` replace
+/// lines of the first example that have the same text before `=`, or are added.
+pub(super) fn examples(code: Code) -> [String; 2] {
+    let page = code.page();
+    let fires =
+        example(page, "Fires:").unwrap_or_else(|| panic!("{code} has no example that fires"));
+    if let Some(silent) = example(page, "Silent:") {
+        return [fires, silent].map(whole);
+    }
+    let changed =
+        example(page, "Silent with:").unwrap_or_else(|| panic!("{code} has no silent example"));
+    let mut lines: Vec<_> = fires.lines().collect();
+    for line in changed.lines() {
+        let (name, _) = line.split_once('=').unwrap_or_else(|| panic!("{code}: {line}"));
+        let is_replaced = |it: &&str| it.split_once('=').is_some_and(|(before, _)| before == name);
+        match lines.iter().position(is_replaced) {
+            Some(at) => lines[at] = line,
+            None => lines.push(line),
+        }
+    }
+    [whole(fires), whole(&(lines.join("\n") + "\n"))]
+}
+
 /// An example as a module: metadata alone gets a store that it tags.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
@@ -42,10 +65,7 @@ fn findings(code: Code, source: &str) -> Findings {
 #[test]
 fn every_code_fires_and_is_silent() {
     for code in Code::all() {
-        let page = code.page();
-        let (fires, silent) = (example(page, "Fires:"), example(page, "Silent:"));
-        let fires = whole(fires.unwrap_or_else(|| panic!("{code} has no example that fires")));
-        let silent = whole(silent.unwrap_or_else(|| panic!("{code} has no silent example")));
+        let [fires, silent] = examples(code);
         let found = findings(code, &fires);
         assert!(
             found.iter().any(|it| it.code == code),
@@ -65,7 +85,7 @@ fn every_code_fires_and_is_silent() {
 #[test]
 fn findings_have_places_and_say_what_to_do() {
     for code in Code::all() {
-        let source = whole(example(code.page(), "Fires:").unwrap());
+        let [source, _] = examples(code);
         for finding in findings(code, &source) {
             let primary = finding.primary.as_ref().unwrap_or_else(|| panic!("{code}: no place"));
             for label in finding.secondary.iter().chain([primary]) {
