@@ -14,8 +14,14 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     Some(rest.split_once("```")?.0)
 }
 
-/// The two examples of a code's page: one that fires, and one that does not. Lines under `Silent with:` replace
-/// lines of the first example that have the same text before `=`, or are added.
+/// What a line of an example is about: the text before `=`, or else its first word.
+fn subject(line: &str) -> &str {
+    let word = || line.split_whitespace().next().unwrap_or_default();
+    line.split_once('=').map_or_else(word, |(name, _)| name)
+}
+
+/// The two examples of a code's page: one that fires, and one that does not. Each line under `Silent with:` replaces the
+/// first line of the first example with the same subject, or is added.
 pub(super) fn examples(code: Code) -> [String; 2] {
     let page = code.page();
     let fires =
@@ -27,9 +33,7 @@ pub(super) fn examples(code: Code) -> [String; 2] {
         example(page, "Silent with:").unwrap_or_else(|| panic!("{code} has no silent example"));
     let mut lines: Vec<_> = fires.lines().collect();
     for line in changed.lines() {
-        let (name, _) = line.split_once('=').unwrap_or_else(|| panic!("{code}: {line}"));
-        let is_replaced = |it: &&str| it.split_once('=').is_some_and(|(before, _)| before == name);
-        match lines.iter().position(is_replaced) {
+        match lines.iter().position(|it| subject(it) == subject(line)) {
             Some(at) => lines[at] = line,
             None => lines.push(line),
         }
