@@ -231,12 +231,15 @@ fn the_page_lists_the_questions() {
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
         let needs = question.get("Needs").map(|it| format!(" (needs {it})")).unwrap_or_default();
-        let of = ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it));
+        // These tables have the arguments alone.
+        let all = ["tbaa blocks ", "tbaa run "];
+        let of = all.iter().position(|it| command.starts_with(it));
+        let shown = of.map_or(&command[..], |it| &command[all[it].len()..]);
         writeln!(
             tables[of.unwrap_or(2)],
             "| {asked} | {}{needs} | `{}` | {} |",
             get("Answer"),
-            command.replace('|', "\\|"),
+            shown.replace('|', "\\|"),
             source.join(", ")
         )
         .unwrap();
