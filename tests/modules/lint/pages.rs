@@ -14,7 +14,7 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     Some(rest.split_once("```")?.0)
 }
 
-/// What a line of an example is about: the text before `=`, or else its first word.
+/// The subject of a line of an example: the text before `=`, or else its first word.
 fn subject(line: &str) -> &str {
     let word = || line.split_whitespace().next().unwrap_or_default();
     line.split_once('=').map_or_else(word, |(name, _)| name)
