@@ -220,19 +220,26 @@ fn the_page_lists_the_questions() {
         let get = |key| question.get(key).unwrap_or_else(|| panic!("{}: {key}", question.name()));
         let source = get("Source").split(' ').map(|url| {
             let name = url.rsplit("://").next().unwrap();
-            let name = name.strip_prefix("github.com/").unwrap_or(name);
-            format!("[{}]({url})", name.replace("/issues/", " ").replace("/pull/", " "))
+            let parts: Vec<_> = name.split('/').collect();
+            match parts[..] {
+                ["github.com", _, repository, _, number] => {
+                    format!("[{repository}#{number}]({url})")
+                }
+                _ => format!("[{name}]({url})"),
+            }
         });
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
-        let needs = question.get("Needs").map(|it| format!("needs {it}"));
-        let of = ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it));
+        let needs = question.get("Needs").map(|it| format!(" (needs {it})")).unwrap_or_default();
+        // These tables have the arguments alone.
+        let all = ["tbaa blocks ", "tbaa run "];
+        let of = all.iter().position(|it| command.starts_with(it));
+        let shown = of.map_or(&command[..], |it| &command[all[it].len()..]);
         writeln!(
             tables[of.unwrap_or(2)],
-            "| {asked} | {} | `{}` | {} | {} |",
+            "| {asked} | {}{needs} | `{}` | {} |",
             get("Answer"),
-            command.replace('|', "\\|"),
-            needs.as_deref().unwrap_or("right"),
+            shown.replace('|', "\\|"),
             source.join(", ")
         )
         .unwrap();
@@ -240,11 +247,11 @@ fn the_page_lists_the_questions() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
     let text = fs::read_to_string(&page).unwrap();
     // What stands before, between and behind the tables' rows.
-    let mut parts = text.split("|---|---|---|---|---|\n");
+    let mut parts = text.split("|---|---|---|---|\n");
     let mut wanted = parts.next().unwrap().to_owned();
     for (part, table) in parts.zip(&tables) {
         let rest = part.find("\n\n").map_or("", |at| &part[at + 1..]);
-        wanted += &format!("|---|---|---|---|---|\n{table}{rest}");
+        wanted += &format!("|---|---|---|---|\n{table}{rest}");
     }
     if std::env::var("TBAA_SYMPTOMS").is_ok_and(|it| it == "overwrite") {
         fs::write(&page, wanted).unwrap();

@@ -12,7 +12,7 @@ use tbaa_check::{Code, Diagnostic, Findings, Label, Level};
 use tbaa_ir::Keep;
 use tbaa_tests::cases;
 
-use super::pages::whole;
+use super::pages::{examples, whole};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/findings.txt");
 
@@ -69,11 +69,9 @@ fn long_names_are_cut_between_characters() {
 fn findings_are_as_written_down() {
     let mut ours = String::new();
     for code in Code::all() {
-        let examples = code.page().split("```llvm\n").skip(1);
-        for (i, example) in examples.filter_map(|rest| rest.split_once("```")).enumerate() {
-            let (example, _) = example;
+        for (i, example) in examples(code).iter().enumerate() {
             writeln!(ours, "\n# {code}, example {}", i + 1).unwrap();
-            findings(&whole(example), &mut ours);
+            findings(example, &mut ours);
         }
     }
     if std::env::var("TBAA_FINDINGS").is_ok_and(|wish| wish == "overwrite") {

@@ -14,6 +14,33 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     Some(rest.split_once("```")?.0)
 }
 
+/// The subject of a line of an example: the text before `=`, or else its first word.
+fn subject(line: &str) -> &str {
+    let word = || line.split_whitespace().next().unwrap_or_default();
+    line.split_once('=').map_or_else(word, |(name, _)| name)
+}
+
+/// The two examples of a code's page: one that fires, and one that does not. Each line under `Silent with:` replaces the
+/// first line of the first example with the same subject, or is added.
+pub(super) fn examples(code: Code) -> [String; 2] {
+    let page = code.page();
+    let fires =
+        example(page, "Fires:").unwrap_or_else(|| panic!("{code} has no example that fires"));
+    if let Some(silent) = example(page, "Silent:") {
+        return [fires, silent].map(whole);
+    }
+    let changed =
+        example(page, "Silent with:").unwrap_or_else(|| panic!("{code} has no silent example"));
+    let mut lines: Vec<_> = fires.lines().collect();
+    for line in changed.lines() {
+        match lines.iter().position(|it| subject(it) == subject(line)) {
+            Some(at) => lines[at] = line,
+            None => lines.push(line),
+        }
+    }
+    [whole(fires), whole(&(lines.join("\n") + "\n"))]
+}
+
 /// An example as a module: metadata alone gets a store that it tags.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
@@ -42,10 +69,7 @@ fn findings(code: Code, source: &str) -> Findings {
 #[test]
 fn every_code_fires_and_is_silent() {
     for code in Code::all() {
-        let page = code.page();
-        let (fires, silent) = (example(page, "Fires:"), example(page, "Silent:"));
-        let fires = whole(fires.unwrap_or_else(|| panic!("{code} has no example that fires")));
-        let silent = whole(silent.unwrap_or_else(|| panic!("{code} has no silent example")));
+        let [fires, silent] = examples(code);
         let found = findings(code, &fires);
         assert!(
             found.iter().any(|it| it.code == code),
@@ -65,7 +89,7 @@ fn every_code_fires_and_is_silent() {
 #[test]
 fn findings_have_places_and_say_what_to_do() {
     for code in Code::all() {
-        let source = whole(example(code.page(), "Fires:").unwrap());
+        let [source, _] = examples(code);
         for finding in findings(code, &source) {
             let primary = finding.primary.as_ref().unwrap_or_else(|| panic!("{code}: no place"));
             for label in finding.secondary.iter().chain([primary]) {

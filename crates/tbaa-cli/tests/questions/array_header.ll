@@ -1,7 +1,7 @@
 ; Title: an array header that is read as a value
-; Asked: Stores that fill the header of an array are deleted. Which tags allow it?
+; Asked: Which tags delete stores that fill the header of an array?
 ; Source: https://github.com/JuliaLang/julia/pull/62704
-; Answer: `jtbaa_arrayptr` was no kind of `jtbaa_value`, under which a union is read: NoAlias.
+; Answer: `jtbaa_arrayptr` beside `jtbaa_value`, under which a union is read: NoAlias.
 ; $ tbaa alias FILE jtbaa_arrayptr jtbaa_value
 ; says: NoAlias
 ; $ tbaa alias FILE jtbaa_arrayptr jtbaa_array

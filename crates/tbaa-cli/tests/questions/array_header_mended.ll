@@ -1,7 +1,7 @@
 ; Title: the same with the array below the value
-; Asked: How must the types of an array header stand, so that a union may be read from it?
+; Asked: How must an array header be typed if a union may be read from it?
 ; Source: https://github.com/JuliaLang/julia/pull/62704 https://github.com/JuliaLang/julia/pull/62802
-; Answer: Then a value may be a header. The region of memory is said by alias scopes, beside the type.
+; Answer: Then a value may be a header. Alias scopes name the region of memory.
 ; $ tbaa alias FILE jtbaa_arrayptr jtbaa_value
 ; says: MayAlias
 define void @f(ptr %p, ptr %q) {

@@ -1,7 +1,7 @@
 // Title: two derived classes share a base class
 // Asked: Why does clang reload a member of a base class after a store through another derived class?
 // Source: https://github.com/llvm/llvm-project/issues/130958
-// Answer: clang's tags name the class that declares the member, so both accesses are to `Base.x`. Tags that named the derived class could separate them.
+// Answer: clang's tags name the class that declares the member: both are `Base.x`.
 // $ tbaa blocks FILE '@f(One*, Two*)'
 // says: both are members of Base; clang's tags name the class that declares a member
 // never: no tag can separate them

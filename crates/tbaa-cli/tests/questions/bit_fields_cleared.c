@@ -1,7 +1,7 @@
 // Title: a struct of bit-fields, cleared through an int pointer
-// Asked: A struct of bit-fields is cleared by `*(int *)&t = 0`. It is wrong with gcc -O2. And with clang?
+// Asked: `*(int *)&t = 0` clears a struct of bit-fields, wrongly with gcc -O2. And with clang?
 // Source: https://besthub.dev/articles/unexpected-behavior-with-o2-optimization-due-to-strict-aliasing-violations-in-c-2595522e9654
-// Answer: C forbids it, but clang does not tag bit-fields, so LLVM keeps the order.
+// Answer: C forbids it, but clang does not tag bit-fields.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

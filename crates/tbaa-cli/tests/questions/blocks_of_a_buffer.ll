@@ -1,7 +1,7 @@
 ; Title: a tree of blocks of a buffer
-; Asked: May one say by a tree of types that a load at 16 to 23 is no store at 32 to 35?
+; Asked: Can a tree of types say that a load at 16 to 23 is no store at 32 to 35?
 ; Source: https://github.com/halide/Halide/issues/9311 https://github.com/halide/Halide/pull/436
-; Answer: Yes: blocks of a power of two, each below the block that holds it. LLVM 22 separates them.
+; Answer: Yes: blocks of a power of two, each below the block that holds it.
 ; $ tbaa matrix FILE --format grid
 ; says: MNM
 ; says: NMM

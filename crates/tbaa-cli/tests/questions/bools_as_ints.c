@@ -1,5 +1,5 @@
 // Title: a global struct of bools as one of ints
-// Asked: A pointer to a struct of two `bool`s is passed as one to a struct of two `int`s. With -O1 TypeSanitizer is silent.
+// Asked: A struct of two `bool`s is passed as one of two `int`s. TypeSanitizer is silent at -O1.
 // Source: https://github.com/llvm/llvm-project/issues/120855
 // Answer: The `int` that is read was written as `_Bool`s. `tbaa run` says so at every level.
 // $ tbaa run FILE

@@ -1,7 +1,7 @@
 ; Title: one buffer under the types of its accesses
 ; Asked: A buffer is written as int16 and read as int32x32. Are tags by the type of the access right?
 ; Source: https://github.com/apache/tvm/pull/6046
-; Answer: No: such accesses exclude each other. Tag by what the buffer is declared to hold.
+; Answer: No: they exclude each other. Tag by the declared type of the buffer.
 ; $ tbaa lint FILE
 ; says: a value stored as int16 is read as int32
 ; exit: 1

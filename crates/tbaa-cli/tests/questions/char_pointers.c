@@ -1,7 +1,7 @@
 // Title: pointers to pointers to char and to int
 // Asked: May a store through `char ***` and a load through `int ***` be of one object?
 // Source: https://github.com/llvm/llvm-project/pull/200392
-// Answer: Not by clang 22: `char **` and `int **` are different types, and only `char` itself may be anything.
+// Answer: Not by clang 22: `char **` and `int **` are different types.
 // $ tbaa run FILE
 // says: as "char **"
 // exit: 66

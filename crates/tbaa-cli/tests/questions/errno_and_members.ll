@@ -1,7 +1,7 @@
 ; Title: an int member, and errno that is an int
 ; Asked: Why is the length of a string loaded again after `new`?
 ; Source: https://github.com/llvm/llvm-project/pull/197199
-; Answer: `new` may set errno, which has the type `int` of the length. So it is in LLVM 22.
+; Answer: `new` may set errno, an `int` as the length is, in LLVM 22.
 ; $ tbaa blocks FILE @f
 ; says: it may write errno
 define i32 @f(ptr %p) {

@@ -1,7 +1,7 @@
 ; Title: errno itself, by its own tag
-; Asked: May a load of errno itself move over a call that sets it, by the rule that members are not errno?
+; Asked: May a load of errno itself move over a call that sets it?
 ; Source: https://github.com/llvm/llvm-project/pull/200367
-; Answer: It is loaded again: its tag is the one that the module calls errno's.
+; Answer: No: its tag is the one that the module calls errno's.
 ; $ tbaa blocks FILE @f
 ; says: it may write errno
 define i32 @f(ptr %p) {

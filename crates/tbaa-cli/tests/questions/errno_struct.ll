@@ -1,7 +1,7 @@
 ; Title: errno is a member of a struct of its own
-; Asked: Does a call that sets errno change the length of a string, an `int` member, under clang after June 2026?
+; Asked: Does a call that sets errno change an `int` member under clang after June 2026?
 ; Source: https://github.com/llvm/llvm-project/pull/201375
-; Answer: Then a member of another struct is not errno, and the length is not loaded again.
+; Answer: No: a member of another struct is not errno.
 ; $ tbaa blocks FILE @f
 ; says: nothing blocks a load here
 define i32 @f(ptr %p) {

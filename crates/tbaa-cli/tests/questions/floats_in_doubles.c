@@ -1,7 +1,7 @@
 // Title: floats in an array of doubles
 // Asked: A `double a[29]` also holds floats, by `(float *)a`. Why does -O2 compute another sum?
 // Source: https://github.com/llvm/llvm-project/issues/45282
-// Answer: The array is declared `double`. What is written as `float` may not be read as `double`.
+// Answer: `float` may not be stored over declared `double`s and read as `double`.
 // $ tbaa run FILE
 // says: as "float"
 // says: as "double"

@@ -1,7 +1,7 @@
 // Title: 64-bit numbers taken apart by a pointer cast
-// Asked: BN_nist_mod_192 reads 64-bit words as `unsigned int`. A whole block vanishes. Why?
+// Asked: BN_nist_mod_192 reads 64-bit words as `unsigned int`. Why does a whole block vanish?
 // Source: https://github.com/openssl/openssl/issues/12247
-// Answer: Reading `unsigned long` as `unsigned int` is a violation. Shift, or use memcpy.
+// Answer: C forbids reading `unsigned long` as `unsigned int`. Shift, or use memcpy.
 // $ tbaa run FILE
 // says: as "long"
 // says: as "int"

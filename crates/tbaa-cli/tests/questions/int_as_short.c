@@ -1,7 +1,7 @@
 // Title: an int through a pointer to short
-// Asked: `aa(int, int *k)` reads `((short *)k)[0]` in the condition of a loop. TypeSanitizer is silent at -O2. Is it right?
+// Asked: A loop's condition reads an `int *` as `short *`. TypeSanitizer is silent at -O2. Is it right?
 // Source: https://github.com/llvm/llvm-project/issues/206226
-// Answer: No. Optimised code has no such load any more; `tbaa run` checks the program as it was written.
+// Answer: No. Optimised code lacks the load; `tbaa run` checks the program as written.
 // $ tbaa run FILE
 // says: as "int"
 // says: as "short"

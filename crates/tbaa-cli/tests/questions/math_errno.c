@@ -1,7 +1,7 @@
 // Title: errno
 // Asked: Why is an `int` loaded again after `sqrt`?
 // Source: https://github.com/llvm/llvm-project/pull/160458
-// Answer: `sqrt` may set errno, which is an `int`. With -fno-math-errno it does not.
+// Answer: `sqrt` may set errno, an `int`. -fno-math-errno helps.
 // $ tbaa blocks FILE @f
 // says: compile with -fno-math-errno
 // never: noalias

@@ -1,7 +1,7 @@
 // Title: stores through pointers to two members
-// Asked: `*k = 0` through an `int *` and `*r = 2` through a `short *` go to one union. Why is the last value lost?
+// Asked: An `int *` and a `short *` write one union. Why is the last value lost?
 // Source: https://github.com/llvm/llvm-project/issues/82893 https://github.com/llvm/llvm-project/issues/51837 https://github.com/llvm/llvm-project/issues/53979 https://github.com/llvm/llvm-project/issues/62544
-// Answer: Accesses through pointers to members are to `int` and to `short`: LLVM may exchange them.
+// Answer: Accesses through pointers to members name no union: LLVM may exchange them.
 // $ tbaa run FILE
 // says: as "short"
 // says: as "int"

@@ -1,7 +1,7 @@
 // Title: the neighbour: members of the words' own type
-// Asked: May a `struct Msg` be sent as `unsigned` words if its members are `unsigned`?
+// Asked: And if the members of `struct Msg` are `unsigned`?
 // Source: https://stackoverflow.com/questions/98650
-// Answer: Then all is well: a member `unsigned` may be read as `unsigned`.
+// Answer: Then it is right.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

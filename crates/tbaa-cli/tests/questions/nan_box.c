@@ -1,5 +1,5 @@
 // Title: a NaN box
-// Asked: A NaN box holds doubles and pointers. Why is a list that a loop builds lost at -O2?
+// Asked: A NaN box holds doubles and pointers. Why is a list lost at -O2?
 // Source: https://github.com/llvm/llvm-project/issues/203703
 // Answer: It is written as `double` and read as `unsigned long`. Use memcpy or a local union.
 // $ tbaa run FILE

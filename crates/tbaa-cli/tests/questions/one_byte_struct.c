@@ -1,7 +1,7 @@
 // Title: a struct of one byte
-// Asked: Why are `v->data` and `v->size` loaded again after `v->data[v->size] = (struct byte){x}`?
+// Asked: Why is `v->size` loaded again after `v->data[v->size] = (struct byte){x}`?
 // Source: https://github.com/llvm/llvm-project/pull/198590 https://github.com/llvm/llvm-project/issues/53082
-// Answer: clang tags the assignment of the struct as `char`. Assign its member, which has the tag of `byte.b`.
+// Answer: clang tags the assignment of the struct as `char`. Assign its member.
 // $ tbaa blocks FILE @f
 // says: store omnipotent char
 // says: If the byte is the one member of a struct, assign the member, not the struct

@@ -1,5 +1,5 @@
 // Title: a byte type of one's own
-// Asked: A sort over an own `enum class byte : unsigned char` reads old values on one machine. Why?
+// Asked: A sort over an `enum class byte : unsigned char` reads old values. Why?
 // Source: https://github.com/llvm/llvm-project/pull/200462
 // Answer: Only `char`, `unsigned char` and `std::byte` may be part of any object. Declare the enum may_alias.
 // $ tbaa run FILE

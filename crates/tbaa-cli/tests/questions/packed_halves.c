@@ -1,7 +1,7 @@
 // Title: 16 bits of each word are moved together
 // Asked: An array of `uint64_t` is packed in place through `uint16_t *`. Why does clang print old words?
 // Source: https://github.com/llvm/llvm-project/issues/47137
-// Answer: What is stored as `unsigned long` is read as `unsigned short`. Use memcpy, or shift.
+// Answer: `unsigned long` is read as `unsigned short`. Use memcpy, or shift.
 // $ tbaa run FILE
 // says: as "long"
 // says: as "short"

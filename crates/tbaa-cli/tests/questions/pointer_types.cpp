@@ -1,7 +1,7 @@
 // Title: pointers to two classes
-// Asked: A pointer is stored as `Link *` and read as `Node *`, and an old value comes back. Why?
+// Asked: A pointer stored as `Link *` is read as `Node *`, with an old value. Why?
 // Source: https://github.com/llvm/llvm-project/issues/122537
-// Answer: Since clang 20 pointers to different types are different types. `-fno-pointer-tbaa` turns this off.
+// Answer: Since clang 20 these are different types. `-fno-pointer-tbaa` turns this off.
 // $ tbaa run FILE
 // says: as "Link *"
 // says: as "Node *"

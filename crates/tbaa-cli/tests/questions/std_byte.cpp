@@ -1,7 +1,7 @@
 // Title: the neighbour: std::byte
-// Asked: May `std::byte` be part of an `unsigned`, where an own byte type may not?
+// Asked: May `std::byte` be part of an `unsigned`?
 // Source: https://github.com/llvm/llvm-project/pull/200462
-// Answer: `std::byte` may be part of any object.
+// Answer: Yes, of any object.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

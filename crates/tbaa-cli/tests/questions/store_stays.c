@@ -1,7 +1,7 @@
 // Title: a load keeps a store in the loop
-// Asked: Why is a sum of `Int8` stored in every turn, though the loop only adds to it?
+// Asked: Why is a sum of `Int8` stored in every turn?
 // Source: https://github.com/ClickHouse/ClickHouse/pull/59485
-// Answer: Each load of a `signed char` may be of the sum itself, so LLVM must store the sum before it.
+// Answer: Each load of a `signed char` may be of the sum itself.
 // $ tbaa blocks FILE @f
 // says: 1 store stays in its loop
 // says: LLVM could store it once, after the loop

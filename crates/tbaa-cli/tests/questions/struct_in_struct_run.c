@@ -1,7 +1,7 @@
 // Title: a member that is a struct, through its own pointer
 // Asked: TypeSanitizer warns of a struct within a struct. Is the program wrong?
 // Source: https://github.com/llvm/llvm-project/issues/122517 https://github.com/llvm/llvm-project/issues/105960
-// Answer: No: `opts->files.list` and `files->list` are one member. These checks are silent.
+// Answer: No: `opts->files.list` and `files->list` are one member.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

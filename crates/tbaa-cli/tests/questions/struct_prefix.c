@@ -1,7 +1,7 @@
 // Title: a struct's prefix read through another struct
 // Asked: Two structs begin alike. May I write through one and read through the other?
 // Source: https://stackoverflow.com/questions/98650
-// Answer: No: LLVM takes `packet.size` and `header.size` for different memory. Use one type, or memcpy.
+// Answer: No: `packet.size` and `header.size` exclude each other. Use one type, or memcpy.
 // $ tbaa lint FILE
 // says: struct_prefix.c:20:13
 // says: a value stored as header.size (long at 8 of header) is read as packet.size

@@ -1,7 +1,7 @@
 // Title: two members of a union, by pointers
-// Asked: A function writes `a->d` and reads `b->d`. Both are one member of a union. Why is it wrong at -O3?
+// Asked: `a->d` and `b->d` are one member of a union. Why is it wrong at -O3?
 // Source: https://github.com/llvm/llvm-project/issues/209450
-// Answer: Pointers to members say nothing of the union. Pass a pointer to the union, or use memcpy.
+// Answer: Pointers to members name no union. Pass a pointer to the union, or use memcpy.
 // $ tbaa run FILE
 // says: of "s1"
 // says: of "s2"

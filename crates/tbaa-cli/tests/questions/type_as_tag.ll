@@ -1,7 +1,7 @@
 ; Title: a type node attached as a tag
 ; Asked: I attach `!{!"double", !3}` to loads. Why does nothing become faster?
 ; Source: https://github.com/dibyendumajumdar/ravi/issues/28 https://github.com/llvm/llvm-project/pull/200370
-; Answer: That is a type. A tag names a base type, an access type and an offset. LLVM's analysis after 22 reads no types as tags.
+; Answer: That is a type. A tag names a base type, an access type and an offset.
 ; $ tbaa lint FILE
 ; says: TBAA101
 ; exit: 1

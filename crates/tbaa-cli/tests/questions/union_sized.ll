@@ -1,7 +1,7 @@
 ; Title: members of a union in the size-aware format
 ; Asked: `std::string` breaks with -new-struct-path-tbaa. What is wrong with its tags?
 ; Source: https://github.com/llvm/llvm-project/issues/55384
-; Answer: LLVM follows one member of a union, and takes the others for different memory.
+; Answer: LLVM follows only one member of a union.
 ; $ tbaa lint FILE
 ; says: TBAA111
 ; exit: 1

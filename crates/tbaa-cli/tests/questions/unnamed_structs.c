@@ -1,7 +1,7 @@
 // Title: typedefs of structs without names
-// Asked: Two typedefs of structs with one `int` each: why does clang reload after a store through the other?
+// Asked: Why does clang reload after a store through another typedef of an unnamed struct?
 // Source: https://github.com/llvm/llvm-project/issues/115252
-// Answer: In C structs without names may be one type in another file. Give the structs names.
+// Answer: C lets such structs be one type in another file. Give them names.
 // $ tbaa blocks FILE @f
 // says: both have the same type
 // loads: -DBEFORE > -DAFTER

@@ -1,7 +1,7 @@
 // Title: the neighbour: a value that changes its type as the library provides
-// Asked: TypeSanitizer reports `v = 3.5` of a `std::variant<int, double>` that held 1, and a `std::optional<std::string>`. Why?
+// Asked: TypeSanitizer reports `v = 3.5` of a `std::variant<int, double>` that held 1. Why?
 // Source: https://github.com/llvm/llvm-project/issues/208647 https://github.com/llvm/llvm-project/issues/208646
-// Answer: A write over a write gives memory a new type, as C++ allows. These checks are silent.
+// Answer: A write over a write gives memory a new type, as C++ allows. `tbaa run` is silent.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

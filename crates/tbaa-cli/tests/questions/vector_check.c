@@ -1,7 +1,7 @@
 // Title: two arrays of one type, and a check in front of the loop
 // Asked: Two arrays are passed by reference. Why does clang make two loops of one?
 // Source: https://github.com/llvm/llvm-project/issues/130318
-// Answer: It checks at run time that the arrays do not overlap, and has a loop for each case. With `restrict` there is one.
+// Answer: It checks at run time that they do not overlap. `restrict` helps.
 // $ tbaa blocks FILE @f --prove
 // says: LLVM checks at run time, before the loop at vector_check.c:
 // says: both have the same type, so no tag can separate them
