@@ -81,8 +81,8 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
 
 pub(super) fn name_of(format: Format) -> &'static str {
     match format {
-        Format::Old => "old format",
-        Format::New => "new format",
+        Format::Old => "old",
+        Format::New => "new",
     }
 }
 
