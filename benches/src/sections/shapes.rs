@@ -110,10 +110,8 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
             ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
             ("LLVM, ns", &ns("LLVM")),
             ("LLVM / tbaa", &ratio("LLVM", "tbaa")),
-            ("definition / tbaa", &ratio("definition", "tbaa")),
             ("union / llvm", &ratio("union", "tbaa")),
             ("union-strict / llvm", &ratio("union-strict", "tbaa")),
-            ("two threads", &ratio("tbaa", "two threads")),
         ],
     );
     run.report.section("Queries by the number of tags", &rows);
