@@ -1,12 +1,15 @@
-//! The guides, which are the repository's `docs` folder.
+//! The guides, which are the repository's `docs` folder, by the question of a reader.
 //!
-//! A [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules), and [the RFC](rfc) that they come from;
-//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers;
-//! [names](naming) for accesses, and what [blocks] a load; [pictures]; [lowering], for stock LLVM, and
-//! [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
-//! [Rust types][derived]; in ten minutes [from C](embed_c) and [with Cranelift](embed_cranelift) (with
-//! inkwell: the front page of `tbaa-inkwell`); [specs]; LLVM's [types](mod@types), [linking] and
-//! [whole programs](whole_program); [limits]; [performance]; [architecture].
+//! * New to TBAA: a [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules), and
+//!   [the RFC](rfc) that they come from; [questions] and answers.
+//! * A slow module: what [blocks] a load; what tags are [worth]; [pictures]; [symptoms] that others saw.
+//! * A wrong program: [bisecting](bisect) tags; [checks](witness) at run time; where [LLVM gets it wrong](llvm).
+//! * Checking modules: what is [verified](verify) and [linted](lints); [names](naming) for accesses; LLVM's
+//!   [types](mod@types), [linking] and [whole programs](whole_program).
+//! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
+//!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift).
+//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; [specs]; [lowering] for stock LLVM.
+//! * The library: [architecture]; [performance]; [limits].
 //!
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
@@ -30,26 +33,32 @@ pages! {
     tbaa "tbaa"
     rules "rules"
     rfc "rfc"
-    naming "naming"
+    questions "questions"
     blocks "blocks"
+    worth "worth"
     pictures "pictures"
-    lowering "lowering"
+    symptoms "symptoms"
     bisect "bisect"
     witness "witness"
-    declare "declare"
-    #[cfg(feature = "derive")]
-    derive "derive"
-    embed_c "embed-c"
-    embed_cranelift "embed-cranelift"
-    specs "specs"
+    llvm "llvm"
+    verify "verify"
+    lints "lints"
+    naming "naming"
     types "types"
     linking "linking"
     whole_program "whole-program"
-    verify "verify"
-    lints "lints"
-    llvm "llvm"
-    questions "questions"
-    limits "limits"
-    performance "performance"
+    ravi "ravi"
+    declare "declare"
+    #[cfg(feature = "derive")]
+    derive "derive"
+    embed_inkwell "embed-inkwell"
+    embed_c "embed-c"
+    embed_cranelift "embed-cranelift"
+    front_ends "front-ends"
+    tag "tag"
+    specs "specs"
+    lowering "lowering"
     architecture "architecture"
+    performance "performance"
+    limits "limits"
 }

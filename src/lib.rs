@@ -83,15 +83,20 @@
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
-//! Other crates build on this one:
+//! The other crates:
 //!
 //! | crate | what it does |
 //! |---|---|
+//! | `tbaa-lex`, `tbaa-types` | the tokens of LLVM's text; LLVM's types and data layouts |
 //! | `tbaa-ir` | reads `.ll` modules: metadata, instructions, debug information; edits them |
 //! | `tbaa-check` | reports what LLVM rejects, and what it accepts and is wrong; links modules |
 //! | `tbaa-lower` | turns tags into others that stock LLVM answers soundly; hands nodes to LLVM |
-//! | `tbaa-instrument` | puts run-time checks of tags into modules |
+//! | `tbaa-tag` | makes tags for a module that has none |
+//! | `tbaa-instrument`, `tbaa-witness` | puts run-time checks of tags into modules; the runtime of these checks |
 //! | `tbaa-inkwell`, `tbaa-capi` | attach tags through inkwell, and from C and C++ |
+//! | `tbaa-cranelift` | makes alias regions for Cranelift, and checks them |
+//! | `tbaa-derive` | `#[derive(Tbaa)]` and `path!`, with the feature `derive` |
+//! | `tbaa-plugin` | a plugin for LLVM 22: passes ask for the exact relation |
 //! | `tbaa-cli` | the command `tbaa` |
 //!
 //! The [`guide`] explains TBAA, the rules, and each of these parts.

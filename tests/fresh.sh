@@ -90,9 +90,9 @@ examples() {
     in_root /root/mine 'cargo test --doc'
 }
 
-# What the page says of a machine without LLVM, before that is installed.
+# What the page says of a machine without LLVM, before that is installed: by the first command on a C file.
 without_llvm() {
-    first=$(cat "$work/blocks/README.md"/*.console | sed -n '/^\$ /{s///;p;q}')
+    first=$(cat "$work/blocks/README.md"/*.console | sed -n '/^\$ .*\.c /{s/^\$ //;p;q}')
     step "without clang, this names the packages: $first" \
         in_root /root/tutorial ": >vec.c; $first >said 2>&1; cat said; grep -q 'apt-get install clang-22 llvm-22' said"
     tests=$(cat "$work/blocks/README.md"/*.sh | grep '^sh tests/run.sh --without-llvm')

@@ -251,12 +251,12 @@ impl Adversary {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Adversary::Diamonds => "diamonds: each struct holds the one before it twice",
-            Adversary::Wide => "one struct of n fields, n tags",
-            Adversary::Chain => "a chain: each struct holds the one before it",
-            Adversary::Crooked => "the same, with a field that begins in the held struct",
-            Adversary::Unions => "every type a union, of the two before it",
-            Adversary::Scalars => "a chain of n scalars, n tags",
+            Adversary::Diamonds => "diamonds",
+            Adversary::Wide => "wide",
+            Adversary::Chain => "chain",
+            Adversary::Crooked => "crooked",
+            Adversary::Unions => "unions",
+            Adversary::Scalars => "scalars",
         }
     }
 

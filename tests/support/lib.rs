@@ -69,6 +69,7 @@ mod guides {
         performance "docs/performance"
         pictures "docs/pictures"
         questions "docs/questions"
+        rfc "docs/rfc"
         rules "docs/rules"
         specs "docs/specs"
         tbaa "docs/tbaa"
