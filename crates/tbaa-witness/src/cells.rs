@@ -115,7 +115,7 @@ global_asm!(
 pub(crate) fn reserve(again: impl FnOnce()) {
     // SAFETY: a new mapping that replaces none.
     unsafe {
-        // Keeps it in the program.
+        // This reference keeps the function in the program.
         std::hint::black_box(__tbaa_witness_early as *const ());
         if !RESERVED.load(Relaxed) {
             __tbaa_witness_reserve();

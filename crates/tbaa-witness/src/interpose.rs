@@ -330,7 +330,7 @@ writers! {
         -> *mut c_void { |it| mapped(it, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
         -> *mut c_void { |it| mapped(it, size) }
-    // In C the last parameter is variadic, which is passed the same way.
+    // The last parameter is variadic in C, which is passed the same way.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
         -> *mut c_void { |it| { unmapped(at, old, !failed(it)); mapped(it, size) } }
     // The pages may become zeroes.

@@ -50,7 +50,7 @@ pub(crate) struct Kind {
     pub(crate) help: String,
     /// Set if clang has written the tags.
     pub(crate) is_clangs: bool,
-    /// Reports, one for each two places in the program.
+    /// The number of reports: one for each pair of places in the program.
     pub(crate) pairs: u32,
 }
 

@@ -63,7 +63,7 @@ unsafe impl Sync for Check {}
 #[inline(always)]
 fn access(address: usize, size: Option<usize>, number: u32, module: &'static Module) {
     let event = module.event(number);
-    // In a module that could not be registered, reads are ignored.
+    // Reads are ignored in a module that could not be registered.
     if event.site != 0 || !event.reads {
         shadow::note(address, size.unwrap_or(event.size as usize), event);
         if kinds::count() > 0 {

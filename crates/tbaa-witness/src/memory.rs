@@ -113,7 +113,8 @@ struct Own {
 }
 
 struct Free {
-    /// By size, from [`SMALLEST`] on; a free block begins with the address of the next.
+    /// The free blocks of each size, from [`SMALLEST`] on. A free block begins with the address of
+    /// the next.
     lists: [*mut u8; CLASSES],
     /// The unused rest of the last chunk, and its bytes.
     chunk: *mut u8,
@@ -151,7 +152,7 @@ unsafe impl GlobalAlloc for Own {
         }
         match self.free.take().filter(|_| size <= LARGEST) {
             Some(mut free) => free.block(size),
-            // A large one; or a signal handler has interrupted this function.
+            // A large block, or the lock is taken: a signal handler has interrupted this function.
             None => map(size).unwrap_or(ptr::null_mut()),
         }
     }

@@ -59,8 +59,7 @@ const CHARACTER: u32 = 1 << 30;
 /// This bit is set in the kinds of tags that call memory constant.
 const CONSTANT: u32 = 1 << 29;
 
-/// In a class, this bit is set in a writer's kind if a tag has called the byte constant since the
-/// write.
+/// Set in a writer's kind in a class, if a tag has called the byte constant since the write.
 pub(crate) const PROMISED: u32 = 1 << 28;
 
 /// The other bits of a kind.

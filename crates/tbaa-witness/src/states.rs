@@ -408,7 +408,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
     let kinds = [a, b, c, d];
-    // Without a lock all that is known is forgotten, and that is not remembered.
+    // If the lock is not available the granule is forgotten, and the change is not cached.
     let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
     let new = new.unwrap_or_else(|| {
         FORGOTTEN.fetch_add(1, Relaxed);
@@ -419,20 +419,21 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     count();
-    // Whether the same holds for all of a read's class.
+    // True if the result holds for all combinations of the old number's class.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
         && match readers {
             true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
             false => agrees,
         };
-    // And for all bytes of the granule.
+    // A read's class may be stored in the row if the read agrees with all bytes of the granule, not
+    // only its own.
     let agrees_with = |kind: &u32| {
         let kind = kind & !PROMISED;
         kind == 0 || sites::may_alias(kind, sites::kind(event.site)) == Some(true)
     };
     let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
-    // A read that has met one class needs no entries.
+    // A read that has met only one class needs no entries.
     let is_first = of_class && event.row.class.load(Relaxed) == 0;
     if (alike || !event.reads) && !(is_first && event.row.entries.load(Relaxed) == 0) {
         event.remember(old, mask, new);
@@ -443,9 +444,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// Makes a granule one of characters if it has nothing else, or else one without characters: what contradicts
-/// a character is a pointer, which has all of the granule. So there are few states of text, not
-/// one for each four sites that wrote a byte.
+/// Makes a granule all characters if it holds nothing else, or else removes the characters. Only a
+/// pointer contradicts a character, and a pointer fills the granule. This keeps the states of text
+/// few: otherwise each combination of four writers would have its own.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
@@ -458,10 +459,10 @@ fn together(before: &Granule, granule: &mut Granule, site: Site) {
     }
 }
 
-/// Changes that were forgotten, for a class had no number left.
+/// The number of changes that were forgotten because a class was full.
 static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
-/// How many changes were forgotten for want of a number.
+/// Returns the number of changes that were forgotten because a class was full.
 pub(crate) fn forgotten() -> u64 {
     FORGOTTEN.load(Relaxed)
 }

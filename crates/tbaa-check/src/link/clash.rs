@@ -197,7 +197,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
         found.extend(clash_of.get(&ty).map(|&clash| (clash, ty)));
         let node = graph.ty(ty);
         let is_aggregate = node.kind() == TypeKind::Aggregate;
-        // In the old format, the first operand of an aggregate is its first field, not its parent.
+        // An aggregate's parent in the old format would be its first field, which `descend` covers.
         if !is_aggregate || node.format() == Format::New {
             work.extend(node.parent().map(|parent| (parent, Part::Above)));
         }
