@@ -77,8 +77,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
         }
     }
     if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
-        // Loop ids and the counts of profiles refer to themselves or are no tags, so they deserve
-        // no warnings. In a listing without code, all nodes may be tags.
+        // Loop ids refer to themselves, and counts of profiles may overflow. Both are fine in nodes
+        // that no tag reaches. In a listing without code, all nodes may be tags.
         if !resolver.nodes.module.functions.is_empty() {
             resolver.nodes.warns = false;
             resolver.nodes.overflow = Overflow::Keep;

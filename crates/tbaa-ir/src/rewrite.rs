@@ -145,8 +145,8 @@ impl<'t> Rewriter<'t> {
         Ok(number)
     }
 
-    /// Adds the nodes of a graph, and returns their numbers. Only a distinct node may refer to
-    /// itself.
+    /// Adds the nodes of a graph, and returns their numbers. A distinct node is
+    /// written with itself as its only operand.
     ///
     /// # Errors
     ///

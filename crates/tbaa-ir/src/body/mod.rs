@@ -4,7 +4,8 @@
 //! spellings of one function give the same [`Function`], except for names and offsets:
 //!
 //! - A value is an id, whether the text names it, numbers it, or leaves its number out.
-//! - Two blocks are one if an unconditional `br` joins them and no other branch leads to the second.
+//! - Two blocks are one if an unconditional `br` joins them and no other branch leads to the
+//!   second.
 //! - A constant expression is an instruction that belongs to no block.
 //!
 //! The reader never fails. If an operand cannot be read, its instruction has no operands, but it is
@@ -69,8 +70,8 @@ pub struct Inst {
     pub opcode: Opcode,
     /// True if it ends a block.
     pub is_terminator: bool,
-    /// The type that it accesses, allocates, converts to or, for `getelementptr`, indexes; for other
-    /// instructions the result's type. `None` if the type cannot be read.
+    /// The type that it accesses, allocates, converts to or, for `getelementptr`, indexes; for
+    /// other instructions the result's type. `None` if the type cannot be read.
     pub ty: Option<Type>,
     /// The result; `None` if it has none.
     pub result: Option<Value>,
