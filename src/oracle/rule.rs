@@ -1,4 +1,4 @@
-//! A rule: it indexes tags, decides on pairs, and says why.
+//! A rule: it indexes tags, decides on pairs, and explains.
 
 use super::bytes::ByteRange;
 use super::clause::Clause;
@@ -7,17 +7,17 @@ use super::types::TypeIndex;
 use crate::access::Access;
 use crate::graph::{Graph, Tag, TagId};
 
-/// A rule, with what it knows of a graph's tags beside the index. The graph and
-/// the index are always those to which [`Rule::add`] added the tags.
+/// A rule, with its knowledge of a graph's tags besides the index. The graph and the index are
+/// always those to which [`Rule::add`] added the tags.
 pub(super) trait Rule {
     /// Adds the graph's next tag to the index.
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
-    /// Says what a tag may alias by its types. What takes a search is found once; the search
-    /// takes its steps from those `left`, and without any the tag may alias everything.
+    /// Returns what a tag may alias by its types. Results of a search are cached. The search takes
+    /// its steps from `left`; if none are left the tag may alias everything.
     fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach;
 
-    /// Decides on two accesses of which one has a size of its own by the cursors of their tags;
+    /// Decides on two accesses, at least one with its own size, by the cursors of their tags.
     /// `None` if one may touch more or less than the scalar at the end of its tag's walk.
     fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 

@@ -227,7 +227,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Returns the events of a loop; `None` if there are more than [`FAR`].
+    /// Returns the events of a loop; `None` if there are more than 4,096.
     #[must_use]
     pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
         let blocks = flow.blocks_of(around).iter();
