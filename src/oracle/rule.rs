@@ -22,18 +22,17 @@ pub(super) trait Rule {
     fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
     /// Decides on two accesses that the index leaves open, by their base types; `None` leaves them
-    /// to the definition. A search for what a tag denotes takes its steps from those `left`.
+    /// to the definition. A search for a tag's paths takes its steps from `left`.
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
-    /// Decides by the definition; shows the paths, if somebody asks `why`.
+    /// Decides by the definition. `why` asks for the compared paths.
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
 
-    /// Returns what the tag of an access that replaces two others says, as far as
-    /// it is not about immutability.
+    /// Returns the tag for an access that replaces two others, without its immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
 
-    /// Returns whether the rule takes a tag for well formed; `None` where the definition's
-    /// limit was reached, or the steps `left`.
+    /// Returns whether the tag is well formed by this rule; `None` if the definition's limit or the
+    /// steps in `left` ran out.
     fn is_well_formed(
         &self,
         graph: &Graph,
@@ -43,18 +42,18 @@ pub(super) trait Rule {
     ) -> Option<bool>;
 }
 
-/// The tags that a tag may alias, as far as types alone tell.
+/// The tags that a tag may alias, according to types alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
-    /// Accesses to objects that this base type may hold, or that may hold it.
+    /// Accesses to objects that may be inside this base type, or that may contain it.
     Base(TypeIndex),
-    /// Types do not tell: each pair is asked about.
+    /// Types alone do not decide: each pair must be queried.
     Unknown,
-    /// All that there is.
+    /// Every access.
     Everything,
 }
 
-/// An answer, by the clause that gives it.
+/// An answer, given by its clause.
 #[derive(Debug)]
 pub(super) struct Decision {
     pub(super) clause: Clause,
@@ -75,18 +74,17 @@ impl From<Clause> for Decision {
     }
 }
 
-/// The paths that were compared last, each a list of types, by the indices of
-/// their nodes, and field numbers.
+/// The paths that were compared last, each a list of types (by node index) and field numbers.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// True if the paths start from `b`'s base type, not `a`'s.
     pub(super) from_b: bool,
     pub(super) base: u32,
-    /// From the base type to what the one access touches.
+    /// From the base type to the bytes of one access.
     pub(super) p: Vec<(u32, usize)>,
     /// From the base type to an object of the other access,
     pub(super) q: Vec<(u32, usize)>,
-    /// and from there to what that access touches.
+    /// and from there to the bytes of that access.
     pub(super) r: Vec<(u32, usize)>,
     /// The bytes at the ends of p, and of q and r.
     pub(super) bytes: Option<(ByteRange, ByteRange)>,
