@@ -495,8 +495,8 @@ typedef struct tbaa_emitter tbaa_emitter;
 typedef struct tbaa_oracle tbaa_oracle;
 
 /**
- * Asks what a context published. One thread at a time may use it; which one does
- * not matter.
+ * Queries the state that a context published. Only one thread at a time may use it, but any
+ * thread.
  */
 typedef struct tbaa_reader tbaa_reader;
 
@@ -804,8 +804,8 @@ typedef struct tbaa_field {
      */
     uint64_t offset;
     /**
-     * Bytes that it occupies, all elements of an array; 0 for a flexible one.
-     * `tbaa_build_struct_type` does not look at it.
+     * The bytes of the field, including all elements of an array; 0 for a flexible array.
+     * `tbaa_build_struct_type` ignores it.
      */
     uint64_t size;
 } tbaa_field;
@@ -819,11 +819,11 @@ typedef struct tbaa_part {
      */
     struct tbaa_tag tag;
     /**
-     * Bytes from the start of what is copied.
+     * Bytes from the start of the copied memory.
      */
     uint64_t offset;
     /**
-     * Bytes copied.
+     * The number of bytes copied.
      */
     uint64_t size;
 } tbaa_part;
@@ -1109,8 +1109,8 @@ tbaa_status tbaa_build_scalar_type(struct tbaa_context *context,
                                    struct tbaa_type *node);
 
 /**
- * Makes a struct type of the old format. Fields stand by ascending offset; those
- * at one offset make a union.
+ * Makes a struct type of the old format. Fields must be in the order of their offsets; fields at
+ * one offset form a union.
  *
  * LLVM: `MDBuilder::createTBAAStructTypeNode`.
  */
@@ -1121,8 +1121,8 @@ tbaa_status tbaa_build_struct_type(struct tbaa_context *context,
                                    struct tbaa_type *node);
 
 /**
- * Makes a type of the size-aware format, of `size` bytes: a scalar without
- * fields, otherwise a struct, or a union where fields overlap.
+ * Makes a type of the size-aware format with `size` bytes: a scalar if it has no fields, otherwise
+ * a struct, or a union if fields overlap.
  *
  * LLVM: `MDBuilder::createTBAATypeNode`.
  */
@@ -1135,9 +1135,8 @@ tbaa_status tbaa_build_sized_type(struct tbaa_context *context,
                                   struct tbaa_type *node);
 
 /**
- * Makes a tag of the old format: an access to an `access`, a scalar, that lies
- * `offset` bytes into a `base`. For a variable that is part of nothing the two
- * are one type.
+ * Makes a tag of the old format: an access to the scalar `access` at `offset` bytes in `base`. For
+ * a variable outside any struct, the two are the same type.
  *
  * LLVM: `MDBuilder::createTBAAStructTagNode`.
  */
@@ -1183,8 +1182,8 @@ tbaa_status tbaa_build_copy(struct tbaa_context *context,
                             struct tbaa_copy *copy);
 
 /**
- * Gives the tag for one access that replaces two, by the rule of the context:
- * 0 where no tag can say it and the access goes without.
+ * Gives the tag for one access that replaces two, by the context's rule; 0 if no tag can express
+ * it, so that the access must stay untagged.
  *
  * LLVM: `MDNode::getMostGenericTBAA`.
  */
@@ -1249,18 +1248,17 @@ bool tbaa_is_constant(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
 uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
 
 /**
- * Makes a reader: by it another thread asks about the context's tags, by the
- * context's rule, while this one goes on adding. No function that takes a reader
- * waits for anything. It does not mind what becomes of the context. Free it with
- * `tbaa_reader_free`.
+ * Makes a reader: with it another thread queries the context's tags by the context's rule, while
+ * this thread adds more. No function that takes a reader waits for anything. A reader outlives the
+ * context. Free it with `tbaa_reader_free`.
  */
 tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **reader);
 
 /**
- * Lets readers know all tags that the context has by now. Call it before the tags
- * are handed to other threads; once for each function compiled, say. It takes
- * one to three times as long as adding the tags took. Beside the context's tables
- * there are two copies of them, and one more for each reader that lags behind.
+ * Publishes all tags of the context to its readers. Call it before the tags are passed to other
+ * threads, for example once for each compiled function. It takes one to three times as long as
+ * adding the tags took. Besides the context's tables there are two copies of them, and one more
+ * for each reader that lags behind.
  */
 tbaa_status tbaa_context_publish(struct tbaa_context *context);
 
@@ -1270,30 +1268,28 @@ tbaa_status tbaa_context_publish(struct tbaa_context *context);
 void tbaa_reader_free(struct tbaa_reader *reader);
 
 /**
- * Returns `tbaa_may_alias` of what is published. A tag that the reader does not
- * know makes it take what is published by now; one that is not published may
- * alias everything.
+ * Returns `tbaa_may_alias` for the published state. An unknown tag makes the reader take the
+ * newest published state; a tag that is not published may alias everything.
  */
 bool tbaa_reader_may_alias(struct tbaa_reader *reader, struct tbaa_tag a, struct tbaa_tag b);
 
 /**
- * Returns `tbaa_access_may_alias` of what is published.
+ * Returns `tbaa_access_may_alias` for the published state.
  */
 bool tbaa_reader_access_may_alias(struct tbaa_reader *reader,
                                   struct tbaa_memory_access a,
                                   struct tbaa_memory_access b);
 
 /**
- * Returns `tbaa_may_conflict` of what is published.
+ * Returns `tbaa_may_conflict` for the published state.
  */
 uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
                                   struct tbaa_memory_access first,
                                   struct tbaa_memory_access second);
 
 /**
- * Takes what is published by now, and returns whether that is newer than what the
- * reader had. A reader that asks about old tags alone, or nothing for long, holds
- * a copy of the tables back until then.
+ * Takes the newest published state, and returns whether it is newer than the reader's. A reader
+ * that only asks about old tags, or is idle, keeps an old copy of the tables until then.
  */
 bool tbaa_reader_catch_up(struct tbaa_reader *reader);
 

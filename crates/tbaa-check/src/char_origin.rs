@@ -50,11 +50,11 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
 
-/// Finds out where `char` tags come from: each function and each access is looked at once.
+/// Finds the origin of `char` tags. Each function and each access is examined once.
 pub struct CharOrigins<'a> {
     module: &'a Module<'a>,
     sizes: &'a Sizes,
-    /// The function that was asked about last.
+    /// The function that was examined last.
     function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
     known: RefCell<HashMap<u32, Option<CharOrigin>>>,
 }
