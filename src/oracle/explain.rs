@@ -200,7 +200,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     let step = |&(ty, field): &(u32, usize)| {
         let ty = type_at(ty);
         let node = graph.ty(ty);
-        // In an old-format scalar, the field number means the parent.
+        // The field number of an old-format scalar means the parent.
         let found = node.fields().nth(field);
         let into = found.map(|field| field.ty).or(node.parent());
         PathStep {

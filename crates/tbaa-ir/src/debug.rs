@@ -226,8 +226,8 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the typedef names of unnamed records that have these fields in TBAA, each given by
-    /// its offset and its type's name: `pair`, or `{pair
-    /// point}` if two have the same fields. Also returns the records.
+    /// its offset and its type's name: `pair`, or `{pair|point}` if
+    /// two have the same fields. Also returns the records.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
@@ -383,8 +383,7 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
-    /// such as `l.base`. If several members of a union match: `u.{i
-    /// f}`.
+    /// such as `l.base`. If several members of a union match: `u.{i|f}`.
     ///
     /// `None` if the structs of that name disagree, or have no such field.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {

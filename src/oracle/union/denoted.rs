@@ -33,7 +33,7 @@ pub(super) struct Left {
     pub(super) by: Leaving,
 }
 
-/// How q leaves the path of p at an object.
+/// The step by which q leaves the path of p at an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Leaving {
     /// q ends there.
