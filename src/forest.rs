@@ -30,9 +30,9 @@ pub(crate) struct Forest {
     /// Orders of the jumps: one of order k passes 2^k - 1 nodes.
     orders: Vec<u8>,
     spans: Vec<Span>,
-    /// Nodes that were there at the last numbering.
+    /// The number of nodes at the last numbering.
     numbered: u32,
-    /// The first number not taken.
+    /// The first unused number.
     free: u32,
 }
 

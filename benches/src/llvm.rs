@@ -27,7 +27,7 @@ impl Llvm {
     ///
     /// # Errors
     ///
-    /// The reason, if something is missing.
+    /// A message that names what is missing.
     pub(crate) fn load(folder: &Path) -> Result<Llvm, String> {
         let version = config(&["--version"])?.concat();
         let file = compile(folder, &version)?;

@@ -100,7 +100,8 @@ impl Row {
         }
     }
 
-    /// Calls back with each position that is no regular one of another root.
+    /// Calls `found` with each position in the row. The regular positions of other roots are not
+    /// in it.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
@@ -134,8 +135,8 @@ enum Standing {
 }
 
 impl Order {
-    /// Orders a list of tags. The steps of searches are taken from those `left`; a pair
-    /// that they do not suffice for is taken to alias.
+    /// Orders a list of tags. Searches subtract their steps from `left`; a pair whose search runs
+    /// out of steps counts as aliasing.
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
         let left = &Cell::new(oracle.steps_to_compare());
         Order::asking(oracle, list, left, |a, b| {
@@ -147,7 +148,7 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], with the necessary answers taken from another source.
+    /// Like [`Order::new`], but calls `ask` for the answers on single pairs.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -184,7 +185,8 @@ impl Order {
             }
         };
         let places: Vec<Standing> = list.iter().map(standing).collect();
-        // By root and number, which no two cursors share.
+        // Sorts regular tags by root and by the start of the cursor's interval, which no two
+        // cursors share.
         let key = |&index: &u32| match places[index as usize] {
             Standing::Regular(root, _, span) => (root, span.start, index),
             Standing::Rejected => (REJECTED, 0, index),
@@ -345,8 +347,7 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls back with each range of regular positions that a regular position
-    /// may alias.
+    /// Calls `found` with each range of regular positions that a regular position may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.table[self.groups[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);
@@ -382,7 +383,7 @@ impl Order {
         rows
     }
 
-    /// Calls back with each pair of different positions that may alias, once.
+    /// Calls `found` once for each pair of different positions that may alias.
     pub(super) fn each_pair(&self, mut found: impl FnMut(usize, usize)) {
         for (at, &group) in self.groups.iter().enumerate() {
             let group = &self.table[group as usize];
@@ -393,7 +394,7 @@ impl Order {
             (0..at).chain(self.listed()).for_each(|other| found(at, other));
         }
         for (at, row) in self.listed().zip(&self.others) {
-            // Two lists name each other.
+            // Each of two listed positions can be in the other's row: report the pair once.
             row.for_each(|other| {
                 if other < at {
                     found(at, other);

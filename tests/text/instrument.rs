@@ -57,7 +57,7 @@ fn arguments_that_another_bracket_closes_are_refused() {
     let sizes = tbaa_ir::Sizes::new(&module);
     let function = module.function(&sizes, 0);
     assert!(function.call(&function.instructions[1]).is_none());
-    // The call may do anything with the slot all the same.
+    // The call may still do anything with the slot.
     assert_eq!(function.operands(&function.instructions[1]), []);
     assert_eq!(function.users(function.instructions[0].result.unwrap()), [1]);
 }

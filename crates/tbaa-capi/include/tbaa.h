@@ -1,7 +1,7 @@
 /* libtbaa: type-based alias analysis for compilers. The guide is docs/embed-c.md.
  * This file is written by cbindgen: do not edit it.
  *
- * Nodes, as LLVM's MDBuilder makes them, and what they say of two accesses:
+ * Building nodes like LLVM's MDBuilder, and asking whether two accesses may alias:
  *
  *     tbaa_context_new(&options, &context);
  *     tbaa_build_scalar_type(context, name, parent, &type);  tbaa_build_struct_type(...)
@@ -9,7 +9,7 @@
  *     tbaa_may_alias(tbaa_context_oracle(context), tag_a, tag_b)
  *     tbaa_dump(oracle, TBAA_DUMP_FORMAT_LLVM, &text);       tbaa_emit_access(...)
  *
- * Declared types, and what LLVM gets for accesses to them, unions and all:
+ * Declaring types, and emitting LLVM's metadata for accesses to them, including unions:
  *
  *     tbaa_options options = tbaa_options_for_llvm();        tbaa_context_new(...)
  *     tbaa_declare(context, &record);
@@ -18,17 +18,19 @@
  *     tbaa_llvm_tag(emitter, &places[i], load_or_store);     (tbaa-llvm.h)
  *
  * Threads: functions that take a `const` context or oracle may run on many threads at
- * once. Others need what they take for themselves. Other threads may use another context,
- * or a snapshot or reader of this one, meanwhile.
+ * once. All other functions need exclusive use of their arguments. Meanwhile, other threads
+ * may use another context, or a snapshot or a reader of this one.
  *
- * Errors: a function that can fail returns a status, and writes its results only when that
- * is TBAA_STATUS_OK. tbaa_last_error has the text, for each thread its own. Functions that
- * answer questions cannot fail: in any doubt accesses may overlap. NULL is an error where
- * nothing is said of it, never a crash, and so is a number that no enumeration has.
+ * Errors: a function that can fail returns a status, and writes its results only if that is
+ * TBAA_STATUS_OK. tbaa_last_error returns the message; each thread has its own. Functions that
+ * answer questions cannot fail: if in doubt, they answer that accesses may overlap. Unless a
+ * function says otherwise, NULL is an error and not a crash. So is a number that is not in the
+ * enumeration.
  *
- * Ids are small numbers, good in the context that made them and in all its snapshots. 0 is
- * none. The library cannot tell an id of another context from its own, if it has one of that
- * number. Strings are bytes and their number; results live as long as is said there.
+ * Ids are small numbers, valid in the context that made them and in all its snapshots. 0 means
+ * none. The library cannot tell another context's id from its own if both have the same number.
+ * A string is a pointer to bytes, and their number. Each function says how long its results
+ * live.
  */
 
 #ifndef TBAA_H
@@ -46,7 +48,7 @@
     {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
      sizeof(((record *)0)->member), 0, 0, 0}
 
-/* The same, never modified while it can be read. */
+/* The same for a member that is never modified while it can be read. */
 #define TBAA_IMMUTABLE_MEMBER(record, member, type_name)                                         \
     {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
      sizeof(((record *)0)->member), 0, 0, TBAA_MEMBER_FLAG_IMMUTABLE}
@@ -55,7 +57,7 @@
 #define TBAA_FLEXIBLE(record, member, type_name)                                                 \
     {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member), 0, 0, 0, 0}
 
-/* A bit-field, for which there is no offsetof: the place of its first bit. */
+/* A bit-field. It has no offsetof: pass its first bit, counted from the start of the record. */
 #define TBAA_BITS(member, type_name, first_bit, width)                                           \
     {TBAA_STR(#member), TBAA_STR(type_name), (first_bit), 0, 0, (width),                         \
      TBAA_MEMBER_FLAG_BIT_FIELD}
@@ -64,7 +66,7 @@
 #define TBAA_ANONYMOUS(record, first_member, type_name)                                          \
     {TBAA_STR(""), TBAA_STR(type_name), offsetof(record, first_member), 0, 0, 0, 0}
 
-/* A struct or union whose members stand in an array. */
+/* A struct or union, with its members in an array. */
 #define TBAA_RECORD(record, record_members, record_flags)                                        \
     {TBAA_STR(#record), (record_members), sizeof(record_members) / sizeof((record_members)[0]),  \
      sizeof(record), 0, (record_flags)}
@@ -1426,7 +1428,7 @@ void tbaa_text_free(struct tbaa_text *text);
 #define TBAA_INLINE_H
 #include <string.h>
 
-/* A string of one that ends in a NUL. */
+/* Returns the string of bytes before a NUL. */
 static inline tbaa_str tbaa_cstr(const char *text) {
     tbaa_str str;
     str.data = text;
@@ -1434,7 +1436,7 @@ static inline tbaa_str tbaa_cstr(const char *text) {
     return str;
 }
 
-/* An access with a tag's own size; `kind` is of tbaa_effect. */
+/* Returns an access of a tag's own size; `kind` is one of tbaa_effect. */
 static inline tbaa_memory_access tbaa_access(tbaa_tag tag, uint32_t kind) {
     tbaa_memory_access access;
     access.tag = tag;
@@ -1443,7 +1445,7 @@ static inline tbaa_memory_access tbaa_access(tbaa_tag tag, uint32_t kind) {
     return access;
 }
 
-/* The options of a context whose tags go to LLVM, unions and all: tbaa_places. */
+/* Returns the options of a context whose tags go to LLVM, including unions: see tbaa_places. */
 static inline tbaa_options tbaa_options_for_llvm(void) {
     tbaa_options options;
     memset(&options, 0, sizeof options);
@@ -1452,7 +1454,7 @@ static inline tbaa_options tbaa_options_for_llvm(void) {
     return options;
 }
 
-/* No tag: the access may be to anything. */
+/* Returns the id of no tag: the access may be to anything. */
 static inline tbaa_tag tbaa_no_tag(void) {
     tbaa_tag tag;
     tag.id = 0;

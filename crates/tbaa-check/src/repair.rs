@@ -1,4 +1,4 @@
-//! A module in which one kind of bad node is put right, so that it hides nothing else.
+//! Repairs one kind of bad node in a copy of the module, so that it hides no other findings.
 
 use std::ops::Range;
 
@@ -9,13 +9,14 @@ use tbaa::parts::Shape;
 use tbaa::{Format, Operand};
 use tbaa_ir::{Edits, Keep, Module};
 
-/// Operands of a node that is put right; to find an operand takes time linear in the node.
+/// The most operands of a node that is repaired. Finding one operand takes time linear in the
+/// node.
 const OPERANDS: usize = 256;
 
-/// Nodes that are put right.
+/// The most nodes that are repaired.
 const NODES: usize = 64;
 
-/// A module in which all types list their fields in order.
+/// A copy of a module, in which all types list their fields in order.
 struct Repaired {
     /// The module. Its text has the original's length, and everything except the operands of fields
     /// is at its original place.

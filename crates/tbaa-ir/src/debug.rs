@@ -185,7 +185,7 @@ impl<'t> DebugInfo<'t> {
             let place = NonZeroU32::MIN.saturating_add(lexer.at.try_into().unwrap_or(u32::MAX - 1));
             found.places.insert(number, place);
             let Some(node) = found.node(number).filter(|node| node.is_record()) else { continue };
-            // A declaration has no members to look among.
+            // A declaration has no members.
             if node.link(b"elements").is_none() {
                 continue;
             }
@@ -226,8 +226,8 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the typedef names of unnamed records that have these fields in TBAA, each given by
-    /// its offset and its type's name: `pair`, or `{pair|point}` if
-    /// two have the same fields. Also returns the records.
+    /// its offset and its type's name: `pair`, or `{pair|point}` if two have the same fields. Also
+    /// returns the records.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());

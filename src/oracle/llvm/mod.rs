@@ -33,7 +33,7 @@ impl Rule for Llvm {
         }
     }
 
-    /// LLVM reads the tags alone.
+    /// LLVM uses only the tags, not the sizes.
     fn by_cursor(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         index.decide(a.tag?.index, b.tag?.index)
     }

@@ -54,7 +54,7 @@ impl SizedTag {
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
-        // The type accessed by a regular tag has scalars above it alone.
+        // All ancestors of a regular tag's access type are scalars.
         let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));
         if self.is_whole() && below {
             return true;

@@ -276,7 +276,8 @@ pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool)
         match types.get(p.ty).overlapping {
             true if !(alone && both && ours == theirs) => return Some(true),
             _ if !(alone && both) => return None,
-            // Another member may contain an object all the same.
+            // Different members are apart. If an overlapping type was passed, another member of it
+            // may still contain an object, so this is undecided.
             _ if ours != theirs => return Some(false).filter(|_| !beside),
             _ => (p, r) = (inside, their_inside),
         }

@@ -95,7 +95,7 @@ fn a_flexible_tail() {
     }
 }
 
-/// A size that only the run time knows may be any.
+/// A size that is known only at run time can have any value.
 #[test]
 fn a_size_that_varies_covers_no_less_than_a_known_one() {
     for form in FORMS {

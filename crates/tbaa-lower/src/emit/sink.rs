@@ -1,4 +1,4 @@
-//! The keeper of metadata nodes.
+//! The interface to the metadata nodes of a compiler.
 
 use tbaa::Int;
 

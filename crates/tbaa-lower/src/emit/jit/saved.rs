@@ -1,4 +1,4 @@
-//! Going on in another process: types, tags and lineage.
+//! Saves and loads a JIT's types, tags and lineage, so that another process can continue it.
 
 use serde::{Deserialize, Serialize};
 
