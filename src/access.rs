@@ -97,7 +97,7 @@ impl Access {
     /// let field = |offset, size| SizedField { ty: int, offset, size };
     /// let s = b.sized_type(root, 24, "S", &[field(0, 16), field(16, 4), field(20, 4)])?;
     /// let (element, member) = (b.access_tag(s, int, 0, 4)?, b.access_tag(s, int, 16, 4)?);
-    /// // Two elements of the array; but a member, and what is behind it.
+    /// // Two elements of the array; but for the member, also the bytes after it.
     /// assert_eq!(Access::of_width(&graph, element, 8).size, None);
     /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(Size::Bytes(8)));
     /// # Ok::<(), tbaa::BuildError>(())

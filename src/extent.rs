@@ -33,7 +33,7 @@ pub(crate) const UNBOUNDED: u128 = 1 << 80;
 /// LLVM: `LocationSize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Size {
-    /// Nobody knows how many before the program runs.
+    /// The number of bytes is known only when the program runs.
     Unknown,
     /// This many bytes. An oracle takes an access of `Bytes(0)` or `Bytes(u64::MAX)` for one of an unknown
     /// size.
@@ -59,7 +59,7 @@ impl Size {
         self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }
 
-    /// Returns whether `other` is no larger: whatever it is, if this size is unknown.
+    /// Returns whether `other` is at most this size. An unknown size covers every other.
     #[must_use]
     pub fn covers(self, other: Size) -> bool {
         match (self, other) {

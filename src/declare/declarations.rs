@@ -226,7 +226,7 @@ impl Declarations {
         }
     }
 
-    /// Returns the type of the innermost elements of an array; `ty` if it is no array.
+    /// Returns the type of the innermost elements of an array; `ty` if it is not an array.
     pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
         while let DeclKind::Array { element, .. } = self.kind(ty) {
             ty = *element;
@@ -327,7 +327,7 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Gives a type another name: `typedef`. A repeated typedef of the same type is no error.
+    /// Gives a type another name: `typedef`. A repeated typedef of the same type is not an error.
     ///
     /// # Errors
     ///

@@ -56,7 +56,7 @@ pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
 pub enum Form {
     /// An access tag.
     Tag,
-    /// A type that is no root.
+    /// A type that is not a root.
     Type,
     /// The accesses of a struct copy.
     Copy,
@@ -165,7 +165,7 @@ impl Shape {
         graph.operand(node, self.parent_position()).filter(|_| has_one)?.node()
     }
 
-    /// Position of the next type up in a node that is no root.
+    /// Position of the next type up in a node that is not a root.
     pub fn parent_position(self) -> usize {
         match self.format {
             Format::New => 0,
@@ -186,7 +186,7 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
-    /// Returns whether a node that is no root has a parent, a name or size, and whole
+    /// Returns whether a node that is not a root has a parent, a name or size, and whole
     /// fields, each operand of the right kind.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
@@ -235,7 +235,7 @@ impl Shape {
     }
 
     /// Finds the last field that does not start after `offset`: the position of its type, and the
-    /// field's start. `None` if the first field starts later, or an offset is no integer. The
+    /// field's start. `None` if the first field starts later, or an offset is not an integer. The
     /// fields' offsets must not decrease.
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.field(field);

@@ -36,7 +36,7 @@ impl fmt::Display for Apart {
     }
 }
 
-/// Stands for "without end"; no finite distance comes near.
+/// A distance without end. All finite distances are much smaller.
 const NO_END: i128 = 1 << 100;
 
 /// The elements of one array, each `step` bytes nearer or farther.

@@ -122,9 +122,9 @@ impl Publisher {
         }
     }
 
-    /// Returns a replica that no reader has, brought up to date with the oracle.
+    /// Returns a replica that no reader has, updated to the oracle's state.
     fn next<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) -> Arc<Oracle> {
-        // Only the newest replica is handed out, so an old one without readers stays without.
+        // Readers get only the newest replica, so an old one without readers never gets one again.
         let all = oracle.graph().node_count();
         self.old.retain_mut(|old| {
             Arc::get_mut(old).is_none_or(|old| old.graph().node_count() >= all / 2)

@@ -134,7 +134,7 @@ fn places_one_by_one() {
     }
 }
 
-/// Two JITs share nothing unless they are told to.
+/// Two JITs share nothing unless their options say so.
 #[test]
 fn lineages() {
     let text = |options: JitOptions| {

@@ -33,7 +33,7 @@ fn unions_and_structs_inside_structs_are_refused() {
     let rejected = Some(Reason::Rejected(Rule::AccessNotOnPath));
     assert_eq!(reason_of("TValue.value.p"), rejected);
     assert_eq!(reason_of("TValue.value.n"), rejected);
-    // A check that accepts it is no better: it takes `*double` for unrelated.
+    // A tag that LLVM's verifier accepts is wrong too: LLVM treats `*double` as unrelated to it.
     assert!(matches!(reason_of("TValue.value.i"), Some(Reason::Union { .. })));
     assert!(matches!(reason_of("Outer.values[*].value.i"), Some(Reason::Union { .. })));
     assert_eq!(reason_of("Outer.inner"), Some(Reason::PartialStruct));

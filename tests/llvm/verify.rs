@@ -18,7 +18,7 @@ use tbaa_tests::{Rng, damage, setting};
 /// Modules that one run of LLVM reads.
 const BATCH: usize = 250;
 
-/// An offset of more than 64 bits. LLVM counts with it; here it is no integer,
+/// An offset of more than 64 bits. LLVM counts with it; here it is not an integer,
 /// for no object has such a byte, so that the tag is rejected.
 const WIDE: &str = "i128 36893488147419103232";
 
@@ -71,7 +71,7 @@ pub(super) fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
 /// union; every tag reaches all of it.
 pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     // The last ones are ill formed from the start, because damage seldom makes such types: one that
-    // contains itself, and one of two operands that is no scalar.
+    // contains itself, and one of two operands that is not a scalar.
     let lines = include_str!("../fixtures/text/by_hand.ll");
     // Types are attached too, as in the scalar format and by mistake.
     let tags = "!8 !9 !10 !11 !12 !13 !14 !15 !17 !19 !21 !23 !2 !3";
@@ -342,7 +342,7 @@ fn damaged_modules() {
     assert!(*rejected > 0 && rejected < tags && *unreadable < modules / 4);
     if count >= 2_000 {
         for &rule in Rule::ALL.iter().filter(|rule| rule.is_checked_by_llvm()) {
-            // The list of errno's tags is no tag, and is not counted.
+            // The list of errno's tags is not a tag, and is not counted.
             assert!(rule == Rule::ErrnoEmpty || rules.contains_key(&rule), "{rule:?} never broken");
         }
     }

@@ -3,7 +3,7 @@
 use tbaa::spec::Spec;
 use tbaa_tests::cases;
 
-/// Stands in front of the culprit in the texts, and is taken out.
+/// Marks the position of the error in a text. It is removed before the text is read.
 const MARK: char = '§';
 
 /// The whole spec of a case.

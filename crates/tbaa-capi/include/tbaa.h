@@ -552,7 +552,7 @@ typedef struct tbaa_options {
 } tbaa_options;
 
 /**
- * A tag: the type that an access declares. 0 is no tag, which may alias everything.
+ * A tag: the type that an access declares. 0 means no tag: the access may alias everything.
  */
 typedef struct tbaa_tag {
     /**
@@ -946,7 +946,7 @@ tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_con
 tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
 
 /**
- * Frees a context and its oracle, but not its snapshots and readers. NULL is no error.
+ * Frees a context and its oracle, but not its snapshots and readers. NULL is not an error.
  */
 void tbaa_context_free(struct tbaa_context *context);
 
@@ -975,7 +975,7 @@ tbaa_status tbaa_tags_of(struct tbaa_context *context,
                          struct tbaa_tag *tags);
 
 /**
- * Gives the tag, offset, size and alignment for a path. A path without a tag is no error here.
+ * Gives the tag, offset, size and alignment for a path. A path without a tag is not an error here.
  */
 tbaa_status tbaa_place_of(struct tbaa_context *context,
                           struct tbaa_str path,
@@ -1044,7 +1044,7 @@ tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter *
 void *tbaa_emitter_data(const struct tbaa_emitter *emitter);
 
 /**
- * Frees an emitter, but not its nodes, which belong to the sink. NULL is no error.
+ * Frees an emitter, but not its nodes, which belong to the sink. NULL is not an error.
  */
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
 
@@ -1265,7 +1265,7 @@ tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **r
 tbaa_status tbaa_context_publish(struct tbaa_context *context);
 
 /**
- * Frees a reader. NULL is no error.
+ * Frees a reader. NULL is not an error.
  */
 void tbaa_reader_free(struct tbaa_reader *reader);
 
@@ -1385,7 +1385,7 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
  * touch, or nothing if there are none.
  *
  * An allocator must name the type of each object that it may free, and of each object that may
- * later use the bytes: LLVM moves the last stores to a freed object behind a call that does not
+ * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
  * touch it. A callee that reallocates, collects garbage or calls back touches whatever those
  * touch.
  */
@@ -1414,7 +1414,7 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
 
 /**
  * Frees a string that the library made, and clears it, so that it may be freed
- * again. NULL is no error.
+ * again. NULL is not an error.
  */
 void tbaa_text_free(struct tbaa_text *text);
 

@@ -40,7 +40,7 @@ pub struct Options {
     pub cplusplus: bool,
 }
 
-/// A snapshot that was given out.
+/// A snapshot that was returned to the program.
 pub(crate) struct Kept {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
@@ -200,7 +200,7 @@ pub extern "C" fn tbaa_context_load(
     })
 }
 
-/// Frees a context and its oracle, but not its snapshots and readers. NULL is no error.
+/// Frees a context and its oracle, but not its snapshots and readers. NULL is not an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
     free(context);
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn tbaa_tags_of(
     })
 }
 
-/// Gives the tag, offset, size and alignment for a path. A path without a tag is no error here.
+/// Gives the tag, offset, size and alignment for a path. A path without a tag is not an error here.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_of(
     context: Option<&mut Context>,

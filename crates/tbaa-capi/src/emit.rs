@@ -192,7 +192,7 @@ pub extern "C" fn tbaa_emitter_data(emitter: Option<&NodeEmitter>) -> *mut c_voi
     emitter.map_or(ptr::null_mut(), |emitter| emitter.data)
 }
 
-/// Frees an emitter, but not its nodes, which belong to the sink. NULL is no error.
+/// Frees an emitter, but not its nodes, which belong to the sink. NULL is not an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
     free(emitter);

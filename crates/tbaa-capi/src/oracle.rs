@@ -5,7 +5,7 @@ use tbaa::{Access, AliasRule, Graph};
 use crate::status::{Error, Status, answer};
 use crate::text::{constant, slice};
 
-/// A tag: the type that an access declares. 0 is no tag, which may alias everything.
+/// A tag: the type that an access declares. 0 means no tag: the access may alias everything.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tag {

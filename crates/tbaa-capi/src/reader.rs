@@ -67,7 +67,7 @@ pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status 
     })
 }
 
-/// Frees a reader. NULL is no error.
+/// Frees a reader. NULL is not an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_free(reader: Option<Box<Reader>>) {
     free(reader);

@@ -155,7 +155,7 @@ pub extern "C" fn tbaa_place_sized(
 /// touch, or nothing if there are none.
 ///
 /// An allocator must name the type of each object that it may free, and of each object that may
-/// later use the bytes: LLVM moves the last stores to a freed object behind a call that does not
+/// later use the bytes: LLVM moves the last stores to a freed object past a call that does not
 /// touch it. A callee that reallocates, collects garbage or calls back touches whatever those
 /// touch.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! The places and tags that a context has given out.
+//! The places and tags that a context has returned.
 
 use std::collections::HashMap;
 

@@ -85,7 +85,7 @@ impl From<String> for Text {
 }
 
 /// Frees a string that the library made, and clears it, so that it may be freed
-/// again. NULL is no error.
+/// again. NULL is not an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_text_free(text: Option<&mut Text>) {
     let Some(text) = text else { return };

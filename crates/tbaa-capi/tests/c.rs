@@ -159,7 +159,7 @@ fn declared() -> BTreeSet<String> {
     let header = fs::read_to_string(header).unwrap();
     let declarations = header.split("extern \"C\" {").nth(1).unwrap();
     let declarations = declarations.split("}  // extern").next().unwrap();
-    // Each name is before a parenthesis, on a line that is no comment.
+    // Each name is before a parenthesis, on a line that is not a comment.
     let lines = declarations.lines().filter(|line| !line.starts_with([' ', '/', '#']));
     let name = |line: &str| Some(line.split_once('(')?.0.rsplit([' ', '*']).next()?.to_owned());
     let names: BTreeSet<String> = lines.filter_map(name).collect();

@@ -169,7 +169,7 @@ fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValu
     }
 }
 
-/// Reads an operand that is no node of operands.
+/// Reads an operand that is not a node of operands.
 fn leaf(operand: LLVMValueRef) -> Read {
     if operand.is_null() {
         return Read::Null;

@@ -342,7 +342,7 @@ impl<'ctx> Tagger<'ctx> {
         for (kind, node) in std::iter::once(first).chain(present) {
             debug_assert_eq!(node.context(), self.emitter.sink().context());
             // SAFETY: instruction and node are in the same context, and the
-            // node is no temporary one.
+            // node is not a temporary one.
             unsafe {
                 LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
             }

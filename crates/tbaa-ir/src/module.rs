@@ -274,7 +274,7 @@ impl Module<'_> {
     }
 
     /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
-    /// There are none for a number that is no function's.
+    /// There are none for a number that is not a function's.
     #[must_use]
     pub fn accesses_of(&self, function: u32) -> Range<usize> {
         let start = self.instructions.partition_point(|it| it.function < function);

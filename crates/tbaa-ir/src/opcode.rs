@@ -98,7 +98,7 @@ opcodes! {
 }
 
 impl Opcode {
-    /// Returns the opcode for the word of an instruction that is no access, such as
+    /// Returns the opcode for the word of an instruction that is not an access, such as
     /// `getelementptr`.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = OTHERS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;

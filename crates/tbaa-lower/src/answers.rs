@@ -23,7 +23,7 @@ pub(super) struct Answers<'o, G> {
 struct Kept {
     /// Steps that further answers may take.
     left: u64,
-    /// True if some pair is taken to alias for want of steps.
+    /// True if some pair counts as aliasing because the steps ran out.
     gave_up: bool,
     answers: HashMap<(Key, Key), bool>,
 }
@@ -55,7 +55,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         may
     }
 
-    /// Returns whether some pair was taken to alias for want of steps.
+    /// Returns whether some pair counted as aliasing because the steps ran out.
     pub(super) fn gave_up(&self) -> bool {
         self.kept.borrow().gave_up
     }

@@ -12,8 +12,8 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 /// Classes of accesses with the same answers, and the pairs of classes that may alias.
 ///
 /// An access has one scope, named after its class, and no `!noalias` list, so stock LLVM learns
-/// nothing from it. A row lists the lower classes that a class may alias. It never changes once it
-/// is given out, so that modules made at different times may be linked. The analysis in the crate
+/// nothing from it. A row lists the lower classes that a class may alias. Once returned, it never
+/// changes, so that modules made at different times may be linked. The analysis in the crate
 /// `tbaa-plugin` reads rows and scopes.
 ///
 /// A call may have the scopes of everything that it accesses, including its callees, and must have

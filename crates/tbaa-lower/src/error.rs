@@ -21,7 +21,7 @@ pub enum LowerError {
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
     /// A source that was lowered as [private](super::Source::private) is requested as shared. Its
-    /// tag was given out, and does not alias the tags of others.
+    /// tag was already returned, and does not alias the tags of others.
     #[error(
         "`{place}` was lowered as private memory, and other code accesses it now: lower it without \
          `Source::private` from the start, or name its record in `Shared`"

@@ -34,7 +34,7 @@ pub enum FixError {
     /// LLVM rejects a fixed tag.
     #[error("LLVM rejects a fixed tag: {0}")]
     Rejected(VerifyError),
-    /// A fixed tag is no old-format tag of a scalar, or a source has no root.
+    /// A fixed tag is not an old-format tag of a scalar, or a source has no root.
     #[error(
         "fixed tag {at} is no old-format access to a scalar: compile the other side without \
          `-new-struct-path-tbaa`"

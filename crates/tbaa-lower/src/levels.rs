@@ -9,7 +9,7 @@ pub(super) struct Level {
     pub(super) members: Vec<u32>,
     /// The node above, which has a lower index.
     pub(super) above: Option<usize>,
-    /// True if members were put here for want of depth.
+    /// True if members were put here because the depth was used up.
     pub(super) capped: bool,
 }
 

@@ -112,7 +112,7 @@ impl Lowering {
     }
 
     /// Returns the lowered tag of a source, in [`Lowering::graph`]. `None` means that the access
-    /// must be untagged; this is also the answer for an access that is no source.
+    /// must be untagged; this is also the answer for an access that is not a source.
     #[must_use]
     pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
         self.sources.get(&Key::of(source.into())?)?.tag

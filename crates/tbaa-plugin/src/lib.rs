@@ -6,8 +6,8 @@
 //! nothing from these scopes, so the module is still correct.
 //!
 //! Its analysis `tbaa-worth` wraps LLVM's type-based one: it records the answers that matter, and
-//! suppresses those that it is told to. [`search()`] uses it to find the answers that change LLVM's
-//! code.
+//! suppresses the ones that a file does not allow. [`search()`] uses it to find the answers that
+//! change LLVM's code.
 //!
 //! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` it is linked
 //! into the program, and `run_passes` runs LLVM's passes with it.

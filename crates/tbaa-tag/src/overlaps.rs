@@ -17,7 +17,7 @@ use crate::shapes::Shapes;
 /// The most comparisons for one pointer. Beyond them all of its types count as overlapping.
 const COMPARISONS: usize = 4096;
 
-/// Types, and accesses behind plain pointers, that must have no tags.
+/// Types, and accesses through plain pointers, that must have no tags.
 #[derive(Default)]
 pub(crate) struct Overlaps {
     pub(crate) types: HashSet<Type>,

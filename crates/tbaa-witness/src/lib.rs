@@ -212,7 +212,7 @@ pub extern "C" fn tbaa_witness_wrote(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Says that an allocator hands out `size` bytes for a new object.
+/// Says that an allocator returns `size` bytes for a new object.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);

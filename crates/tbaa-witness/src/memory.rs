@@ -121,7 +121,7 @@ struct Free {
     left: usize,
 }
 
-// SAFETY: the blocks belong to nobody, and the lock guards the lists.
+// SAFETY: the blocks are unused, and the lock guards the lists.
 unsafe impl Send for Free {}
 
 /// The size of the smallest block, in bytes.

@@ -66,7 +66,7 @@ impl World {
 
     /// A module: the text, and for each of its structs the name's number and whether it has a
     /// body. Each struct is the type of two globals, `@NAME`, which other modules have too, and
-    /// `@mN_NAME`. `None` for a choice that is no module of this world.
+    /// `@mN_NAME`. `None` for a choice that is not a module of this world.
     fn module(&self, rng: &mut Rng, number: usize) -> Option<Module> {
         let mut chosen: Vec<Option<Option<usize>>> = vec![None; NAMES.len()];
         let mut wanted: Vec<usize> = (0..NAMES.len()).filter(|_| rng.one_in(2)).collect();

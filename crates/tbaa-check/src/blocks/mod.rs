@@ -4,7 +4,7 @@
 //! A load is redundant if an earlier access provides its value on every path to it. It is
 //! loop-invariant if it runs in every iteration, through a pointer that the loop does not change.
 //! It must stay if an event in between may change the loaded value, on even one path. A load in a
-//! loop must also stay behind a call that may not return, unless its pointer is dereferenceable
+//! loop must also stay after a call that may not return, unless its pointer is dereferenceable
 //! anyway. A call that returns what it reads is treated as a load.
 //!
 //! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out. The
@@ -52,7 +52,7 @@ pub enum Wanted {
 pub enum Vectors {
     /// Not vectorised.
     Scalar,
-    /// Vectorised, behind a check at run time that accesses do not overlap.
+    /// Vectorised, guarded by a check at run time that accesses do not overlap.
     Checked,
     /// Vectorised, without a check.
     Vectorised,

@@ -32,7 +32,7 @@ pub enum Code {
     Lint(Lint),
 }
 
-/// A text that is no code.
+/// A text that is not a code.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{text:?} is not a code; a code is written as TBAA013 or TBAA101")]
 pub struct UnknownCodeError {

@@ -217,7 +217,7 @@ fn is_own(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// Returns the nodes that are in no cycle and lead to none, each after the nodes that it refers to.
-/// A reference to itself is no cycle.
+/// A reference to itself is not a cycle.
 fn children_first(graph: &Graph) -> Vec<NodeId> {
     let mut users: Vec<Vec<NodeId>> = vec![Vec::new(); graph.node_count()];
     let mut missing = vec![0_usize; graph.node_count()];

@@ -275,7 +275,7 @@ impl Rejected<'_> {
     }
 }
 
-/// Says why an access type is no scalar.
+/// Says why an access type is not a scalar.
 fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {

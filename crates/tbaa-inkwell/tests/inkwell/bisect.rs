@@ -64,7 +64,7 @@ fn a_wrong_tag_is_found_by_number() {
 fn a_wrong_tag_is_found_by_hash() {
     let bad = |pattern: &str| program(Bisect::hash(pattern).unwrap()).0 != 7;
     assert!(bad(""));
-    // Find a pattern that keeps both the store and the load, although none of its halves does.
+    // Find a pattern that keeps both the store and the load, while neither of its halves does.
     let mut pattern = String::new();
     while let Some(digit) = ["0", "1"].into_iter().find(|digit| bad(&format!("{digit}{pattern}"))) {
         pattern = format!("{digit}{pattern}");

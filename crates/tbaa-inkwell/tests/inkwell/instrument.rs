@@ -47,7 +47,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mappings are this one's own.
+        // SAFETY: only this value owns the mappings.
         unsafe {
             libc::munmap(self.words.cast(), Self::LEN);
             libc::munmap(self.cells, Self::LEN);

@@ -101,7 +101,7 @@ extern "C" fn fills(object: *mut u64) -> u64 {
     0
 }
 
-/// An arena that hands out the object that it takes back.
+/// An arena that takes an object back and returns its memory for another.
 extern "C" fn reuses(object: *mut u64) -> *mut u64 {
     object
 }
@@ -355,7 +355,7 @@ fn shared_records_of_another_clang() {
     let missing = JitOptions::new().shared(["Frames"]);
     let error = Jit::with_options(declared.clone(), missing).unwrap_err().to_string();
     assert_eq!(error, "the shared record `Frames` is not declared: define it first");
-    // A record of the header alone is no matter of the JIT's, whatever the flags.
+    // The JIT does not share a record that only the header declares, so any flags are right.
     let own = "struct Own { struct Own *next; int i; };\n\
                void set(struct Own *o) { o->next = o; o->i = 1; }";
     check_shared(&compile(&context, "own", own, flat), &jit(&["Frame"])).unwrap();

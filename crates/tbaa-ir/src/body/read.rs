@@ -332,7 +332,7 @@ impl<'t> Reader<'t> {
         let start = lexer;
         let _ = self.list(inst, &mut lexer, &mut found);
         if inst.is_terminator {
-            // An `indirectbr`'s list may have been skipped as something that is no operand.
+            // An `indirectbr`'s list may have been skipped as something that is not an operand.
             let from = if inst.opcode == Opcode::Call { start.at } else { found.end };
             self.targets(Lexer { at: from, ..start }, &mut found.labels);
         }

@@ -20,7 +20,7 @@ pub enum ParseErrorKind {
     /// A second definition of one name.
     #[error("type {0} is defined a second time")]
     Redefined(String),
-    /// A type that is no struct, used before its definition.
+    /// A type that is not a struct, used before its definition.
     #[error("type {0} is no struct and is used before this; move it up")]
     UsedBefore(String),
     /// A type that the context refuses.
@@ -153,7 +153,7 @@ impl<'t> Tokens<'t> {
         if self.peek() == Some(b'"') {
             return self.string().map(|name| Local::Name(name.into()));
         }
-        // The first byte of a number is no letter, so a name and a number never meet.
+        // The first byte of a number is not a letter, so a name and a number never meet.
         if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             return Ok(Local::Number(self.integer().unwrap_or(u64::MAX)));
         }

@@ -36,7 +36,7 @@ pub enum EmitError<E> {
         /// The node.
         node: NodeId,
     },
-    /// An operand that is no node, string, integer or null.
+    /// An operand that is not a node, string, integer or null.
     #[error(
         "operand {position} of {node:?}, `{text}`, is no node, string, integer or null; no node of \
          types needs one"

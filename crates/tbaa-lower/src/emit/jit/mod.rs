@@ -232,7 +232,7 @@ impl<T: Typed> Jit<T> {
 
     /// Returns the nodes for a call that, besides the memory of `touched`, allocates or frees
     /// objects of the types `memory`. For other code such a call writes these objects: otherwise
-    /// LLVM moves stores to a freed object behind the call, where they overwrite the object that
+    /// LLVM moves stores to a freed object past the call, where they overwrite the object that
     /// reuses its bytes.
     ///
     /// Name each type whose objects it may free, and each type that may reuse their bytes.
