@@ -199,7 +199,7 @@ fn what_is_kept_is_bounded_by_readers() {
     }
     let graph = oracle.graph().tag_count();
     assert!(readers.iter().all(|reader| reader.oracle().graph().tag_count() + 60 > graph));
-    // As the graph grows, replicas that no reader uses are dropped.
+    // Replicas that no reader uses are dropped as the graph grows.
     for step in 60..200 {
         oracle.update(|graph| add(graph, &format!("S{step}"), None));
         publisher.publish(&oracle);
