@@ -50,8 +50,8 @@ struct Bench {
            AliasResult::NoAlias;
   }
 
-  // The distinct tags of `!tbaa` attachments in order of first appearance, or
-  // of a module without any, those that `!tbaa.tags` lists.
+  // Collects the distinct tags of `!tbaa` attachments in order of first
+  // appearance or, if there are none, those that `!tbaa.tags` lists.
   void collectTags() {
     SetVector<MDNode *> Found;
     for (const Function &F : *M)
@@ -71,7 +71,7 @@ struct Bench {
 extern "C" {
 
 // Parses a text that ends with a zero byte, which `Length` does not count.
-// Null if LLVM rejects it.
+// Returns null if LLVM rejects it.
 Bench *bench_parse(const char *Text, size_t Length) {
   auto B = std::make_unique<Bench>();
   SMDiagnostic Diagnostic;
@@ -116,14 +116,14 @@ size_t bench_row(Bench *B, size_t Tag) {
   return May;
 }
 
-// Asks all pairs that were looked up: 1 where they may alias.
+// Asks all pairs that were looked up. Writes 1 for those that may alias, else 0.
 void bench_answers(Bench *B, uint8_t *Answers) {
   for (size_t I = 0, E = B->Pairs.size(); I != E; ++I)
     Answers[I] = B->mayAlias(B->Pairs[I].first, B->Pairs[I].second);
 }
 
-// Makes the most generic tag of pairs First to First + Count; returns for how
-// many there is one.
+// Makes the most generic tags of pairs First to First + Count; returns how many
+// pairs have one.
 size_t bench_generic(Bench *B, size_t First, size_t Count) {
   size_t Some = 0;
   for (size_t I = First, E = First + Count; I != E; ++I)
@@ -132,7 +132,7 @@ size_t bench_generic(Bench *B, size_t First, size_t Count) {
   return Some;
 }
 
-// Prints the module; returns how many bytes.
+// Prints the module; returns the number of bytes.
 size_t bench_print(Bench *B) {
   std::string Text;
   raw_string_ostream Stream(Text);
@@ -153,7 +153,7 @@ void bench_grow(Bench *B, size_t Number, size_t Fields) {
   Builder.createTBAAStructTagNode(Struct, Scalar, 8);
 }
 
-// Bytes that this process holds from malloc.
+// Returns the number of bytes that this process has allocated with malloc.
 size_t bench_heap() {
   struct mallinfo2 Info = mallinfo2();
   return Info.uordblks + Info.hblkhd;

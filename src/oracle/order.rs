@@ -1,10 +1,9 @@
-//! The order of tags in which answers to many pairs lie in ranges.
+//! An order of tags in which most answers form ranges.
 //!
-//! With the regular tags in the order of their cursors' numbers, those that one
-//! of them may alias lie in a few ranges: the tags below it, the tags at each
-//! cursor above it, and the tags of other roots. What is not regular is asked
-//! pair by pair, about those tags alone whose base type may hold its own, or may lie in
-//! it.
+//! If the regular tags are ordered by the numbers of their cursors, those that one tag may alias
+//! form a few ranges: the tags below it, the tags at each cursor above it, and the tags of other
+//! roots. Tags that are not regular are compared pair by pair, but only with tags whose base type
+//! may contain their own or be inside it.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -32,8 +31,8 @@ pub(super) struct Group {
     pub(super) root: Range<usize>,
 }
 
-/// Lists for each of some base types, as far as it `asks`, those that may hold it or may lie
-/// in it, itself among them; all where a base type is not known.
+/// Returns for each base type that `asks` selects, the base types that may contain it or be inside
+/// it, including itself; all if a base type is unknown.
 fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
@@ -45,7 +44,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>
             near[b as usize].push(a);
         }
     };
-    // For each bit of a set of types, the bases whose sets have it.
+    // For each bit of a type set, the base types whose sets have the bit.
     let stride = bases.len().div_ceil(64);
     let mut columns = Bits::new(64 * stride * TypeSet::BITS);
     for (at, base) in known() {
@@ -69,10 +68,9 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>
     near
 }
 
-/// The positions that one which is not regular may alias, beside those of tags
-/// that may alias all others.
+/// Positions that one irregular tag may alias. Rejected tags alias everything and are not listed.
 pub(super) struct Row {
-    /// The regular positions of its root: it may alias those of all others.
+    /// The regular positions of its root. The tag may alias those of all other roots.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -102,7 +100,8 @@ impl Row {
         }
     }
 
-    /// Calls back with each position that is no regular one of another root.
+    /// Calls `found` with each position in the row. The regular positions of other roots are not
+    /// in it.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
@@ -111,10 +110,10 @@ impl Row {
     }
 }
 
-/// The order of a list's tags in which answers lie in ranges: regular tags, tags
-/// that may alias all others, and the rest.
+/// The order of a list's tags in which answers form ranges: first regular tags, then tags that may
+/// alias all others, then the rest.
 pub(super) struct Order {
-    /// Standing in the list of each position.
+    /// The index in the list for each position.
     tags: Vec<u32>,
     /// The group of each regular position.
     groups: Vec<u32>,
@@ -136,8 +135,8 @@ enum Standing {
 }
 
 impl Order {
-    /// Orders a list of tags. The steps of searches are taken from those `left`; a pair
-    /// that they do not suffice for is taken to alias.
+    /// Orders a list of tags. Searches subtract their steps from `left`; a pair whose search runs
+    /// out of steps counts as aliasing.
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
         let left = &Cell::new(oracle.steps_to_compare());
         Order::asking(oracle, list, left, |a, b| {
@@ -149,7 +148,7 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], with the answers that it must ask for from another.
+    /// Like [`Order::new`], but calls `ask` for the answers on single pairs.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -186,7 +185,8 @@ impl Order {
             }
         };
         let places: Vec<Standing> = list.iter().map(standing).collect();
-        // By root and number, which no two cursors share.
+        // Sorts regular tags by root and by the start of the cursor's interval, which no two
+        // cursors share.
         let key = |&index: &u32| match places[index as usize] {
             Standing::Regular(root, _, span) => (root, span.start, index),
             Standing::Rejected => (REJECTED, 0, index),
@@ -207,7 +207,7 @@ impl Order {
         order
     }
 
-    /// Answers for the positions that ranges say nothing about.
+    /// Computes the answers for the positions that ranges do not cover.
     fn by_pair<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -347,8 +347,7 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls back with each range of regular positions that a regular position
-    /// may alias.
+    /// Calls `found` with each range of regular positions that a regular position may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.table[self.groups[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);
@@ -360,7 +359,7 @@ impl Order {
         }
     }
 
-    /// Sets the bits of each position's row, of so many words, and returns them.
+    /// Sets the bits of each position's row, `stride` words each, and returns them.
     pub(super) fn rows(&self, stride: usize) -> Bits {
         let mut rows = Bits::new(64 * stride * self.len());
         for (position, words) in rows.words_mut().chunks_exact_mut(stride.max(1)).enumerate() {
@@ -384,7 +383,7 @@ impl Order {
         rows
     }
 
-    /// Calls back with each pair of different positions that may alias, once.
+    /// Calls `found` once for each pair of different positions that may alias.
     pub(super) fn each_pair(&self, mut found: impl FnMut(usize, usize)) {
         for (at, &group) in self.groups.iter().enumerate() {
             let group = &self.table[group as usize];
@@ -395,7 +394,7 @@ impl Order {
             (0..at).chain(self.listed()).for_each(|other| found(at, other));
         }
         for (at, row) in self.listed().zip(&self.others) {
-            // Two lists name each other.
+            // Each of two listed positions can be in the other's row: report the pair once.
             row.for_each(|other| {
                 if other < at {
                     found(at, other);

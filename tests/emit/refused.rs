@@ -33,7 +33,7 @@ fn unions_and_structs_inside_structs_are_refused() {
     let rejected = Some(Reason::Rejected(Rule::AccessNotOnPath));
     assert_eq!(reason_of("TValue.value.p"), rejected);
     assert_eq!(reason_of("TValue.value.n"), rejected);
-    // A check that accepts it is no better: it takes `*double` for unrelated.
+    // A tag that LLVM's verifier accepts is wrong too: LLVM treats `*double` as unrelated to it.
     assert!(matches!(reason_of("TValue.value.i"), Some(Reason::Union { .. })));
     assert!(matches!(reason_of("Outer.values[*].value.i"), Some(Reason::Union { .. })));
     assert_eq!(reason_of("Outer.inner"), Some(Reason::PartialStruct));
@@ -72,7 +72,7 @@ fn a_refusal_says_what_and_why() {
         "tag (\"TValue\", \"long\", 0): the path leads through fields that overlap, of which \
          LLVM sees the last only; lower the tags, or leave the access without one"
     );
-    // It is refused whenever it is asked for, and there if asked for by name.
+    // It is refused at each request, and emitted if requested explicitly.
     emitter.tag_as_is(&graph, tag).unwrap();
     assert!(matches!(emitter.tag(&graph, tag), Err(EmitError::Refused(_))));
     let ty = types.types().named("Outer").unwrap();
@@ -118,7 +118,7 @@ fn what_passes_is_right() {
     let (mut passed, mut refused, mut told_apart, mut wrong) = (0, [0; 4], 0, 0);
     for seed in first..first + graphs {
         let (format, shape) = match seed % 4 {
-            // Without sizes nothing is known of what lies beside a union.
+            // Without sizes the neighbours of a union are unknown.
             0 => (Format::Old, Shape::PlainScalars),
             _ => (Format::New, Shape::Parented),
         };

@@ -24,7 +24,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
         b.struct_tag(ty, ty, 0).unwrap()
     };
     let (int, float) = (add(&mut one, "int"), add(&mut two, "float"));
-    // The same place in each, and yet no one's but its own.
+    // The two tags have the same index, but each belongs only to its own clone.
     assert_eq!(int.index(), float.index());
     assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
     assert_eq!(graph.tag_count(), int.index());
@@ -44,7 +44,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(one.tag_at(one.tag_count()), None);
 }
 
-/// An oracle whose graph is replaced by a clone that grew reads it anew.
+/// An oracle reads its graph again when it is replaced by a clone that grew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
     for rules in tbaa::AliasRule::ALL {
@@ -74,7 +74,7 @@ fn a_tag_is_found_by_its_parts() {
         for tag in graph.tags().collect::<Vec<_>>() {
             let parts = graph.tag(tag).unwrap();
             let again = graph.insert_tag(parts).unwrap();
-            // An unknown size is 2^64-1 there, and may be 0 here.
+            // `insert_tag` writes an unknown size as 2^64-1; the original may have 0.
             assert!(again == tag || parts.size == Some(Size::Unknown));
             assert_eq!(graph.tag(again), Ok(parts));
             assert_eq!(graph.tag_at(tag.index()), Some(tag));

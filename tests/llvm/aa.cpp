@@ -121,7 +121,7 @@ public:
   }
 
   // TBAAVerifier can print only through a class that is private to LLVM, so
-  // the words come from the whole verifier.
+  // the message comes from the whole verifier.
   std::string complaint(MDNode *Tag) {
     Load->setMetadata(LLVMContext::MD_tbaa, Tag);
     std::string Text;
@@ -212,7 +212,7 @@ struct Table {
   void printForked() const;
 };
 
-// Text that a child leaves for its parent, also when it dies.
+// Text that a child passes to its parent, even if the child dies.
 struct SharedLog {
   static constexpr size_t Capacity = 64 << 20;
   size_t Done; // cells answered so far
@@ -238,8 +238,8 @@ struct SharedLog {
   }
 };
 
-// Bounds what a child may use up for one answer. Endless recursion meets the
-// end of the stack, anything else endless (or exponential) the timer.
+// Limits a child's resources. The stack's end stops endless recursion; the timer
+// stops all other endless (or exponential) work.
 void limitChild() {
   rlimit NoCore = {0, 0};
   setrlimit(RLIMIT_CORE, &NoCore);
@@ -258,7 +258,7 @@ void restartTimer() {
 }
 
 // One child answers as many cells as it can. If it dies, the cell it was at is
-// the culprit, and the next child starts behind it.
+// the culprit, and the next child starts after it.
 void Table::printForked() const {
   SharedLog *Log = SharedLog::map();
   while (Log->Done != Cells) {
@@ -288,8 +288,8 @@ void Table::printForked() const {
   munmap(Log, sizeof(SharedLog));
 }
 
-// A line a function: a letter for each of its tags, then one for each two that
-// the verifier accepts, row by row.
+// Makes a table with a line for each function: a letter for each of its tags,
+// then one for each pair of tags that the verifier accepts, row by row.
 Table makeFunctionTable(const Module &M, Oracle &Ask, Probe &P) {
   struct Cell {
     MDNode *A, *B; // no B: a verdict, whose letter is Answer

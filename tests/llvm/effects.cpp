@@ -1,4 +1,4 @@
-// What LLVM says that functions and calls do to memory.
+// Prints how functions and calls access memory, according to LLVM.
 //
 //   effects        prints a module: every intrinsic, declared with simple types and
 //                  called in a function of its own; on standard error, how many there
@@ -62,7 +62,7 @@ std::vector<Types> candidates(LLVMContext &C, Intrinsic::ID ID) {
   return All;
 }
 
-// The `Which`th choice of types; false after the last.
+// Makes the `Which`th choice of types; returns false after the last.
 bool choose(const std::vector<Types> &All, unsigned Which, Types &Chosen) {
   for (const Types &Some : All) {
     Chosen.push_back(Some[Which % Some.size()]);
@@ -73,7 +73,7 @@ bool choose(const std::vector<Types> &All, unsigned Which, Types &Chosen) {
 
 bool fits(LLVMContext &C, Intrinsic::ID ID, const Types &Chosen) {
   FunctionType *T = Intrinsic::getType(C, ID, Chosen);
-  // A third of four elements is none.
+  // A type can be a vector with a third of another's elements: 0, if that has four.
   SmallVector<Type *, 8> Parts(T->subtypes());
   append_range(Parts, T->getReturnType()->subtypes());
   for (Type *Part : Parts)
@@ -83,7 +83,7 @@ bool fits(LLVMContext &C, Intrinsic::ID ID, const Types &Chosen) {
   return Intrinsic::getIntrinsicSignature(ID, T, Read) && Read == Chosen;
 }
 
-// LLVM dies of types that do not fit. So a child tries them.
+// Finds types that an intrinsic accepts. LLVM crashes on others, so a child process tries them.
 bool find(LLVMContext &C, Intrinsic::ID ID, Types &Chosen) {
   if (!Intrinsic::isOverloaded(ID))
     return true;

@@ -3,15 +3,15 @@
 //   types measure FILE   sizes, alignments and offsets of types
 //   types layouts FILE   does LLVM accept data layout strings, are they equal
 //
-// For `measure` the file is a module, then a line `; types`, then a type a
+// For `measure` the file is a module, then a line `; types`, then one type per
 // line. Each is answered by its text and, tab-separated, `unsized`, or
-// `BITS STORE ALLOC ABI PREF` (BITS with an `x` behind it if scalable), and for
+// `BITS STORE ALLOC ABI PREF` (BITS with an `x` after it if scalable), and for
 // a struct `SIZE ALIGN PADDED` and its offsets. A type that LLVM rejects is
 // answered by `rejected` and the message.
 //
 // For `layouts` each line has one or two strings, tab-separated. It is answered
-// by `rejected` and the message of the first that is, or `equal` or
-// `different`; a string alone is compared with itself.
+// by `rejected` and the message on the first rejected string, or by `equal` or
+// `different`; a single string is compared with itself.
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/AsmParser/SlotMapping.h"

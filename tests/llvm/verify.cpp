@@ -2,9 +2,9 @@
 //
 //   verify FILE...
 //
-// A file holds any number of modules, each after a line `;; module`. For each,
-// a line an instruction with `!tbaa`, in order, and a line an operand of
-// `!llvm.errno.tbaa`:
+// A file holds any number of modules, each after a line `;; module`. For each
+// module it prints a line for each instruction with `!tbaa`, in order, and a line
+// for each operand of `!llvm.errno.tbaa`:
 //
 //   accept            TBAAVerifier, on a fresh start, returns true
 //   reject MESSAGE    it returns false; the message may be empty
@@ -12,7 +12,7 @@
 //
 // then `module accept`, `module reject` or `module crash`: what `opt
 // -passes=verify` would say.
-// `unreadable` stands alone for a module that LLVM cannot read.
+// For a module that LLVM cannot read it prints only `unreadable`.
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
@@ -36,10 +36,10 @@ using namespace llvm;
 
 namespace {
 
-// How far the children have come. A child that dies leaves it where it was.
+// The progress of the children, which remains if a child dies.
 struct Progress {
-  size_t Module; // the module at hand
-  size_t Line;   // of that module, lines printed
+  size_t Module; // the current module
+  size_t Line;   // lines printed for that module
   enum { Reading, Asking, Judging } State;
 };
 
@@ -66,8 +66,9 @@ std::vector<Case> collect(Module &M) {
   return Cases;
 }
 
-// TBAAVerifier can print only through a class that is private to LLVM. So all
-// other tags are taken off, and the whole verifier speaks of this one.
+// Returns the verifier's message on one tag. TBAAVerifier can print only through
+// a class that is private to LLVM. So all other tags are removed while the whole
+// verifier runs.
 std::string complaint(Module &M, const std::vector<Case> &Cases, size_t Which) {
   NamedMDNode *Errno = M.getNamedMetadata("llvm.errno.tbaa");
   std::vector<MDNode *> Listed;
@@ -100,13 +101,13 @@ std::string complaint(Module &M, const std::vector<Case> &Cases, size_t Which) {
   return StringRef(Text).split('\n').first.str();
 }
 
-// Answers from where the last child died.
+// Answers for a module, from the line at which the last child died.
 void answer(StringRef Text, Progress &At) {
   LLVMContext Context;
   SMDiagnostic Diagnostic;
   At.State = Progress::Reading;
   auto Buffer = MemoryBuffer::getMemBufferCopy(Text, "module");
-  // Like every tool this upgrades old tags. It verifies nothing, for want of
+  // This upgrades old tags, like every tool. It verifies only modules that have
   // debug information.
   std::unique_ptr<Module> M = parseAssembly(Buffer->getMemBufferRef(), Diagnostic, Context);
   At.State = Progress::Asking;
@@ -138,14 +139,14 @@ int main(int argc, char **argv) {
     }
     SmallVector<StringRef> Modules;
     (*File)->getBuffer().split(Modules, ";; module\n");
-    // What stands before the first of them is no module.
+    // The text before the first `;; module` is not a module.
     *At = {1, 0, Progress::Reading};
     while (At->Module < Modules.size()) {
       pid_t Child = fork();
       if (Child < 0)
         return 2;
       if (Child == 0) {
-        // LLVM recurses without end on some types.
+        // LLVM recurses endlessly on some types.
         rlimit Limit{8 << 20, 8 << 20};
         setrlimit(RLIMIT_STACK, &Limit);
         rlimit Cpu{20, 20};

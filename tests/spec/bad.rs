@@ -1,9 +1,9 @@
-//! Every way to get a spec wrong: what is said, and where it points.
+//! Every mistake in a spec: its message, and its place.
 
 use tbaa::spec::Spec;
 use tbaa_tests::cases;
 
-/// Stands in front of the culprit in the texts, and is taken out.
+/// Marks the position of the error in a text. It is removed before the text is read.
 const MARK: char = '§';
 
 /// The whole spec of a case.

@@ -1,7 +1,8 @@
-/* libtbaa's nodes in an LLVM context, through llvm-c.
+/* Makes libtbaa's nodes in an LLVM context, through llvm-c.
  *
- * All is inline, so that libtbaa links no LLVM: include this where llvm-c is
- * linked, of LLVM 14 or later. In C++, llvm::wrap gives what llvm-c wants.
+ * All functions are inline, so that libtbaa itself does not link LLVM. Include this in a
+ * program that links llvm-c of LLVM 14 or later. In C++, llvm::wrap converts LLVM's classes
+ * to the types of llvm-c.
  *
  *     tbaa_sink sink = tbaa_llvm_sink(context);
  *     tbaa_emitter_new(&sink, &emitter);
@@ -26,10 +27,11 @@ extern "C" {
 /* The most bits of an integer type. LLVM: IntegerType::MAX_INT_BITS. */
 #define TBAA_LLVM_MAX_INTEGER_BITS (1u << 23)
 
-/* Operands that need no memory of their own. */
+/* The most operands of a node for which no memory is allocated. */
 #define TBAA_LLVM_FEW_OPERANDS 64
 
-/* One operand; false if LLVM has no such thing. The node itself is NULL here. */
+/* Makes one operand; returns false if LLVM cannot have it. An operand that is the node itself
+ * becomes NULL. */
 static inline bool tbaa_llvm_operand(LLVMContextRef context, const tbaa_operand *operand,
                                      LLVMMetadataRef *made) {
     *made = NULL;
@@ -54,10 +56,10 @@ static inline bool tbaa_llvm_operand(LLVMContextRef context, const tbaa_operand 
     }
 }
 
-/* Makes a distinct node, for which llvm-c has no function: a node becomes
- * distinct when an operand of it is replaced by the node itself. The first
- * operand is that for a while, which LLVM before 17 cannot change back: NULL then.
- * The nodes that libtbaa makes have themselves there. */
+/* Makes a distinct node. llvm-c has no function for this, but a node becomes distinct when
+ * one of its operands is replaced by the node itself. So the first operand becomes the node
+ * itself, and is then changed back. LLVM before 17 cannot change it back: the function returns
+ * NULL then. The distinct nodes that libtbaa makes have themselves as the first operand. */
 static inline LLVMMetadataRef tbaa_llvm_distinct(LLVMContextRef context,
                                                  const tbaa_operand *operands,
                                                  LLVMMetadataRef *nodes, size_t count) {
@@ -131,8 +133,8 @@ static inline void tbaa_llvm_attach_kind(LLVMValueRef instruction, unsigned kind
                                             (LLVMMetadataRef)node));
 }
 
-/* Attaches all that an access, a call or a copy is to get. What it has of other
- * kinds it keeps. */
+/* Attaches the nodes of an access, a call or a copy to its instruction, which keeps its
+ * metadata of other kinds. */
 static inline void tbaa_llvm_attach(LLVMValueRef instruction, const tbaa_attachments *nodes) {
     tbaa_llvm_attach_kind(instruction, TBAA_LLVM_TBAA, nodes->tag);
     tbaa_llvm_attach_kind(instruction, TBAA_LLVM_TBAA_STRUCT, nodes->tbaa_struct);
@@ -140,10 +142,10 @@ static inline void tbaa_llvm_attach(LLVMValueRef instruction, const tbaa_attachm
     tbaa_llvm_attach_kind(instruction, TBAA_LLVM_NOALIAS, nodes->noalias);
 }
 
-/* Types that stand inside each other deeper than this are taken to vary in size. */
+/* Types that are nested deeper than this count as varying in size. */
 #define TBAA_LLVM_DEEPEST 64
 
-/* Whether LLVM has no number for a type's size: it depends on the processor. */
+/* Returns whether a type's size depends on the processor, so that LLVM has no number for it. */
 static inline bool tbaa_llvm_varies(LLVMTypeRef type, unsigned depth) {
     if (depth > TBAA_LLVM_DEEPEST)
         return true;
@@ -165,7 +167,7 @@ static inline bool tbaa_llvm_varies(LLVMTypeRef type, unsigned depth) {
     }
 }
 
-/* The bytes that a type takes in memory; UINT64_MAX if that varies. */
+/* Returns the number of bytes that a type takes in memory; UINT64_MAX if it varies. */
 static inline uint64_t tbaa_llvm_size(LLVMValueRef instruction, LLVMTypeRef type) {
     LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
     if (!LLVMTypeIsSized(type) || tbaa_llvm_varies(type, 0))
@@ -173,7 +175,8 @@ static inline uint64_t tbaa_llvm_size(LLVMValueRef instruction, LLVMTypeRef type
     return LLVMStoreSizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function)), type);
 }
 
-/* Whether a call has an argument that is memory, which it copies or fills by itself. */
+/* Returns whether a call has an argument that is memory, which the call itself copies or
+ * fills. */
 static inline bool tbaa_llvm_has_own_memory(LLVMValueRef call) {
     static const char *const names[] = {"byval", "sret", "inalloca", "preallocated"};
     LLVMValueRef function = LLVMIsAFunction(LLVMGetCalledValue(call));
@@ -187,13 +190,13 @@ static inline bool tbaa_llvm_has_own_memory(LLVMValueRef call) {
     return false;
 }
 
-/* Whether a name begins like this. */
+/* Returns whether a name begins with `with`. */
 static inline bool tbaa_llvm_begins(const char *name, size_t len, const char *with) {
     return len >= strlen(with) && memcmp(name, with, strlen(with)) == 0;
 }
 
-/* The bytes that a call of an intrinsic accesses: what it returns, else the vectors that it
- * is given; UINT64_MAX if that does not say. */
+/* Returns the number of bytes that a call of an intrinsic accesses: the size of its result or,
+ * if it returns nothing, of its vector arguments; UINT64_MAX if neither gives the number. */
 static inline uint64_t tbaa_llvm_intrinsic_size(LLVMValueRef call, const char *name, size_t len) {
     LLVMTypeRef returned = LLVMTypeOf(call);
     uint64_t sum = 0;
@@ -210,7 +213,8 @@ static inline uint64_t tbaa_llvm_intrinsic_size(LLVMValueRef call, const char *n
         if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
             continue;
         lane = LLVMGetElementType(type);
-        /* Neither masks nor, behind the first argument, addresses. */
+        /* Vectors of i1 are masks, and vectors of pointers after the first argument are
+         * addresses: neither counts. */
         if (!(LLVMGetTypeKind(lane) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1) &&
             !(at > 0 && LLVMGetTypeKind(lane) == LLVMPointerTypeKind))
             sum += tbaa_llvm_size(call, type);
@@ -218,7 +222,8 @@ static inline uint64_t tbaa_llvm_intrinsic_size(LLVMValueRef call, const char *n
     return sum == 0 ? UINT64_MAX : sum;
 }
 
-/* What a call is, and the bytes that it accesses if it is one of LLVM's own. */
+/* Returns the kind of a call. For an intrinsic, also writes the number of bytes that it
+ * accesses to `size`: 0 if a fill or copy has a length that is not constant. */
 static inline uint32_t tbaa_llvm_call_kind(LLVMValueRef call, uint64_t *size) {
     LLVMValueRef function = LLVMIsAFunction(LLVMGetCalledValue(call));
     size_t len = 0;
@@ -237,13 +242,15 @@ static inline uint32_t tbaa_llvm_call_kind(LLVMValueRef call, uint64_t *size) {
     return TBAA_INSTRUCTION_KIND_COPY;
 }
 
-/* Makes and attaches what an instruction at a place, or a call, is to get: tag and
- * scopes, the alignment that is known, `volatile` where the path says so. What it had of
- * them before is taken off. The instruction is in a function of a module, and the emitter's
- * sink is that of tbaa_llvm_sink. TBAA_STATUS_REFUSED, and an instruction that is as it was,
- * for an access wider than its place that is no run of whole elements, a store where memory is
- * immutable, a call with an argument that is memory (byval, sret), an instruction of another
- * context, and what cannot have a tag; tbaa_last_error says what to do. */
+/* Makes the tag and the scopes of a call, or of an instruction that accesses a place, and
+ * attaches them. Nodes of these kinds that the instruction had before are removed. Also sets
+ * the alignment, if it is known, and `volatile`, if the path says so. The instruction must be
+ * in a function of a module, and the emitter's sink must come from tbaa_llvm_sink.
+ *
+ * Returns TBAA_STATUS_REFUSED and leaves the instruction unchanged for: an access wider than
+ * its place that is not a run of whole elements; a store to immutable memory; a call with an
+ * argument that is memory (byval, sret); an instruction of another context; an instruction
+ * that cannot have a tag. tbaa_last_error says what to do. */
 static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged *tagged,
                                         LLVMValueRef instruction) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -294,7 +301,7 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     for (size_t i = 0; LLVMHasMetadata(instruction) && i < sizeof kinds / sizeof *kinds; i++)
         LLVMSetMetadata(instruction, kinds[i], NULL);
     if (opcode == LLVMInvoke)
-        nodes.tag = NULL; /* LLVM's verifier refuses it; scopes it takes. */
+        nodes.tag = NULL; /* LLVM's verifier rejects it, but accepts scopes. */
     tbaa_llvm_attach(instruction, &nodes);
     if ((opcode == LLVMLoad || opcode == LLVMStore) && tagged->place.bit_width == 0 &&
         tagged->place.align != 0 && tagged->place.align <= UINT32_MAX)
@@ -304,13 +311,13 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     return TBAA_STATUS_OK;
 }
 
-/* The instruction that tbaa_llvm_attach_next has come to. */
+/* The position of tbaa_llvm_attach_next: a function and an instruction, with their numbers. */
 typedef struct tbaa_llvm_cursor {
     LLVMValueRef function, instruction;
     uint32_t functions, instructions;
 } tbaa_llvm_cursor;
 
-/* Goes to the next function with a body that is not before this one. */
+/* Moves to the first instruction of `function`, or of the next function that has a body. */
 static inline void tbaa_llvm_begin(tbaa_llvm_cursor *cursor, LLVMValueRef function) {
     while (function != NULL && LLVMCountBasicBlocks(function) == 0)
         function = LLVMGetNextFunction(function);
@@ -339,10 +346,11 @@ static inline void tbaa_llvm_attach_next(void *data, uint32_t function, uint32_t
         tbaa_llvm_attach_kind(cursor->instruction, TBAA_LLVM_TBAA, tag);
 }
 
-/* Gives a module's loads and stores tags from the places that its getelementptrs name:
- * tbaa_tag_module, which says what the program must keep to. Call it when the module is
- * complete and has its data layout, before any of LLVM's passes. `tagging` and `summary` may be
- * NULL. The emitter's sink is that of tbaa_llvm_sink, of the module's context. */
+/* Gives a module's loads and stores tags, which follow from the places that its
+ * getelementptrs name. tbaa_tag_module says which rules the program must obey. Call this when
+ * the module is complete and has its data layout, before any of LLVM's passes. `tagging` and
+ * `summary` may be NULL. The emitter's sink must come from tbaa_llvm_sink, with the module's
+ * context. */
 static inline tbaa_status tbaa_llvm_tag_module(tbaa_emitter *emitter, LLVMModuleRef module,
                                                const tbaa_tagging *tagging, tbaa_text *summary) {
     tbaa_llvm_cursor cursor = {NULL, NULL, 0, 0};

@@ -3,7 +3,7 @@
 //
 //     tbaa::context types;
 //     tbaa::tagger tagger;
-//     tbaa::make(types);                                     // for LLVM, unions and all
+//     tbaa::make(types);                                     // for LLVM, including unions
 //     tbaa_declare(types.get(), &record);
 //     tbaa::place(types, "CallInfo.base", base);
 //     tagger.make(llvm_context);
@@ -29,7 +29,7 @@ struct freed {
 using context = std::unique_ptr<tbaa_context, detail::freed>;
 using emitter = std::unique_ptr<tbaa_emitter, detail::freed>;
 
-// A string that outlives the call.
+// Returns a view of `text`, which must outlive it.
 inline tbaa_str str(const std::string &text) {
     tbaa_str made;
     made.data = text.data();
@@ -37,13 +37,13 @@ inline tbaa_str str(const std::string &text) {
     return made;
 }
 
-// Why the last call on this thread failed.
+// Returns the message of the last error on this thread.
 inline std::string last_error() {
     tbaa_str why = tbaa_last_error();
     return std::string(why.data, why.len);
 }
 
-// tbaa_context_new: by default for LLVM, unions and all.
+// Calls tbaa_context_new, by default for tags that go to LLVM, including unions.
 inline tbaa_status make(context &made, tbaa_options options = tbaa_options_for_llvm()) {
     tbaa_context *it = nullptr;
     tbaa_status status = tbaa_context_new(&options, &it);
@@ -51,7 +51,7 @@ inline tbaa_status make(context &made, tbaa_options options = tbaa_options_for_l
     return status;
 }
 
-// tbaa_places
+// Calls tbaa_places.
 inline tbaa_status places(context &types, const std::vector<std::string> &paths,
                           std::vector<tbaa_tagged> &found) {
     std::vector<tbaa_str> texts;
@@ -69,7 +69,7 @@ inline tbaa_status place(context &types, const std::string &path, tbaa_tagged &f
     return tbaa_places(types.get(), &text, 1, &found);
 }
 
-// tbaa_call_touching
+// Calls tbaa_call_touching.
 inline tbaa_status call(context &types, const std::vector<std::string> &touched,
                         const std::vector<std::string> &memory, tbaa_tagged &found) {
     std::vector<tbaa_str> texts, types_of;
@@ -83,16 +83,17 @@ inline tbaa_status call(context &types, const std::vector<std::string> &touched,
 
 } // namespace tbaa
 
-// With LLVM's headers before this one: what one LLVM context needs.
+// The class `tagger` exists if LLVM's headers are included before this one.
 #ifdef LLVM_IR_INSTRUCTION_H
 #include <llvm/IR/LLVMContext.h>
 #include <tbaa-llvm.h>
 
 namespace tbaa {
 
+// Makes nodes in one LLVM context and attaches them.
 class tagger {
 public:
-    // Free it before the context.
+    // The tagger must be destroyed before the context.
     tbaa_status make(llvm::LLVMContext &context) {
         tbaa_sink sink = tbaa_llvm_sink(llvm::wrap(&context));
         tbaa_emitter *it = nullptr;
@@ -101,7 +102,7 @@ public:
         return status;
     }
 
-    // tbaa_llvm_tag
+    // Calls tbaa_llvm_tag.
     tbaa_status tag(const tbaa_tagged &place, llvm::Value *instruction) {
         return tbaa_llvm_tag(emitter_.get(), &place, llvm::wrap(instruction));
     }

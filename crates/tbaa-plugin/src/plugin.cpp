@@ -1,24 +1,25 @@
-//===- plugin.cpp - LLVM asks the oracle's relation ------------------------===//
+//===- plugin.cpp - Alias analyses for LLVM -------------------------------===//
 //
 // Two alias analyses for LLVM 22.
 //
 // `tbaa-classes` answers from a relation that the module carries. Each access
-// has one scope, the name of its class, and no `noalias` list, so that LLVM
-// alone learns nothing from it. Named metadata holds the relation:
+// has one scope, which names its class, and no `noalias` list, so that LLVM
+// without this plugin learns nothing from it. Named metadata holds the relation:
 //
 //   !tbaa.relations = !{!0}
 //   !0 = !{!"tbaa:F", !"0", !"1 0", !"2 0 1"}   class 2 may alias 0 and 1 (and 2)
 //   !1 = !{!"tbaa:F"}                           the domain of fingerprint F
 //   !2 = !{!"tbaa:F:2", !1}                     the scope of class 2
 //
-// A row is a class, and then the classes below it that it may alias. It is apart
-// from the others below it. A class without a row may alias all. Classes of
-// different fingerprints are not compared. Where two modules give one class
-// different rows, a pair may alias if one of them says so.
+// A row is the number of a class, and then the smaller numbers of the classes
+// that it may alias. It does not alias the other classes with smaller numbers. A
+// class without a row may alias all classes. Classes of different fingerprints
+// are not compared. If two modules give one class different rows, a pair may
+// alias if either row says so.
 //
-// `tbaa-worth` is LLVM's own type-based analysis. It writes down which answers
-// of it count, and denies those that a file names. Put last in the pipeline of
-// analyses, it is asked only what all others leave open.
+// `tbaa-worth` is LLVM's own type-based analysis. It records its answers, and
+// gives only those that a file allows. If it is the last in the pipeline of
+// analyses, it is asked only the questions that all others leave open.
 //
 // Both load into `opt` and `clang` (-fpass-plugin=), and `registerTbaa` adds
 // them to a PassBuilder.
@@ -67,8 +68,9 @@ namespace {
 constexpr char RelationsName[] = "tbaa.relations";
 constexpr char DomainPrefix[] = "tbaa:";
 
-/// A question whose answer one analysis alone knows. Of its pointers nothing is
-/// known, and nobody else knows its scopes.
+/// A question that tells whether an analysis is present: only that analysis
+/// answers NoAlias. Nothing is known about the pointers, and no other analysis
+/// knows the scopes.
 class Probe {
   StringLiteral Names[2];
   static bool isNamed(const MemoryLocation &Loc, StringRef Name) {
@@ -86,7 +88,7 @@ public:
     return isNamed(A, Names[0]) && isNamed(B, Names[1]);
   }
 
-  /// Whether these alias analyses ask the one that knows.
+  /// Returns whether these alias analyses include the one that answers.
   bool isAnsweredBy(AAResults &AA, LLVMContext &Context) const {
     Type *Pointer = PointerType::getUnqual(Context);
     Type *I64 = Type::getInt64Ty(Context);
@@ -104,7 +106,7 @@ public:
 constexpr Probe Related("tbaa-plugin:0", "tbaa-plugin:1");
 constexpr Probe Watched("tbaa-plugin:2", "tbaa-plugin:3");
 
-/// What the named metadata of one module says.
+/// The relations that the named metadata of one module holds.
 class Relations {
 public:
   explicit Relations(const Module &M) {
@@ -119,7 +121,7 @@ public:
 
   bool empty() const { return ByDomain.empty(); }
 
-  /// Whether accesses with these two lists of scopes touch no common byte.
+  /// Returns whether accesses with these two lists of scopes touch no common byte.
   bool apart(const MDNode *A, const MDNode *B) {
     if (!A || !B)
       return false;
@@ -135,7 +137,7 @@ private:
   using Row = SmallVector<unsigned, 4>;
   using Table = DenseMap<unsigned, Row>;
   using Class = std::pair<const Table *, unsigned>;
-  // The two numbers above it are those that a DenseMap keeps for itself.
+  // A DenseMap reserves the two numbers above this one.
   static constexpr unsigned Unknown = ~0u - 2;
 
   void add(StringRef Domain, const MDNode &N) {
@@ -155,13 +157,13 @@ private:
         unsigned Other;
         R.push_back(Word.getAsInteger(10, Other) ? Unknown : Other);
       }
-      // `Unknown` is the greatest number, and stands last.
+      // `Unknown` is the largest number, and so the last.
       llvm::sort(R);
     }
   }
 
-  /// The class that a scope names: its fingerprint's table, if the module has
-  /// it, and its number.
+  /// Returns the class that a scope names: the table of its fingerprint (null if
+  /// the module has none) and its number.
   Class of(const Metadata *Scope) {
     auto [It, New] = Scopes.try_emplace(Scope, nullptr, Unknown);
     if (!New)
@@ -234,7 +236,7 @@ public:
 };
 AnalysisKey RelationsAnalysis::Key;
 
-/// The answers of the relation, in the shape of ScopedNoAliasAAResult.
+/// The answers of the relation, with the interface of ScopedNoAliasAAResult.
 class ClassesAAResult : public AAResultBase {
   Relations *Of;
 
@@ -287,7 +289,7 @@ AnalysisKey ClassesAA::Key;
 
 //===-- What tags are worth -----------------------------------------------===//
 
-/// The name of a type node: its string, in either format.
+/// Returns the name of a type node: its first string, in either format.
 StringRef typeName(const Metadata *Type) {
   if (auto *N = dyn_cast_or_null<MDNode>(Type))
     for (const MDOperand &Op : N->operands())
@@ -296,7 +298,8 @@ StringRef typeName(const Metadata *Type) {
   return "";
 }
 
-/// A tag in words that another run of LLVM finds again: `base+offset:access`.
+/// Returns a tag's name, by which another run of LLVM can find it:
+/// `base+offset:access`.
 std::string tagName(const MDNode *Tag) {
   if (!Tag)
     return "";
@@ -309,20 +312,21 @@ std::string tagName(const MDNode *Tag) {
       .str();
 }
 
-/// What all functions of one run share. Environment variables name its files:
+/// The state that all functions of one run share. Environment variables name its
+/// files:
 ///
-/// TBAA_WORTH_ALLOW is read. It names the answers that may be given: a line is
-/// FUNCTION, TAG, TAG with tabs between, the tags in the order of their bytes, and
-/// the second empty for what a tag says alone. Of a function that has a line, all
-/// other answers are denied; a line may be FUNCTION alone. `*` stands for all
-/// functions without a line.
+/// TBAA_WORTH_ALLOW is read. It lists the answers that may be given. A line is
+/// FUNCTION, TAG, TAG, separated by tabs. The tags are in the order of their
+/// bytes; the second is empty for an answer about one tag alone. If a function has
+/// a line, all answers that are not listed for it are denied; a line may be
+/// FUNCTION alone. The function `*` means all functions without a line.
 ///
 /// TBAA_WORTH_CODE gets a JSON object for each function from `tbaa-measure`.
 /// TBAA_WORTH_ASKED gets one for each function, pass, pair of tags and answer.
 /// TBAA_ASKED gets each pair of tags and its answer as nodes, as LLVM text.
 ///
-/// TBAA_WATCH, if it is set, puts `tbaa-worth` in the place of LLVM's analysis by
-/// types where a pipeline of analyses cannot be named: in `clang`.
+/// TBAA_WATCH, if it is set, replaces LLVM's type-based analysis by `tbaa-worth`.
+/// It is for `clang`, where no pipeline of analyses can be chosen.
 class Worth {
 public:
   enum Answer { MayAlias, NoAlias, Constant, Denied };
@@ -370,7 +374,7 @@ public:
       writeNodes();
   }
 
-  /// Writes the question down, and says whether the answer may be given.
+  /// Records a question. Returns whether its answer, if not MayAlias, is given.
   bool record(const Function &F, const MDNode *A, const MDNode *B,
               Answer Given) {
     if (Given != MayAlias && !allows(F.getName(), A, B))
@@ -380,7 +384,8 @@ public:
     return Given == NoAlias || Given == Constant;
   }
 
-  /// Whether LLVM's analysis by types is off, but in questions of this one.
+  /// Returns whether LLVM's type-based analysis is off, except while `tbaa-worth`
+  /// asks it.
   bool watches() const { return Types; }
   void switchTypes(bool On) {
     if (Types)
@@ -475,7 +480,7 @@ private:
   std::vector<json::Value> Measures;
 };
 
-/// LLVM's own analysis by types, watched.
+/// LLVM's own type-based analysis, with its answers recorded.
 class WorthAAResult : public AAResultBase {
   /// Switches LLVM's analysis on for one question.
   struct Asking {
@@ -570,8 +575,8 @@ public:
 };
 AnalysisKey WorthAA::Key;
 
-/// Writes down what a function costs: counts, a cost weighted by how often LLVM
-/// expects each block to run, and a hash of its code, metadata left out.
+/// Measures a function: counts of instructions, a cost weighted by how often LLVM
+/// expects each block to run, and a hash of the code without metadata.
 class MeasurePass : public PassInfoMixin<MeasurePass> {
   std::shared_ptr<Worth> To;
 
@@ -655,7 +660,8 @@ private:
            (isa<StoreInst>(I) && I.getOperand(0)->getType()->isVectorTy());
   }
 
-  /// An instruction with values by their number, names and metadata left out.
+  /// Returns an instruction's text, with numbers for values, and without names
+  /// and metadata.
   static std::string text(const Instruction &I,
                           DenseMap<const Value *, unsigned> &Numbers) {
     auto number = [&](const Value *V) {
@@ -688,8 +694,8 @@ struct Managers {
   FunctionAnalysisManager *FAM = nullptr;
 };
 
-/// Adds the relation to a function's alias analyses, and what watches LLVM's own,
-/// where they are not yet there.
+/// Adds `tbaa-classes` to a function's alias analyses if the module has a relation,
+/// and `tbaa-worth` if TBAA_WATCH is set, unless they are already there.
 void attach(Function &F, const Managers &Of, const Worth &To) {
   if (F.isDeclaration() || !Of.MAM || !Of.FAM)
     return;
@@ -739,7 +745,7 @@ void tbaa::registerTbaa(PassBuilder &PB) {
         FPM.addPass(MeasurePass(To));
         return true;
       });
-  // A plugin cannot replace the default AAManager, but add to what it made.
+  // A plugin cannot replace the default AAManager, but can add to its results.
   if (PassInstrumentationCallbacks *PIC = PB.getPassInstrumentationCallbacks())
     PIC->registerBeforeNonSkippedPassCallback([Of, To](StringRef Pass, Any IR) {
       To->Pass = Pass;

@@ -17,7 +17,7 @@ use crate::shapes::Shapes;
 /// The most comparisons for one pointer. Beyond them all of its types count as overlapping.
 const COMPARISONS: usize = 4096;
 
-/// Types, and accesses behind plain pointers, that must have no tags.
+/// Types, and accesses through plain pointers, that must have no tags.
 #[derive(Default)]
 pub(crate) struct Overlaps {
     pub(crate) types: HashSet<Type>,
@@ -32,7 +32,7 @@ struct Uses {
     instructions: Vec<usize>,
 }
 
-/// The places that one pointer leads to, by where their bytes begin.
+/// The places that one pointer addresses, by the start of their bytes.
 type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {

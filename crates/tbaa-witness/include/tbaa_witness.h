@@ -1,11 +1,11 @@
 /*
- * What a program may say to libtbaa_witness, which checks the !tbaa tags of
- * modules that `tbaa instrument` has worked on.
+ * Functions for programs that run with libtbaa_witness, the library that checks
+ * the !tbaa tags of modules which `tbaa instrument` has instrumented.
  *
- * None of these is needed where memory comes from malloc and its family, from
- * mmap or from the stack, and is written by checked code or by the C library.
- * All may be called from any thread. In a program without the library they can
- * be defined to nothing.
+ * They are not needed for memory that comes from malloc and related functions,
+ * from mmap or from the stack, and that only checked code and the C library
+ * write. They may be called from any thread. A program that does not link the
+ * library can define them as empty macros.
  */
 #ifndef TBAA_WITNESS_H
 #define TBAA_WITNESS_H
@@ -17,15 +17,15 @@
 extern "C" {
 #endif
 
-/* For an allocator of one's own: `size` bytes are given out for something new,
- * whatever they held before. */
+/* An allocator of the program calls this when it returns `size` bytes for a new
+ * object: what they held before no longer counts. */
 void tbaa_witness_fresh(const void *address, size_t size);
 
-/* Code that is not checked has written `size` bytes: nothing is known of them,
- * and any read of them is fine. */
+/* Reports that unchecked code has written `size` bytes: any read of them is
+ * allowed. */
 void tbaa_witness_wrote(const void *address, size_t size);
 
-/* How many contradictions have been reported so far: each pair of accesses counts once. */
+/* Returns how many contradictions have been reported so far. Each pair of accesses counts once. */
 uint32_t tbaa_witness_reports(void);
 
 /* A name that modules with checks use, and the address of its function or variable. */

@@ -1,5 +1,5 @@
-/* Every function of tbaa.h, in order and out of order: results, errors, and
- * out-parameters that stay as they were. */
+/* Calls every function of tbaa.h, in the right order and in others: checks results, errors,
+ * and that out-parameters keep their values after an error. */
 #include "check.h"
 
 typedef struct Node {
@@ -71,7 +71,7 @@ static void specs(void) {
     CHECK_OK(tbaa_tag_of(context, tbaa_cstr("Pair.a"), &other));
     CHECK(!tbaa_may_alias(tbaa_context_oracle(context), named, other));
     CHECK_FAILS(tbaa_tag_of(context, tbaa_cstr("Pair.c"), &other), TBAA_STATUS_PATH, "Pair");
-    /* It declares no types. */
+    /* The spec declares no types. */
     uint64_t size = 7;
     CHECK_FAILS(tbaa_size_of(context, tbaa_cstr("int"), &size), TBAA_STATUS_DECLARATION,
                 "declare");
@@ -343,7 +343,7 @@ static void nodes(void) {
     CHECK_OK(tbaa_build_access_tag(context, record, sized, 4, 4, false, &access));
     CHECK(tbaa_may_alias(oracle, access, first));
 
-    /* Roots of two formats: what MLIR cannot say. */
+    /* MLIR cannot express roots of two formats. */
     tbaa_text text;
     CHECK(tbaa_dump(oracle, TBAA_DUMP_FORMAT_MLIR, &text) == TBAA_STATUS_UNWRITABLE);
     tbaa_context_free(context);
@@ -368,7 +368,7 @@ static void snapshots(tbaa_context *context) {
     CHECK_OK(tbaa_context_snapshot(context, TBAA_RULE_LLVM, &c));
     CHECK(c != a && !tbaa_may_alias(c, next, later));
 
-    /* Given back, `a` is brought up to date and handed out again. */
+    /* After its last release, snapshot `a` is updated and returned again. */
     tbaa_oracle_release(a);
     CHECK(tbaa_oracle_retain(b) == b);
     tbaa_oracle_release(b);
@@ -388,7 +388,7 @@ static void snapshots(tbaa_context *context) {
     tbaa_text_free(&of_live);
     tbaa_text_free(&of_snapshot);
 
-    /* The context's own is not counted; snapshots outlive the context. */
+    /* References to the context's own oracle are not counted; snapshots outlive the context. */
     CHECK(tbaa_oracle_retain(live) == live && tbaa_oracle_retain(NULL) == NULL);
     tbaa_oracle_release(live);
     tbaa_oracle_release(NULL);

@@ -1,4 +1,4 @@
-/* What the test programs share: a check that says where it failed. */
+/* Checks for the test programs, which print where they failed. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,7 +15,7 @@
 
 #define CHECK_OK(call) CHECK((call) == TBAA_STATUS_OK)
 
-/* That a call fails so, and that the error says this. */
+/* Checks that a call fails with this status, and that the error contains these words. */
 #define CHECK_FAILS(call, expected, words)                                                       \
     (CHECK((call) == (expected)), CHECK(said(tbaa_last_error(), (words))))
 

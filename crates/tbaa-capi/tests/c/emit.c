@@ -129,7 +129,7 @@ static void plain(void) {
     CHECK_OK(tbaa_emit_access(emitter, oracle, tbaa_access(tt, 0), &nodes));
     CHECK((uintptr_t)nodes.tag == 5 && notes.made == 5);
 
-    /* No tag; a size that LLVM would not see; ids that are none. */
+    /* An access without a tag; a size that LLVM would not see; unknown ids. */
     CHECK_OK(tbaa_emit_access(emitter, oracle, tbaa_access(tbaa_no_tag(), 0), &nodes));
     CHECK(nodes.tag == NULL);
     tbaa_memory_access wide = tbaa_access(tt, 0);
@@ -138,7 +138,7 @@ static void plain(void) {
     wide = tbaa_access((tbaa_tag){1000}, 0);
     CHECK(tbaa_emit_access(emitter, oracle, wide, &nodes) == TBAA_STATUS_UNKNOWN_ID);
 
-    /* A copy: three operands a part. */
+    /* A copy has three operands for each part. */
     tbaa_copy copy;
     tbaa_part part = {tt, 8, 2};
     CHECK_OK(tbaa_build_copy(context, &part, 1, &copy));
@@ -169,7 +169,7 @@ static void plain(void) {
     tbaa_context_free(context);
 }
 
-/* A tag into a union is refused. With places LLVM gets what is right, by tags and scopes. */
+/* A tag into a union is refused. Places give LLVM correct tags and scopes. */
 static void unions(void) {
     tbaa_context *context = values(TBAA_POLICY_RFC, TBAA_RULE_UNION);
     const tbaa_oracle *oracle = tbaa_context_oracle(context);
@@ -195,7 +195,7 @@ static void unions(void) {
     tbaa_emitter_free(emitter);
     tbaa_context_free(context);
 
-    /* Tags of policy clang are attached as they are. */
+    /* Tags of clang's policy are attached unchanged: they take no options. */
     context = values(TBAA_POLICY_CLANG, TBAA_RULE_LLVM);
     CHECK_FAILS(tbaa_context_tag_options(context, &options), TBAA_STATUS_INVALID_ARGUMENT,
                 "tbaa_options_for_llvm");

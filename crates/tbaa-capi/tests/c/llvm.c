@@ -1,11 +1,11 @@
-/* tbaa-llvm.h in C: nodes of every kind in an LLVM context, attached. */
+/* tbaa-llvm.h in C: makes nodes of every kind in an LLVM context and attaches them. */
 #include "check.h"
 #include <llvm-c/Analysis.h>
 #include <tbaa-llvm.h>
 
 enum { PARTS = 100 };
 
-/* Whether an instruction has a node of a kind. */
+/* Returns an instruction's node of a kind, or NULL. */
 static LLVMValueRef has(LLVMValueRef instruction, const char *kind) {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
     return LLVMGetMetadata(instruction,
@@ -37,7 +37,7 @@ int main(void) {
                                                LLVMConstInt(i32, 4 * PARTS, 0));
     LLVMBuildRetVoid(builder);
 
-    /* An anonymous root, under which nothing is shared with other modules. */
+    /* Nodes under an anonymous root are shared with no other module. */
     tbaa_context *types;
     CHECK_OK(tbaa_context_new(NULL, &types));
     tbaa_type root, integer, other;
@@ -72,7 +72,8 @@ int main(void) {
     CHECK(has(copy_of_all, "tbaa.struct") && !has(copy_of_all, "tbaa"));
     CHECK(LLVMGetMDNodeNumOperands(has(copy_of_all, "tbaa.struct")) == 3 * PARTS);
 
-    /* Kinds have the numbers that the header gives them, and a tag takes off what was there. */
+    /* Kinds have the numbers that the header gives them, and tbaa_llvm_tag removes the nodes that
+     * were there. */
     tbaa_str path = TBAA_STR("*int");
     tbaa_tagged place;
     CHECK_OK(tbaa_places(types, &path, 1, &place));
@@ -84,7 +85,7 @@ int main(void) {
     CHECK(has(load, "tbaa") && !has(load, "tbaa.struct") && !has(load, "alias.scope"));
     CHECK(!has(load, "noalias"));
 
-    /* What the callback alone is to cope with. */
+    /* Operands that libtbaa never passes to the callback. */
     tbaa_operand operands[2];
     memset(operands, 0, sizeof operands);
     operands[0].kind = TBAA_OPERAND_KIND_INTEGER;

@@ -1,4 +1,4 @@
-/* Tags for a module that has none, by one call before the passes. */
+/* Tags a module that has no tags, with one call before the passes. */
 #include "check.h"
 #include <tbaa-llvm.h>
 
@@ -16,7 +16,7 @@ static unsigned tagged_in(LLVMModuleRef module) {
 }
 
 /* Two functions with a declaration between them: each stores to both members of a struct, from
- * two blocks, and once to an i32 behind a plain pointer. */
+ * two blocks, and once to an i32 through a plain pointer. */
 static LLVMModuleRef made(LLVMContextRef context, const char *layout) {
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("m", context);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
@@ -60,7 +60,7 @@ int main(void) {
     tbaa_text_free(&summary);
     LLVMDisposeModule(module);
 
-    /* What a front end declares. */
+    /* Options that a front end sets. */
     tbaa_str list = tbaa_cstr("List"), others = tbaa_cstr("Pair,Other");
     tbaa_tagging opaque = {false, NULL, 0, NULL, 0, &list, 1};
     tbaa_tagging all = {true, &list, 1, &others, 1, NULL, 0};

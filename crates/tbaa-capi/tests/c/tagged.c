@@ -1,6 +1,6 @@
-/* Programs that a careful user got wrong, through tbaa-llvm.h: each runs as it is
- * emitted and after -O2, right, or is an error that says what to do. Where nodes are
- * attached by force, LLVM breaks them. */
+/* Programs that a careful user got wrong, with tbaa-llvm.h. Each either gives the right
+ * result, as emitted and after -O2, or is refused with an error that says what to do. If its
+ * nodes are attached by force, LLVM miscompiles it. */
 #include "check.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ExecutionEngine.h>
@@ -76,7 +76,7 @@ static LLVMValueRef parameter(const Code *c, unsigned number, uint64_t offset) {
 
 static LLVMValueRef number(const Code *c, uint64_t value) { return LLVMConstInt(c->i64, value, 0); }
 
-/* A helper of the runtime that nobody throws through. */
+/* Builds a call of a runtime helper, which returns and does not throw. */
 static LLVMValueRef call_helper(const Code *c, const char *name, LLVMTypeRef result) {
     LLVMTypeRef parameters[] = {c->pointer};
     LLVMTypeRef type = LLVMFunctionType(result, parameters, 1, 0);
@@ -96,13 +96,13 @@ static LLVMValueRef call_helper(const Code *c, const char *name, LLVMTypeRef res
 
 static uint64_t calls;
 
-/* Reads Proto.step, and bumps a counter that nobody else accesses. */
+/* Reads Proto.step, and increments a counter that nothing else accesses. */
 static uint64_t counts(const Proto *proto) { return calls++ + (uint64_t)proto->step; }
 
-/* An arena that hands out what it takes back. */
+/* An arena that takes an object back and returns its memory for another. */
 static void *reuses(void *object) { return object; }
 
-/* Compiles, runs and frees: what the function returns. */
+/* Compiles, runs and frees the code. Returns what the function returned. */
 static uint64_t finish(Code *c, bool optimise) {
     char *errors = NULL;
     CHECK(!LLVMVerifyModule(c->module, LLVMPrintMessageAction, &errors));
@@ -141,7 +141,8 @@ static void force(Code *c, const tbaa_tagged *place, LLVMValueRef instruction) {
     tbaa_llvm_attach(instruction, &nodes);
 }
 
-/* A call whose one place is immutable, twice: the counter moves by one. */
+/* Calls `counts` twice, with an immutable place. Returns by how much the counter moved: 1,
+ * unless LLVM removed a call. */
 static uint64_t two_calls(const tbaa_tagged *tagged, bool by_force, bool optimise) {
     Code c = code_new();
     LLVMValueRef results[2];
@@ -229,13 +230,13 @@ int main(void) {
     CHECK_FAILS(tbaa_context_tag_options(types, &all), TBAA_STATUS_INVALID_ARGUMENT,
                 "say first what tags are to be");
 
-    /* By force, an immutable tag makes one call of two; nothing else does. */
+    /* An immutable tag that is attached by force merges the two calls; nothing else does. */
     CHECK(two_calls(&at[CONSTANT], true, false) == 1);
     CHECK(LLVM_VERSION_MAJOR < 16 || two_calls(&at[CONSTANT], true, true) == 0);
     tbaa_tagged touching;
     CHECK_OK(tbaa_call_touching(types, &paths[CONSTANT], 1, NULL, 0, &touching));
     CHECK(touching.place.size == 0);
-    /* The same with tags of clang's policy, as they are. */
+    /* The same with tags of clang's policy, which are attached unchanged. */
     tbaa_context *clang;
     CHECK_OK(tbaa_context_new(NULL, &clang));
     declare(clang);
@@ -248,7 +249,7 @@ int main(void) {
         CHECK(two_calls(&plain, false, optimise) == 1);
     }
 
-    /* A store where memory is immutable. */
+    /* A store to immutable memory. */
     CHECK(load_store_load(&at[CONSTANT], &at[STEP], false, false) == 7);
     CHECK(load_store_load(&at[CONSTANT], &at[CONSTANT], true, true) == 0);
     CHECK(load_store_load(&at[STEP], &at[STEP], false, false) == 7);
@@ -290,7 +291,7 @@ int main(void) {
     copy = LLVMBuildMemCpy(c.b, parameter(&c, 0, 0), 8, parameter(&c, 1, 0), 8, number(&c, 24));
     CHECK_FAILS(tbaa_llvm_tag(c.emitter, &whole, copy), TBAA_STATUS_REFUSED,
                 "an access of 24 bytes at `Proto`, which has 16");
-    /* A fill larger than a member is none of it; a run has a path that ends at an element. */
+    /* A fill larger than a member is refused. A path that ends at an element allows a run. */
     static const tbaa_str elements = TBAA_STR("*long");
     tbaa_tagged element;
     CHECK_OK(tbaa_places(types, &elements, 1, &element));
@@ -314,7 +315,7 @@ int main(void) {
     CHECK_FAILS(tbaa_llvm_tag(c.emitter, &at[STEP], stored), TBAA_STATUS_REFUSED,
                 "an access of 32 bytes at `Proto.step`, which has 8");
     CHECK_OK(tbaa_llvm_tag(c.emitter, &element, stored));
-    /* A module of pointers that are larger than those declared. */
+    /* A module whose pointers are larger than the declared ones. */
     tbaa_context *small;
     tbaa_options i686 = tbaa_options_for_llvm();
     i686.target = tbaa_cstr("i686");
@@ -348,7 +349,8 @@ int main(void) {
     LLVMDisposeModule(c.module);
     LLVMContextDispose(c.context);
 
-    /* An allocator that lists its own memory only, and one that says what it hands out. */
+    /* An allocator that lists only its own memory, and one that also lists the types of the
+     * memory that it returns. */
     static const tbaa_str arena = TBAA_STR("Arena.used");
     static const tbaa_str memory[] = {TBAA_STR("Cons"), TBAA_STR("Float")};
     tbaa_tagged own, allocates;
@@ -362,7 +364,7 @@ int main(void) {
     CHECK(reuse(&at[HEAD], &at[VALUE], &allocates, false) == bits);
     CHECK(reuse(&at[HEAD], &at[VALUE], &allocates, true) == bits);
 
-    /* What is wrong is said. */
+    /* Errors name the mistake. */
     static const tbaa_str nowhere = TBAA_STR("Proto.stop");
     CHECK_FAILS(tbaa_places(types, &nowhere, 1, &whole), TBAA_STATUS_PATH, "did you mean \"step\"");
     CHECK_FAILS(tbaa_places(types, &arena, 1, NULL), TBAA_STATUS_INVALID_ARGUMENT, "NULL");

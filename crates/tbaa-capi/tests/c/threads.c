@@ -1,5 +1,6 @@
-/* Threads ask while one adds: two ask snapshots, which the adding thread hands
- * over, and two have readers, which catch up by themselves. Built with -fsanitize=thread by the test. */
+/* Four threads ask while the main thread adds types. Two ask snapshots, which the main thread
+ * hands over; two have readers, which catch up by themselves. The test builds this with
+ * -fsanitize=thread. */
 #include "check.h"
 #include <pthread.h>
 #include <sched.h>
@@ -7,7 +8,7 @@
 
 enum { ASKING = 2, READING = 2, STRUCTS = 200, FIELDS = 4, KNOWN = 64 };
 
-/* What the threads share. */
+/* The state that the threads share. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const tbaa_oracle *current;
 static bool done;
@@ -29,8 +30,8 @@ static void hand_over(const tbaa_oracle *next, bool last) {
     tbaa_oracle_release(before);
 }
 
-/* Asks all pairs of the first tags, again and again: an answer never changes but
- * from "not known yet". */
+/* Asks all pairs of the first tags, again and again. Once both tags of a pair are known, its
+ * answer never changes. */
 static void *ask(void *result) {
     static _Thread_local bool known[KNOWN][KNOWN], answers[KNOWN][KNOWN];
     size_t asked = 0;
@@ -55,7 +56,7 @@ static void *ask(void *result) {
             CHECK_OK(tbaa_explain(oracle, tbaa_access(newest, 0), tbaa_access(next, 0), &why));
             tbaa_text_free(&why);
         }
-        /* Errors are each thread's own. */
+        /* Each thread has its own errors. */
         tbaa_text text;
         CHECK_FAILS(tbaa_dump(oracle, 99, &text), TBAA_STATUS_INVALID_ARGUMENT,
                     "tbaa_dump_format");
@@ -65,7 +66,7 @@ static void *ask(void *result) {
     return NULL;
 }
 
-/* How many tags there are, and how many of them are published. */
+/* The number of tags, and how many of them are published. */
 static _Atomic uint32_t made, published;
 
 /* Asks about the tags of the newest struct, and of an old one. */
@@ -73,7 +74,7 @@ static void *read_on(void *own) {
     tbaa_reader *reader = own;
     for (uint32_t count = 0, old = 0; count < FIELDS * STRUCTS; old++) {
         count = atomic_load(&published);
-        /* One that is not published may alias everything, or is by now. */
+        /* A tag that is not yet published may alias everything; these may be published by now. */
         uint32_t newest = atomic_load(&made);
         (void)tbaa_reader_may_alias(reader, (tbaa_tag){newest}, (tbaa_tag){newest + 1});
         /* Under valgrind one thread runs at a time. */
@@ -97,7 +98,7 @@ static void *read_on(void *own) {
     return NULL;
 }
 
-/* Places that the adding thread gave out, and how many. */
+/* The places that the adding thread has made, and their number. */
 enum { COMPILING = 4 };
 static tbaa_tagged places[STRUCTS];
 static atomic_int given;
@@ -109,7 +110,7 @@ static void *count_node(void *data, const tbaa_operand *operands, size_t count, 
     return (void *)++*(uintptr_t *)data;
 }
 
-/* Emits each place as soon as it is there, into a context of its own. */
+/* Emits each place as soon as it exists, to a sink that is this thread's own. */
 static void *compile(void *made) {
     tbaa_sink sink = {count_node, made};
     tbaa_emitter *emitter;
@@ -200,7 +201,7 @@ int main(void) {
         atomic_store(&made, FIELDS * (i + 1));
         CHECK_OK(tbaa_context_publish(context));
         atomic_store(&published, FIELDS * (i + 1));
-        /* The context's own oracle is this thread's. */
+        /* Only this thread uses the context's own oracle. */
         CHECK(tbaa_tag_count(tbaa_context_oracle(context)) == (uint32_t)(FIELDS * (i + 1)));
         const tbaa_oracle *next;
         CHECK_OK(tbaa_context_snapshot(context, TBAA_RULE_DEFAULT, &next));

@@ -11,16 +11,16 @@ use tbaa_types::{Packing, TypeError};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else stands here than must.
+    /// Something else is required here.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// A struct that nothing defines.
+    /// A struct that is not defined.
     #[error("type {0} is used and not defined; add `{0} = type ...`")]
     Undefined(String),
     /// A second definition of one name.
     #[error("type {0} is defined a second time")]
     Redefined(String),
-    /// A type that is no struct, used before its definition.
+    /// A type that is not a struct, used before its definition.
     #[error("type {0} is no struct and is used before this; move it up")]
     UsedBefore(String),
     /// A type that the context refuses.
@@ -74,7 +74,7 @@ impl<'t> Tokens<'t> {
         self.refuse(self.at, ParseErrorKind::Expected(wanted))
     }
 
-    /// Passes white space and comments. A comment without an end stays, and is not what comes next.
+    /// Skips white space and comments. An unterminated comment is not skipped.
     pub(super) fn skip(&mut self) {
         let _ = self.skip_space();
     }
@@ -153,7 +153,7 @@ impl<'t> Tokens<'t> {
         if self.peek() == Some(b'"') {
             return self.string().map(|name| Local::Name(name.into()));
         }
-        // The first byte of a number is no letter, so a name and a number never meet.
+        // The first byte of a number is not a letter, so a name and a number never meet.
         if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             return Ok(Local::Number(self.integer().unwrap_or(u64::MAX)));
         }
