@@ -467,11 +467,6 @@ enum tbaa_instruction_kind
      * It is in another LLVM context than the emitter's.
      */
     TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
-    /**
-     * It loads or stores a pointer that has more bytes by the module's data layout than by
-     * the declarations.
-     */
-    TBAA_INSTRUCTION_KIND_OTHER_LAYOUT = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -603,6 +598,10 @@ typedef struct tbaa_place {
      * Whether the memory is never modified while it can be read.
      */
     bool immutable;
+    /**
+     * Whether the types say the alignment. If not, `align` is 1: a region of any bytes.
+     */
+    bool aligned;
 } tbaa_place;
 
 /**
@@ -1439,6 +1438,17 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              uint32_t kind,
                              uint64_t size,
                              struct tbaa_attachments *nodes);
+
+/**
+ * Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
+ * each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
+ * that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
+ * this.
+ */
+tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
+                               uint64_t size,
+                               uint64_t element,
+                               bool pointer);
 
 /**
  * Frees a string that the library made, and clears it, so that it may be freed

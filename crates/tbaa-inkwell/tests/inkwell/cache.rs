@@ -14,7 +14,7 @@ use crate::support::Code;
 /// a call of it. Returns the loads left when all is inlined.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
     let base = jit.place("CallInfo.l.base").unwrap();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
     let code = Code::new(context, 2);
     let field = code.address(code.parameter(0), base.place().offset);
     let (first, load) = code.load(field, 64, "");
@@ -40,7 +40,7 @@ fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
-    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
     let store = code.store(code.address(code.parameter(1), number.place().offset), 64, 7);
     tagger.attach(&number, store).unwrap();
     code.end(context.i64_type().const_zero().into());
@@ -119,9 +119,10 @@ fn options_are_stored() {
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
         // The same nodes in LLVM, which makes those of one content once.
-        let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
-        let mut node = |place: &tbaa_inkwell::TaggedPlace| {
-            tagger.emitter().attachments(place.nodes()).unwrap().tag.unwrap()
+        let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+        let node = |place: &tbaa_inkwell::TaggedPlace| {
+            let made = tagger.emit(&context, |it| it.attachments(place.nodes()));
+            made.unwrap().unwrap().tag.unwrap()
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
     }
