@@ -343,17 +343,17 @@ int main(void) {
                         "one value of 8 bytes at `*int`, whose elements have 4");
     }
     /* What is known of an alignment stays known. */
-    static const tbaa_str memories[] = {TBAA_STR("*memory"), TBAA_STR("*long")};
-    tbaa_tagged memory[2];
+    static const tbaa_str aligned[] = {TBAA_STR("*memory"), TBAA_STR("*long")};
+    tbaa_tagged known[2];
     CHECK_OK(tbaa_declare_scalar(types, tbaa_cstr("memory"), 1, 1, tbaa_cstr("char")));
-    CHECK_OK(tbaa_places(types, memories, 2, memory));
-    CHECK(memory[0].place.align == 1 && !memory[0].place.aligned && memory[1].place.aligned);
+    CHECK_OK(tbaa_places(types, aligned, 2, known));
+    CHECK(known[0].place.align == 1 && !known[0].place.aligned && known[1].place.aligned);
     for (int i = 0; i < 4; i++) {
         store = LLVMBuildStore(c.b, number(&c, 7), parameter(&c, 0, 0));
         LLVMSetAlignment(store, 16);
         if (i >= 2)
             LLVMSetOrdering(store, LLVMAtomicOrderingSequentiallyConsistent);
-        CHECK_OK(tbaa_llvm_tag(c.emitter, &memory[i % 2], store));
+        CHECK_OK(tbaa_llvm_tag(c.emitter, &known[i % 2], store));
         CHECK(LLVMGetAlignment(store) == (i == 1 ? 8 : 16));
     }
     /* A call that fills its argument, and an instruction of another context. */

@@ -112,6 +112,12 @@ fn places_name_their_tags() {
     }
 }
 
+/// Length, base and table are loaded once, and an import that may be the one stored to each time.
+#[test]
+fn regions_of_a_runtime() {
+    assert_eq!(crate::regions::run().unwrap(), [16, 7]);
+}
+
 /// A place that does not know the alignment says nothing of it, and atomic accesses keep theirs.
 #[test]
 fn alignment_that_is_not_known() {
