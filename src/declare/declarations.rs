@@ -12,6 +12,9 @@ use tbaa_types::Primitive;
 /// Types have less bytes than this, so that bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
+/// The size of a region of bytes, which has no end: more than there is memory.
+const REGION: u64 = 1 << 48;
+
 /// The kind of a declared type, with its parts.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -362,6 +365,8 @@ impl Declarations {
                           themselves";
             return Err(DeclareError::Invalid { place: name, reason });
         };
+        // An access of any size is one to the region, not to several bytes.
+        let size = if size == 1 { REGION } else { size };
         self.own_scalar(name, ScalarLayout { size, align })
     }
 

@@ -90,13 +90,10 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// The bytes that an access's tag covers, where it says how many. A run of single bytes, such as a region of a
-/// runtime's memory has, may be of any length.
+/// The bytes that an access's tag covers, where it says how many.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
-    let tag = oracle.graph().tag(tag).ok()?;
-    let own = tag.size?.bytes()?;
-    Some(if own == 1 && tag.is_whole() { u64::MAX } else { own })
+    oracle.graph().tag(tag).ok()?.size?.bytes()
 }
 
 /// The bytes that an instruction loads or stores; `None` if its type has no fixed size.
