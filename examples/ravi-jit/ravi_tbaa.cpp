@@ -35,15 +35,14 @@ using TKey_nk = decltype(TKey::nk);
     R(lua_State, 0, M(lua_State, top, "TValue *"), M(lua_State, ci, "CallInfo *"))
 
 // Memory that is neither a slot nor a member: elements of Ravi's arrays, and variables of a
-// compiled function whose address the runtime gets. Nothing else is ever there, so each has a
-// scalar of its own; `*double` might alias a slot's number. A local is one element or two.
+// compiled function whose address the runtime gets. Nothing else is ever there, so each is a
+// region of its own; `*double` might alias a slot's number. A local is of any type.
 static const struct {
-    const char *name;
-    uint64_t size;
+    const char *name, *element;
     std::vector<Place> places;
-} scalars[] = {{"number element", 8, {P_element_n}},
-               {"integer element", 8, {P_element_i}},
-               {"local", 4, {P_local, P_local_int}}};
+} regions[] = {{"number element", "double", {P_element_n}},
+               {"integer element", "long long", {P_element_i}},
+               {"local", "", {P_local, P_local_int}}};
 
 // What a function of the runtime touches, of all that compiled code accesses.
 static const struct {
@@ -92,9 +91,9 @@ struct Tbaa::Types {
 #undef RAVI_PLACE
         };
         if (scalar)
-            for (const auto &own : scalars) {
-                tbaa_str name = tbaa_cstr(own.name), parent = TBAA_STR("char");
-                must(tbaa_declare_scalar(context.get(), name, own.size, own.size, parent));
+            for (const auto &own : regions) {
+                must(tbaa_declare_region(context.get(), tbaa_cstr(own.name),
+                                         tbaa_cstr(own.element)));
                 for (Place place : own.places)
                     paths[place] = std::string("*") + own.name;
             }

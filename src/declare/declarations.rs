@@ -12,6 +12,9 @@ use tbaa_types::Primitive;
 /// All types have less bytes than this, so that numbers of bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
+/// The size of a region of bytes, which has no end: more than there is memory.
+const REGION: u64 = 1 << 48;
+
 /// The kind of a declared type, with its parts.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -126,6 +129,8 @@ pub struct Declarations {
     /// The types of Rust types, by their names in Rust.
     pub(super) rust_types: HashMap<String, DeclId>,
     pub(super) pointees: Pointees,
+    /// The number of C's own types, which come first.
+    builtins: usize,
     stamp: u32,
 }
 
@@ -191,9 +196,11 @@ impl Declarations {
             derived: HashMap::default(),
             rust_types: HashMap::default(),
             pointees: Pointees::default(),
+            builtins: 0,
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         types.add_builtins();
+        types.builtins = types.decls.len();
         types
     }
 
@@ -309,7 +316,80 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Declares an enum with its integer type: in C, `"unsigned int"` if no value is negative.
+    /// Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a
+    /// linear memory, a stack, a table, the arrays of numbers. An access is to a place of this type,
+    /// `*name`, and may have any number of its elements: `"char"` for bytes that hold anything, at
+    /// any alignment.
+    ///
+    /// Regions that may be one object, such as imports, are one region: give it the other names by
+    /// [`Declarations::alias`]. A region that is there already, of the same elements, is no error.
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Target};
+    /// use tbaa::Session;
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.region("memory 0", "char")?;
+    /// types.region("imported memories", "char")?;
+    /// types.alias("memory 1", "imported memories")?;
+    /// types.alias("memory 2", "imported memories")?;
+    /// types.region("numbers", "double")?;
+    ///
+    /// let mut session = Session::with_unions(types);
+    /// let tags = session.tags(&["*memory 0", "*memory 1", "*memory 2", "*numbers", "*double"])?;
+    /// let may = |a: usize, b: usize| session.may_alias(tags[a], tags[b]);
+    /// assert!(!may(0, 1) && may(1, 2) && !may(3, 4));
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::scalar`]; [`DeclareError::Invalid`] for elements that are no scalars or
+    /// pointers.
+    pub fn region(
+        &mut self,
+        name: impl Into<String>,
+        element: &str,
+    ) -> Result<DeclId, DeclareError> {
+        let (name, element) = (name.into(), self.ty(element)?);
+        let Decl {
+            kind: DeclKind::Scalar { .. } | DeclKind::Pointer { .. } | DeclKind::Enum { .. },
+            size: Some(size),
+            align,
+            ..
+        } = *self.decl(element)
+        else {
+            let reason = "a region has elements that are scalars or pointers: declare records by \
+                          themselves";
+            return Err(DeclareError::Invalid { place: name, reason });
+        };
+        // An access of any size is one to the region, not to several bytes.
+        let size = if size == 1 { REGION } else { size };
+        self.own_scalar(name, ScalarLayout { size, align })
+    }
+
+    /// Returns the scalar of a name under `char`, which may be there already.
+    pub(super) fn own_scalar(
+        &mut self,
+        name: String,
+        layout: ScalarLayout,
+    ) -> Result<DeclId, DeclareError> {
+        let is_it = |&id: &DeclId| match *self.decl(id) {
+            Decl { kind: DeclKind::Scalar { name: ref own, parent, .. }, size, align, .. } => {
+                let same =
+                    (parent, size, align) == (Some(self.char()), Some(layout.size), layout.align);
+                id.index() >= self.builtins && *own == name && same
+            }
+            _ => false,
+        };
+        match self.names.get(&name).copied().filter(is_it) {
+            Some(id) => Ok(id),
+            None => self.scalar(name, layout, "char"),
+        }
+    }
+
+    /// Declares an enum whose values are of an integer type; in C, where no
+    /// value is negative, `"unsigned int"`.
     ///
     /// # Errors
     ///

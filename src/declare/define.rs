@@ -132,6 +132,9 @@ impl Declarations {
         let mut ty = match element {
             MemberType::Text(text) => self.ty(text)?,
             MemberType::Declared(ty) => self.check(*ty)?,
+            MemberType::Scalar(layout) => {
+                self.own_scalar(format!("{title}.{}", member.name), *layout)?
+            }
             // Passed over above.
             MemberType::Array(..) => self.void(),
             MemberType::Record(inner) => {

@@ -262,7 +262,14 @@ impl Declarations {
     ) -> Result<&'t str, DeclareError> {
         let after = after.trim_start();
         let ends = |c: char| matches!(c, '.' | '[' | '-') || c.is_whitespace();
-        let end = after.find(ends).unwrap_or(after.len());
+        // A name may have blanks in it, such as one that the run time makes.
+        let whole = after.find(['.', '[']).into_iter().chain(after.find("->")).min();
+        let whole = whole.unwrap_or(after.len());
+        let known = self.record(resolved.end());
+        let end = match known.is_some_and(|it| it.names.contains_key(after[..whole].trim_end())) {
+            true => after[..whole].trim_end().len(),
+            false => after.find(ends).unwrap_or(after.len()),
+        };
         let (mut name, rest) = (&after[..end], after[end..].trim_start());
         if name.is_empty() {
             return Err(syntax(after, "a member's name"));

@@ -1,6 +1,6 @@
 //! Structs and unions as they are declared, before any check.
 
-use super::DeclId;
+use super::{DeclId, ScalarLayout};
 
 /// A struct or union to be declared, by [`Declarations::define`].
 ///
@@ -241,6 +241,15 @@ pub enum MemberType {
     Record(Box<Record>),
     /// An array; a flexible one without a length.
     Array(Box<MemberType>, Option<u64>),
+    /// A scalar of the member's own, of which only the layout is known: `Record.member` is its name.
+    /// An access to the member aliases nothing else but `char`.
+    Scalar(ScalarLayout),
+}
+
+impl From<ScalarLayout> for MemberType {
+    fn from(layout: ScalarLayout) -> Self {
+        MemberType::Scalar(layout)
+    }
 }
 
 impl From<&str> for MemberType {

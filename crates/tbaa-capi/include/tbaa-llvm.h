@@ -175,8 +175,30 @@ static inline uint64_t tbaa_llvm_size(LLVMValueRef instruction, LLVMTypeRef type
     return LLVMStoreSizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function)), type);
 }
 
-/* Returns whether a call has an argument that is memory, which the call itself copies or
- * fills. */
+/* The bytes of the largest scalar in a type: of a run, those of an element. */
+static inline uint64_t tbaa_llvm_element(LLVMValueRef instruction, LLVMTypeRef type,
+                                         unsigned depth) {
+    uint64_t most = 0;
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMArrayTypeKind:
+    case LLVMVectorTypeKind:
+        return depth > TBAA_LLVM_DEEPEST
+                   ? 0
+                   : tbaa_llvm_element(instruction, LLVMGetElementType(type), depth + 1);
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; depth <= TBAA_LLVM_DEEPEST && i < LLVMCountStructElementTypes(type);
+             i++) {
+            uint64_t size =
+                tbaa_llvm_element(instruction, LLVMStructGetTypeAtIndex(type, i), depth + 1);
+            most = size > most ? size : most;
+        }
+        return most;
+    default:
+        return tbaa_llvm_size(instruction, type);
+    }
+}
+
+/* Whether a call has an argument that is memory, which it copies or fills by itself. */
 static inline bool tbaa_llvm_has_own_memory(LLVMValueRef call) {
     static const char *const names[] = {"byval", "sret", "inalloca", "preallocated"};
     LLVMValueRef function = LLVMIsAFunction(LLVMGetCalledValue(call));
@@ -242,21 +264,20 @@ static inline uint32_t tbaa_llvm_call_kind(LLVMValueRef call, uint64_t *size) {
     return TBAA_INSTRUCTION_KIND_COPY;
 }
 
-/* Makes the tag and the scopes of a call, or of an instruction that accesses a place, and
- * attaches them. Nodes of these kinds that the instruction had before are removed. Also sets
- * the alignment, if it is known, and `volatile`, if the path says so. The instruction must be
- * in a function of a module, and the emitter's sink must come from tbaa_llvm_sink.
- *
- * Returns TBAA_STATUS_REFUSED and leaves the instruction unchanged for: an access wider than
- * its place that is not a run of whole elements; a store to immutable memory; a call with an
- * argument that is memory (byval, sret); an instruction of another context; an instruction
- * that cannot have a tag. tbaa_last_error says what to do. */
+/* Makes and attaches what an instruction at a place, or a call, is to get: tag and
+ * scopes, the alignment that is known, `volatile` where the path says so. What it had of
+ * them before is taken off. An atomic access keeps its alignment, so set an ordering before where
+ * a place is packed. The instruction is in a function of a module, and the emitter's
+ * sink is that of tbaa_llvm_sink. TBAA_STATUS_REFUSED, and an instruction that is as it was,
+ * for an access wider than its place that is no run of whole elements, a store where memory is
+ * immutable, a call with an argument that is memory (byval, sret), an instruction of another
+ * context, and what cannot have a tag; tbaa_last_error says what to do. */
 static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged *tagged,
                                         LLVMValueRef instruction) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     uint32_t kind = TBAA_INSTRUCTION_KIND_CALL;
     uint64_t size = 0;
-    LLVMTypeRef pointer = NULL;
+    LLVMTypeRef type = NULL;
     tbaa_attachments nodes;
     tbaa_status status;
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
@@ -264,23 +285,18 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
                                      TBAA_LLVM_NOALIAS};
     switch (opcode) {
     case LLVMLoad:
-        pointer = LLVMTypeOf(instruction);
-        kind = TBAA_INSTRUCTION_KIND_LOAD;
-        size = tbaa_llvm_size(instruction, pointer);
-        break;
     case LLVMVAArg:
+        type = LLVMTypeOf(instruction);
         kind = TBAA_INSTRUCTION_KIND_LOAD;
-        size = tbaa_llvm_size(instruction, LLVMTypeOf(instruction));
         break;
     case LLVMStore:
+        type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
         kind = TBAA_INSTRUCTION_KIND_STORE;
-        pointer = LLVMTypeOf(LLVMGetOperand(instruction, 0));
-        size = tbaa_llvm_size(instruction, pointer);
         break;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+        type = LLVMTypeOf(LLVMGetOperand(instruction, 1));
         kind = TBAA_INSTRUCTION_KIND_STORE;
-        size = tbaa_llvm_size(instruction, LLVMTypeOf(LLVMGetOperand(instruction, 1)));
         break;
     case LLVMCall:
     case LLVMInvoke:
@@ -290,9 +306,14 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
         kind = TBAA_INSTRUCTION_KIND_NONE;
         break;
     }
-    if (pointer != NULL && LLVMGetTypeKind(pointer) == LLVMPointerTypeKind && tagged != NULL &&
-        tagged->place.size != 0 && size == 2 * tagged->place.size)
-        kind = TBAA_INSTRUCTION_KIND_OTHER_LAYOUT;
+    if (type != NULL)
+        size = tbaa_llvm_size(instruction, type);
+    if (type != NULL && tagged != NULL && size != UINT64_MAX && size > tagged->place.size) {
+        status = tbaa_check_element(tagged, size, tbaa_llvm_element(instruction, type, 0),
+                                    LLVMGetTypeKind(type) == LLVMPointerTypeKind);
+        if (status != TBAA_STATUS_OK)
+            return status;
+    }
     if (emitter != NULL && tbaa_emitter_data(emitter) != (void *)context)
         kind = TBAA_INSTRUCTION_KIND_OTHER_CONTEXT;
     status = tbaa_emit_tagged(emitter, tagged, kind, size, &nodes);
@@ -303,8 +324,9 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
     if (opcode == LLVMInvoke)
         nodes.tag = NULL; /* LLVM's verifier rejects it, but accepts scopes. */
     tbaa_llvm_attach(instruction, &nodes);
-    if ((opcode == LLVMLoad || opcode == LLVMStore) && tagged->place.bit_width == 0 &&
-        tagged->place.align != 0 && tagged->place.align <= UINT32_MAX)
+    if ((opcode == LLVMLoad || opcode == LLVMStore) &&
+        LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic &&
+        tagged->place.bit_width == 0 && tagged->place.aligned && tagged->place.align <= UINT32_MAX)
         LLVMSetAlignment(instruction, (unsigned)tagged->place.align);
     if (tagged->place.is_volatile && kind < TBAA_INSTRUCTION_KIND_CALL && opcode != LLVMVAArg)
         LLVMSetVolatile(instruction, 1);

@@ -66,7 +66,28 @@
 #define TBAA_ANONYMOUS(record, first_member, type_name)                                          \
     {TBAA_STR(""), TBAA_STR(type_name), offsetof(record, first_member), 0, 0, 0, 0}
 
-/* A struct or union, with its members in an array. */
+/* A member of a union without a name, behind the first of that union's members. */
+#define TBAA_UNION_MEMBER(record, member, type_name)                                             \
+    {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
+     sizeof(((record *)0)->member), 0, 0, TBAA_MEMBER_FLAG_OVERLAPS}
+
+/* A member of a struct or union whose type has no name, where `within` leads from `record`. */
+#define TBAA_NESTED_MEMBER(record, within, member, type_name)                                    \
+    {TBAA_STR(#member), TBAA_STR(type_name),                                                     \
+     offsetof(record, within.member) - offsetof(record, within),                                 \
+     sizeof(((record *)0)->within.member), 0, 0, 0}
+
+/* Such a struct or union itself, by the name "record.within". */
+#define TBAA_NESTED_RECORD(record, within, record_members, record_flags)                         \
+    {TBAA_STR(#record "." #within), (record_members),                                            \
+     sizeof(record_members) / sizeof((record_members)[0]), sizeof(((record *)0)->within), 0,     \
+     (record_flags)}
+
+/* A member at an offset and of a size that the run time knows: a scalar of its own. */
+#define TBAA_SLOT(member, member_offset, member_size)                                            \
+    {TBAA_STR(member), TBAA_STR(""), (member_offset), (member_size), 0, 0, 0}
+
+/* A struct or union whose members stand in an array. */
 #define TBAA_RECORD(record, record_members, record_flags)                                        \
     {TBAA_STR(#record), (record_members), sizeof(record_members) / sizeof((record_members)[0]),  \
      sizeof(record), 0, (record_flags)}
@@ -288,6 +309,11 @@ enum tbaa_member_flag
      * It is a bit-field; `offset` counts bits.
      */
     TBAA_MEMBER_FLAG_BIT_FIELD = 8,
+    /**
+     * It shares bytes with the member before it: both are in a union without a name, and so are
+     * those behind it that share bytes with them.
+     */
+    TBAA_MEMBER_FLAG_OVERLAPS = 16,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -464,11 +490,6 @@ enum tbaa_instruction_kind
      * It is in another LLVM context than the emitter's.
      */
     TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
-    /**
-     * It loads or stores a pointer that is larger in the module's data layout than in the
-     * declarations.
-     */
-    TBAA_INSTRUCTION_KIND_OTHER_LAYOUT = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -598,6 +619,10 @@ typedef struct tbaa_place {
      * True if the memory is never modified while it can be read.
      */
     bool immutable;
+    /**
+     * Whether the types say the alignment. If not, `align` is 1: a region of any bytes.
+     */
+    bool aligned;
 } tbaa_place;
 
 /**
@@ -609,8 +634,9 @@ typedef struct tbaa_record_member {
      */
     struct tbaa_str name;
     /**
-     * The type, spelled as in C: `unsigned char`, `TValue *`, `int [3][4]`, `double []`, or
-     * `struct Node *` before `Node` is declared.
+     * The type as C writes it without a name: `unsigned char`, `TValue *`,
+     * `int [3][4]`, `double []`, `struct Node *` before `Node` is declared. Empty for one of which
+     * only `size` and `align` are known: a scalar of its own.
      */
     struct tbaa_str type_text;
     /**
@@ -999,7 +1025,20 @@ tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str parent);
 
 /**
- * Declares an enum with its integer type: in C, `unsigned int` if no value is negative.
+ * Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a linear
+ * memory, a stack, a table, the arrays of numbers. The path of its places is `*` and the name. An
+ * access may have any number of its elements, which are scalars or pointers; an empty `element`
+ * is for bytes that hold anything, at any alignment. Regions that may be one object, such as imports,
+ * are one region: give it the other names by `tbaa_declare_alias`. One that is there already,
+ * of the same elements, is no error.
+ */
+tbaa_status tbaa_declare_region(struct tbaa_context *context,
+                                struct tbaa_str name,
+                                struct tbaa_str element);
+
+/**
+ * Declares an enum, whose values are of an integer type: `unsigned int` in C
+ * where none is negative.
  */
 tbaa_status tbaa_declare_enum(struct tbaa_context *context,
                               struct tbaa_str name,
@@ -1411,6 +1450,17 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              uint32_t kind,
                              uint64_t size,
                              struct tbaa_attachments *nodes);
+
+/**
+ * Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
+ * each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
+ * that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
+ * this.
+ */
+tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
+                               uint64_t size,
+                               uint64_t element,
+                               bool pointer);
 
 /**
  * Frees a string that the library made, and clears it, so that it may be freed

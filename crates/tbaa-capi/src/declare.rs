@@ -19,6 +19,9 @@ pub enum MemberFlag {
     Base = 4,
     /// It is a bit-field; `offset` counts bits.
     BitField = 8,
+    /// It shares bytes with the member before it: both are in a union without a name, and so are
+    /// those behind it that share bytes with them.
+    Overlaps = 16,
 }
 
 /// Properties of a record besides its members: bits of a mask.
@@ -40,8 +43,9 @@ pub enum RecordFlag {
 pub struct RecordMember {
     /// The name; empty for an anonymous struct or union, whose members count as the record's own.
     pub name: Str,
-    /// The type, spelled as in C: `unsigned char`, `TValue *`, `int [3][4]`, `double []`, or
-    /// `struct Node *` before `Node` is declared.
+    /// The type as C writes it without a name: `unsigned char`, `TValue *`,
+    /// `int [3][4]`, `double []`, `struct Node *` before `Node` is declared. Empty for one of which
+    /// only `size` and `align` are known: a scalar of its own.
     pub type_text: Str,
     /// Bytes from the start of the record: `offsetof`. For a bit-field, bits.
     pub offset: u64,
@@ -72,7 +76,7 @@ pub struct RecordDeclaration {
     pub flags: u32,
 }
 
-const MEMBER_FLAGS: u32 = 15;
+const MEMBER_FLAGS: u32 = 31;
 const RECORD_FLAGS: u32 = 15;
 
 fn known_flags(flags: u32, known: u32, name: &str) -> Result<(), Error> {
@@ -88,6 +92,9 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
     let (name, ty) = (of.name.text()?, of.type_text.text()?);
     let mut member = match has(MemberFlag::Base) {
         true => Member::base(ty),
+        false if ty.is_empty() => {
+            Member::new(name, ScalarLayout { size: of.size, align: of.align.max(1) })
+        }
         false => Member::new(name, ty),
     };
     if has(MemberFlag::BitField) {
@@ -112,7 +119,52 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
     })
 }
 
-/// Compares the `sizeof` of members with their types.
+/// Returns members that share bytes as a union without a name, at the offset of the first byte.
+fn union_of(
+    types: &mut TaggedTypes,
+    members: &[RecordMember],
+    computed: bool,
+) -> Result<Member, Error> {
+    let (mut start, mut end, mut align) = (u64::MAX, 0, 1);
+    for of in members {
+        let ty = types.types_mut().ty(of.type_text.text()?).ok();
+        if of.flags & MemberFlag::Packed as u32 == 0 {
+            align = align.max(ty.map_or(of.align, |ty| types.types().align_of(ty)));
+        }
+        start = start.min(of.offset);
+        end = end.max(of.offset.saturating_add(of.size));
+        if of.size == 0 || of.flags & (MemberFlag::BitField as u32 | MemberFlag::Base as u32) != 0 {
+            let message = format!(
+                "{}: a member that overlaps has a size, and is neither a bit-field nor a base",
+                of.name.text()?
+            );
+            return Err(Error::argument(message));
+        }
+    }
+    if !start.is_multiple_of(align) {
+        align = 1;
+    }
+    let size = (end - start).next_multiple_of(align);
+    let mut union = Record::union("");
+    for of in members {
+        // Members of a union have offset 0, and those of a struct in it any.
+        union = match of.offset - start {
+            _ if computed => union.member(member(of, true)?),
+            0 => union.member(member(of, true)?.at(0)),
+            at => {
+                let inner = member(of, true)?.at(at);
+                let inner = Record::structure("").member(inner).size(size).align(align);
+                union.member(Member::new("", inner).at(0))
+            }
+        };
+    }
+    Ok(match computed {
+        true => Member::new("", union),
+        false => Member::new("", union.size(size).align(align)).at(start),
+    })
+}
+
+/// Compares what `sizeof` says of members with their types.
 fn check_sizes(
     types: &mut TaggedTypes,
     record: &str,
@@ -157,9 +209,18 @@ pub unsafe extern "C" fn tbaa_declare(
         let (name, union) = (record.name.text()?, has(RecordFlag::Union));
         let computed = has(RecordFlag::Computed);
         let mut made = if union { Record::union(name) } else { Record::structure(name) };
-        for one in members {
-            made = made.member(member(one, computed)?);
+        let overlaps = |of: &RecordMember| of.flags & MemberFlag::Overlaps as u32 != 0;
+        let mut parts = Vec::new();
+        for group in members.chunk_by(|_, next| overlaps(next)) {
+            parts.push(match group {
+                [one] => member(one, computed)?,
+                group => context.grow_declared(|types, _| {
+                    check_sizes(types, name, union, members)?;
+                    union_of(types, group, computed)
+                })?,
+            });
         }
+        made = parts.into_iter().fold(made, Record::member);
         if !computed {
             made = made.size(record.size);
         }
@@ -198,7 +259,29 @@ pub extern "C" fn tbaa_declare_scalar(
     })
 }
 
-/// Declares an enum with its integer type: in C, `unsigned int` if no value is negative.
+/// Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a linear
+/// memory, a stack, a table, the arrays of numbers. The path of its places is `*` and the name. An
+/// access may have any number of its elements, which are scalars or pointers; an empty `element`
+/// is for bytes that hold anything, at any alignment. Regions that may be one object, such as imports,
+/// are one region: give it the other names by `tbaa_declare_alias`. One that is there already,
+/// of the same elements, is no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_declare_region(
+    context: Option<&mut Context>,
+    name: Str,
+    element: Str,
+) -> Status {
+    change(context, |context| {
+        let (name, element) = (name.text()?, element.text()?);
+        let element = if element.is_empty() { "char" } else { element };
+        context.grow_declared(|types, _| {
+            types.types_mut().region(name, element).map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
+/// Declares an enum, whose values are of an integer type: `unsigned int` in C
+/// where none is negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_enum(
     context: Option<&mut Context>,

@@ -8,7 +8,7 @@ use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TagForm, Typed};
 
 use crate::context::{Context, change, made_in};
 use crate::emit::{NodeAttachments, NodeEmitter};
-use crate::status::{Error, Status, given, made};
+use crate::status::{Error, Status, given, made, status};
 use crate::tags::{ContextTags, Kept, Key, Tagged, check_declared, tags_of};
 use crate::text::{Str, constant, slice};
 
@@ -57,9 +57,6 @@ pub enum InstructionKind {
     OwnMemory = 5,
     /// It is in another LLVM context than the emitter's.
     OtherContext = 6,
-    /// It loads or stores a pointer that is larger in the module's data layout than in the
-    /// declarations.
-    OtherLayout = 7,
 }
 
 /// Converts strings of C.
@@ -199,7 +196,7 @@ pub extern "C" fn tbaa_emit_tagged(
         let tagged = given(tagged, "the place")?;
         // SAFETY: the context made it, and lives.
         let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
-        let kinds: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+        let kinds: [u32; 7] = [0, 1, 2, 3, 4, 5, 6];
         let kind = constant(&kinds, kind, "tbaa_instruction_kind")?;
         let reasons = [
             "only loads, stores, calls, va_arg, atomicrmw and cmpxchg can have a tag",
@@ -207,9 +204,6 @@ pub extern "C" fn tbaa_emit_tagged(
              the place names, and LLVM would delete the stores that fill it: leave the call \
              without a tag, or pass a plain pointer",
             "the instruction is in another LLVM context than the emitter: make one for each",
-            "the pointer has more bytes by the module's data layout than the place has: give the \
-             module the data layout of the target that the types are declared for, before code is \
-             built",
         ];
         if let Some(&reason) = (kind as usize)
             .checked_sub(InstructionKind::None as usize)
@@ -241,6 +235,36 @@ pub extern "C" fn tbaa_emit_tagged(
             }
         };
         emitter.recorded(found)
+    })
+}
+
+/// Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
+/// each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
+/// that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
+/// this.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_check_element(
+    tagged: Option<&Tagged>,
+    size: u64,
+    element: u64,
+    pointer: bool,
+) -> Status {
+    status(|| {
+        let tagged = given(tagged, "the place")?;
+        // SAFETY: the context made it, and lives.
+        let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
+        let Kept::Place(place) = &recording.0 else { return Ok(()) };
+        let checked = place.check(size, AccessKind::Read);
+        checked.and_then(|()| place.check_element(element)).map_err(|misuse| {
+            match pointer && place.place().pointer {
+                true => refused(
+                    "the pointer has more bytes by the module's data layout than the place has: \
+                     give the module the data layout of the target that the types are declared \
+                     for, before code is built",
+                ),
+                false => refused(misuse),
+            }
+        })
     })
 }
 

@@ -33,6 +33,8 @@ pub struct TagPlace {
     pub is_volatile: bool,
     /// True if the memory is never modified while it can be read.
     pub immutable: bool,
+    /// Whether the types say the alignment. If not, `align` is 1: a region of any bytes.
+    pub aligned: bool,
 }
 
 impl From<&Place> for TagPlace {
@@ -48,6 +50,7 @@ impl From<&Place> for TagPlace {
             align: found.align,
             is_volatile: found.volatile,
             immutable: found.immutable,
+            aligned: found.aligned,
         }
     }
 }

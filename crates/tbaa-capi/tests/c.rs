@@ -126,8 +126,10 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
         assert_eq!(run(&mut Command::new(&program)), "ok\n", "{name}");
     }
     let expected = |name: &str| fs::read_to_string(source(&format!("{name}.expected"))).unwrap();
-    let program = compile("gcc", &source("stack.c"), &arguments, "stack");
-    assert_eq!(run(&mut Command::new(&program)), expected("stack"));
+    for name in ["stack", "regions"] {
+        let program = compile("gcc", &source(&format!("{name}.c")), &arguments, name);
+        assert_eq!(run(&mut Command::new(&program)), expected(name));
+    }
     arguments.push("-fno-rtti".to_owned());
     let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
     assert_eq!(run(&mut Command::new(&program)), expected("metadata"));
@@ -172,8 +174,17 @@ fn declared() -> BTreeSet<String> {
 
 #[test]
 fn every_function_is_called_by_a_program() {
-    let files =
-        ["api.c", "emit.c", "threads.c", "llvm.c", "tagged.c", "tag.c", "jit.c", "metadata.cpp"];
+    let files = [
+        "api.c",
+        "emit.c",
+        "threads.c",
+        "llvm.c",
+        "tagged.c",
+        "tag.c",
+        "jit.c",
+        "regions.c",
+        "metadata.cpp",
+    ];
     let mut text: String = files.map(|file| fs::read_to_string(source(file)).unwrap()).concat();
     let inline = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/tbaa-llvm.h");
     text += &fs::read_to_string(inline).unwrap();
@@ -186,8 +197,16 @@ fn every_function_is_called_by_a_program() {
 fn the_guides_show_what_the_programs_say() {
     let read = |file: &str| fs::read_to_string(repository().join(file)).unwrap();
     let guide = read("docs/embed-c.md") + &read("docs/ravi.md");
-    let files =
-        ["emit.c", "threads.c", "jit.c", "stack.c", "tagged.c", "header.cpp", "metadata.cpp"];
+    let files = [
+        "emit.c",
+        "threads.c",
+        "jit.c",
+        "stack.c",
+        "regions.c",
+        "tagged.c",
+        "header.cpp",
+        "metadata.cpp",
+    ];
     let mut files = files.map(|file| fs::read_to_string(source(file)).unwrap()).to_vec();
     files.extend(
         ["ravi_tbaa.h", "ravi_tbaa.cpp"].map(|file| read(&format!("examples/ravi-jit/{file}"))),

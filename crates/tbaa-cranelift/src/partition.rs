@@ -5,7 +5,11 @@
 //! of the relation. One vague access, such as to a `char`, connects all. It may go without a region instead.
 //!
 //! Which accesses should go without? The best choice has the highest [`Score`]. To find it is to separate a graph
-//! by vertices, which is hard in general: all choices are tried for few nodes, and greedy ones for many.
+//! by vertices, which is hard in general: all choices are tried for few nodes, and greedy ones for many. One begins with
+//! all accesses and takes out the vaguest, the other begins with none and adds the least vague.
+//!
+//! Cranelift's analysis takes time for each region and block, so there is a most of regions. The heaviest components have
+//! one each. Each other one joins the region against which it has the fewest pairs of a load and a store.
 
 /// The most nodes for which all choices are tried.
 const EXACT: usize = 8;
@@ -50,9 +54,10 @@ impl Relation {
         new
     }
 
-    /// Returns the region of each node, or `None` for a node without one. Nodes that may alias each
-    /// other are never in two regions. New regions are numbered from `next`.
-    pub(crate) fn regions(&self, next: u32) -> Vec<Option<u32>> {
+    /// Returns the region of each node, or `None` for one that goes without. Nodes that may alias each other are
+    /// never in two regions. New regions are numbered from `next`, and there are no new ones from `most` on, unless
+    /// there is none at all.
+    pub(crate) fn regions(&self, next: u32, most: u32) -> Vec<Option<u32>> {
         // A node that may alias two regions cannot be in either.
         let mut without: Vec<bool> =
             (0..self.nodes.len()).map(|node| self.is_new(node) && self.anchors(node) > 1).collect();
@@ -61,9 +66,45 @@ impl Relation {
         if free.len() <= EXACT {
             self.try_all(&free, &mut without);
         } else {
+            let mut upwards = without.clone();
             self.try_vaguest(&free, &mut without);
+            self.try_upwards(&free, &mut upwards);
+            if self.score(&upwards) > self.score(&without) {
+                without = upwards;
+            }
         }
-        self.components(&without, next)
+        let regions = self.components(&without, next);
+        self.joined(regions, next, most.max(1))
+    }
+
+    /// Joins the lightest regions from `next` on to others, so that none has a number from `most` on.
+    fn joined(&self, mut regions: Vec<Option<u32>>, next: u32, most: u32) -> Vec<Option<u32>> {
+        let count = regions.iter().flatten().max().map_or(0, |&last| last + 1);
+        let mut sums = vec![[0_u128; 2]; count as usize];
+        for (node, region) in self.nodes.iter().zip(&regions) {
+            let Some(region) = *region else { continue };
+            let of = &mut sums[region as usize];
+            *of = [of[0] + u128::from(node.loads), of[1] + u128::from(node.stores)];
+        }
+        let mut new: Vec<u32> = (next..count).collect();
+        new.sort_by_key(|&region| std::cmp::Reverse(sums[region as usize].iter().sum::<u128>()));
+        // The number of each region, and the sums of each number.
+        let mut numbers: Vec<u32> = (0..count).collect();
+        let mut joined: Vec<[u128; 2]> = sums[..next.min(count) as usize].to_vec();
+        for region in new {
+            let [loads, stores] = sums[region as usize];
+            if (joined.len() as u32) < most {
+                numbers[region as usize] = joined.len() as u32;
+                joined.push([loads, stores]);
+                continue;
+            }
+            let against = |of: &[u128; 2]| loads * of[1] + stores * of[0];
+            let least = (0..joined.len()).min_by_key(|&at| against(&joined[at])).unwrap_or(0);
+            joined[least] = [joined[least][0] + loads, joined[least][1] + stores];
+            numbers[region as usize] = least as u32;
+        }
+        regions.iter_mut().flatten().for_each(|region| *region = numbers[*region as usize]);
+        regions
     }
 
     fn is_new(&self, node: usize) -> bool {
@@ -113,6 +154,60 @@ impl Relation {
             if score > best {
                 best = score;
                 without.clone_from(&choice);
+            }
+        }
+    }
+
+    /// Begins with no free node in a region, and adds each that gains more pairs than it costs by what it joins: those
+    /// first whose neighbours weigh least. Degree alone is no measure, for many light nodes may have few pairs.
+    fn try_upwards(&self, free: &[usize], without: &mut Vec<bool>) {
+        let of = |node: usize| {
+            let node = &self.nodes[node];
+            [node.loads, node.stores, node.accesses].map(i128::from)
+        };
+        let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|at| a[at] + b[at]);
+        free.iter().for_each(|&node| without[node] = true);
+        let mut order: Vec<usize> = free.to_vec();
+        let near =
+            |node: usize| self.may[node].iter().map(|&it| of(it)[0] + of(it)[1]).sum::<i128>();
+        order.sort_by_cached_key(|&node| (near(node), self.may[node].len(), node));
+        // The component that a node is in, by way of others, with its sums and its given region.
+        let mut above: Vec<usize> = (0..self.nodes.len()).collect();
+        let mut sums: Vec<[i128; 3]> = (0..self.nodes.len()).map(of).collect();
+        let mut given: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
+        let inside = (0..self.nodes.len()).filter(|&node| !without[node]);
+        let mut all = inside.map(of).fold([0; 3], add);
+        for node in order {
+            let mut roots = Vec::new();
+            for &other in self.may[node].iter().filter(|&&it| it != node && !without[it]) {
+                let mut root = other;
+                while above[root] != root {
+                    above[root] = above[above[root]];
+                    root = above[root];
+                }
+                roots.push(root);
+            }
+            roots.sort_unstable();
+            roots.dedup();
+            let mut regions = roots.iter().filter_map(|&root| given[root]);
+            let region = regions.next();
+            if regions.any(|other| Some(other) != region) {
+                continue;
+            }
+            let own = of(node);
+            let near = roots.iter().map(|&root| sums[root]).fold([0; 3], add);
+            let parted = |sums: &[i128; 3]| [sums[0] * sums[1], sums[2] * sums[2]];
+            let lost = roots.iter().map(|&root| parted(&sums[root]));
+            let lost = lost.fold(parted(&near), |sum, it| [sum[0] - it[0], sum[1] - it[1]]);
+            let fence = if near[1] > 0 { own[0] * all[0] } else { 0 };
+            let gained = own[0] * (all[1] - near[1]) + own[1] * (all[0] - near[0]) + fence;
+            let pairs = 2 * own[2] * (all[2] - near[2]);
+            if roots.is_empty() || (gained - lost[0], pairs - lost[1]) > (0, 0) {
+                without[node] = false;
+                all = add(all, own);
+                sums[node] = add(near, own);
+                given[node] = region;
+                roots.iter().for_each(|&root| above[root] = node);
             }
         }
     }
@@ -223,7 +318,9 @@ mod tests {
         for round in 0..600 {
             let (count, given) = (1 + random() as usize % 24, random() as usize % 4);
             let relation = random_relation(&mut random, count, given.min(count));
-            let regions = relation.regions(given as u32);
+            let most = given as u32 + 1 + random() as u32 % 4;
+            let regions = relation.regions(given as u32, most);
+            assert!(regions.iter().flatten().all(|&region| region < most), "round {round}");
             for (a, node) in relation.nodes.iter().enumerate() {
                 assert!(node.given.is_none() || regions[a] == node.given, "round {round}");
                 for &b in &relation.may[a] {
@@ -265,6 +362,36 @@ mod tests {
         relation.add(node(None), [first, second]);
         relation.add(node(None), [second]);
         relation.add(node(None), []);
-        assert_eq!(relation.regions(2), [Some(0), Some(1), None, Some(1), Some(2)]);
+        assert_eq!(relation.regions(2, 9), [Some(0), Some(1), None, Some(1), Some(2)]);
+        assert_eq!(relation.regions(2, 2)[4], Some(0));
+    }
+
+    /// Many light accesses that are vague hide few heavy ones from a search that takes out one by one.
+    #[test]
+    fn the_search_begins_at_both_ends() {
+        let mut relation = Relation::default();
+        let node = |weight| Node { loads: weight, stores: weight, accesses: 1, given: None };
+        for pair in 0..40 {
+            relation.add(node(100), []);
+            relation.add(node(100), [2 * pair]);
+        }
+        for _ in 0..3 * STEPS {
+            relation.add(node(1), 0..80);
+        }
+        let regions = relation.regions(0, u32::MAX);
+        let count = regions.iter().flatten().max().unwrap() + 1;
+        assert!(count >= 40, "{count}");
+        assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
+    }
+
+    /// The heaviest have regions of their own, and the others join those against which they have the fewest pairs.
+    #[test]
+    fn at_most_so_many_regions() {
+        let mut relation = Relation::default();
+        for (loads, stores) in [(90, 0), (0, 90), (50, 50), (8, 0), (0, 8), (4, 0)] {
+            relation.add(Node { loads, stores, accesses: 1, given: None }, []);
+        }
+        assert_eq!(relation.regions(0, 3), [0, 1, 2, 0, 1, 0].map(|it| Some([1, 2, 0][it])));
+        assert_eq!(relation.regions(0, 1), [Some(0); 6]);
     }
 }

@@ -61,6 +61,8 @@ pub struct Regions {
     places: HashMap<Access, usize>,
     /// The number of regions; they are numbered from 0.
     count: u32,
+    /// The most regions that there are to be.
+    most: u32,
 }
 
 /// An access that has been placed.
@@ -126,10 +128,22 @@ const MANY: usize = 64;
 const ROUNDS: usize = 8;
 
 impl Regions {
-    /// Returns an empty set of regions, for oracles with the same rule as this one.
+    /// The most regions of a record, unless [`Regions::at_most`] says another number. Cranelift's analysis takes time
+    /// in proportion to regions and blocks, and more regions tell hardly more accesses apart.
+    pub const MOST: u32 = 16;
+
+    /// Returns a record without regions, for oracles that follow the same rules as this one.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
-        Regions { rule: oracle.rule(), known: Vec::new(), places: HashMap::new(), count: 0 }
+        let (known, places, most) = (Vec::new(), HashMap::new(), Regions::MOST);
+        Regions { rule: oracle.rule(), known, places, count: 0, most }
+    }
+
+    /// Sets how many regions there are to be at most, [`Regions::MOST`] if this is not called. What would have one of
+    /// its own then joins the region against which it has the fewest pairs of a load and a store.
+    #[must_use]
+    pub fn at_most(self, most: u32) -> Regions {
+        Regions { most, ..self }
     }
 
     /// Gives regions to new accesses. Each may be listed as often as it occurs in the code:
@@ -238,7 +252,7 @@ impl Regions {
             };
             relation.add(node, may);
         }
-        let regions = relation.regions(self.count);
+        let regions = relation.regions(self.count, self.most);
         for (known, class) in self.known[old..].iter_mut().zip(class_of) {
             known.region = regions[class];
             self.count = self.count.max(known.region.map_or(0, |region| region + 1));

@@ -105,7 +105,7 @@ impl Runtime {
         let start = busy();
         let attached = accesses.len();
         if attach {
-            let mut tagger = Tagger::new(context)?;
+            let tagger = Tagger::new(context)?;
             for (place, instruction) in accesses {
                 tagger.attach(place, instruction)?;
             }

@@ -94,11 +94,7 @@ impl<'ctx> Helpers<'ctx> {
     /// # Errors
     ///
     /// [`HelperError`]; the instructions before are changed then.
-    pub fn attach(
-        &self,
-        tagger: &mut Tagger<'ctx>,
-        jit: &mut Jit,
-    ) -> Result<(usize, usize), HelperError> {
+    pub fn attach(&self, tagger: &Tagger, jit: &mut Jit) -> Result<(usize, usize), HelperError> {
         let remove = |instruction: &InstructionValue<'ctx>, kind| {
             // SAFETY: the instruction is alive; no node removes what there is.
             unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };

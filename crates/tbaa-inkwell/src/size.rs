@@ -1,5 +1,7 @@
 //! Finds the number of bytes that an instruction accesses.
 
+use std::collections::HashSet;
+
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMCountStructElementTypes, LLVMGetBasicBlockParent,
@@ -17,9 +19,14 @@ use tbaa::Size;
 /// Returns the bytes that a load, store or atomic accesses; unknown for a vector of scalable
 /// length. `None` for an instruction in no module.
 pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
+    // SAFETY: the instruction is alive, and so is its type.
+    unsafe { store_size(instruction.as_value_ref(), accessed(instruction)?) }
+}
+
+/// The type that a load, a store or an atomic accesses.
+fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     let value = instruction.as_value_ref();
-    // SAFETY: the instruction is alive, its opcode has each operand that is read, and only sized
-    // types are measured.
+    // SAFETY: the instruction is alive, and each operand is one that its opcode has.
     unsafe {
         let accessed = match instruction.get_opcode() {
             InstructionOpcode::Load | InstructionOpcode::VAArg => value,
@@ -29,8 +36,23 @@ pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
             }
             _ => return None,
         };
-        store_size(value, LLVMTypeOf(accessed))
+        Some(LLVMTypeOf(accessed))
     }
+}
+
+/// Returns the bytes of the largest scalar in what a load, a store or an atomic accesses: of a
+/// run, those of an element. 0 if its type does not say.
+pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
+    let mut most = 0;
+    // SAFETY: the instruction is alive, and so are its type and what is in that.
+    unsafe {
+        parts(accessed(instruction), |ty| {
+            let size = store_size(instruction.as_value_ref(), ty).and_then(Size::bytes);
+            most = most.max(size.unwrap_or(0));
+            true
+        });
+    }
+    most
 }
 
 /// The bytes of a type in the module of an instruction, as [`size_of`] has them.
@@ -52,18 +74,11 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Returns whether a load or store is of a pointer, whose size depends on the module's data layout.
-pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
-    let value = instruction.as_value_ref();
-    // SAFETY: the instruction is alive, and a store has an operand.
-    unsafe {
-        let accessed = match instruction.get_opcode() {
-            InstructionOpcode::Load => value,
-            InstructionOpcode::Store => LLVMGetOperand(value, 0),
-            _ => return false,
-        };
-        LLVMGetTypeKind(LLVMTypeOf(accessed)) == LLVMTypeKind::LLVMPointerTypeKind
-    }
+/// Returns the bytes that a pointer has by the module's data layout, of an access of a pointer.
+pub(crate) fn pointer_size(instruction: InstructionValue<'_>) -> Option<u64> {
+    // SAFETY: the type is alive.
+    let kind = unsafe { LLVMGetTypeKind(accessed(instruction)?) };
+    size_of(instruction)?.bytes().filter(|_| kind == LLVMTypeKind::LLVMPointerTypeKind)
 }
 
 /// Returns whether a type's size depends on the processor: LLVM has no number for it.
@@ -72,24 +87,45 @@ pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
 ///
 /// The type must be alive.
 unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
-    let mut work = vec![ty];
+    // SAFETY: said above, and so are the types in it.
+    !unsafe {
+        parts(Some(ty), |ty| match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMScalableVectorTypeKind => false,
+            #[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0")))]
+            LLVMTypeKind::LLVMTargetExtTypeKind => false,
+            _ => true,
+        })
+    }
+}
+
+/// Calls with each type inside a type that has no others in it, until one call says `false`;
+/// returns what the last one said.
+///
+/// # Safety
+///
+/// The type must be alive.
+unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bool) -> bool {
+    let mut work: Vec<LLVMTypeRef> = ty.into_iter().collect();
+    // A type may be in another more often than there is time for.
+    let mut seen = HashSet::new();
     while let Some(ty) = work.pop() {
         // SAFETY: as above, and each kind has the property that is read.
         unsafe {
             match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMScalableVectorTypeKind => return true,
-                #[cfg(not(any(feature = "llvm14-0", feature = "llvm15-0")))]
-                LLVMTypeKind::LLVMTargetExtTypeKind => return true,
-                LLVMTypeKind::LLVMArrayTypeKind => work.push(LLVMGetElementType(ty)),
-                LLVMTypeKind::LLVMStructTypeKind => {
+                LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => {
+                    work.push(LLVMGetElementType(ty));
+                }
+                LLVMTypeKind::LLVMStructTypeKind if seen.insert(ty) => {
                     let count = LLVMCountStructElementTypes(ty);
                     work.extend((0..count).map(|at| LLVMStructGetTypeAtIndex(ty, at)));
                 }
+                LLVMTypeKind::LLVMStructTypeKind => {}
+                _ if !each(ty) => return false,
                 _ => {}
             }
         }
     }
-    false
+    true
 }
 
 /// The effect of a call on the memory that its arguments point to.

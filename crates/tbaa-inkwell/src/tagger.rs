@@ -1,21 +1,28 @@
 //! Attaching to instructions.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use inkwell::AtomicOrdering;
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
-    LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMTypeOf,
+    LLVMGetMDKindIDInContext, LLVMGetTypeByName2, LLVMGetTypeContext, LLVMSetMetadata,
+    LLVMStructCreateNamed, LLVMTypeOf,
 };
+use inkwell::llvm_sys::prelude::LLVMContextRef;
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
-use tbaa::{AccessKind, Size};
+use tbaa::AccessKind;
+use tbaa::declare::Place;
 use tbaa_lower::emit::{
     Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedCall,
     TaggedPlace,
 };
 
 use crate::relations::Relations;
-use crate::size::{Callee, callee, is_of_pointer, own_memory, size_of};
+use crate::size::{Callee, callee, element_of, own_memory, pointer_size, size_of};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
@@ -66,8 +73,9 @@ pub enum AttachError {
 
 /// Attaches tags, scopes, alignment and volatility to the instructions of one LLVM context.
 ///
-/// Make one for each context, and reuse it: nodes are emitted only once. It borrows the context, so
-/// it cannot outlive it.
+/// Make one for each context, and keep it: what is emitted stays emitted. It borrows nothing, so
+/// that one value may own both the context and its tagger, and it is used by `&self`. When the
+/// context is gone, it attaches nothing.
 ///
 /// ```
 /// use inkwell::values::BasicValue;
@@ -81,7 +89,7 @@ pub enum AttachError {
 /// let hits = Jit::new(types).place("Counter.hits")?;
 ///
 /// let context = Context::create();
-/// let mut tagger = Tagger::new(&context)?;
+/// let tagger = Tagger::new(&context)?;
 /// let module = context.create_module("example");
 /// let pointer = context.ptr_type(AddressSpace::default());
 /// let function = module.add_function(
@@ -107,9 +115,23 @@ pub enum AttachError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Tagger<'ctx> {
-    emitter: Emitter<LlvmSink<'ctx>>,
+pub struct Tagger {
+    context: LLVMContextRef,
+    /// The name of a type that no context has but this one: another may come to be at its address.
+    mark: CString,
     kinds: Kinds,
+    state: RefCell<State>,
+}
+
+// SAFETY: the context is used only with an instruction of it, or another value that borrows it, which
+// is on the thread that has the context. What is kept of it is addresses.
+unsafe impl Send for Tagger {}
+
+/// The part of a tagger that changes.
+#[derive(Debug)]
+struct State {
+    /// Makes nodes while the context is known to live.
+    emitter: Emitter<LlvmSink<'static>>,
     bisect: Bisect,
     /// The number of requested attachments in each function, if names are needed.
     asked: HashMap<Vec<u8>, u64>,
@@ -127,26 +149,29 @@ struct Kinds {
     noalias: u32,
 }
 
-impl<'ctx> Tagger<'ctx> {
-    /// Returns a tagger for a context. The environment variable `TBAA_BISECT` may make it omit
-    /// tags: see [`Bisect`].
+/// An emitter that makes nodes in a context which lives for `'ctx`.
+type NodeEmitter<'ctx> = Emitter<LlvmSink<'ctx>>;
+
+impl Tagger {
+    /// Returns a tagger for a context. It leaves off tags as the environment
+    /// variable `TBAA_BISECT` says: see [`Bisect`].
     ///
     /// # Errors
     ///
-    /// [`BisectError`] if the variable is malformed.
-    pub fn new(context: impl AsContextRef<'ctx>) -> Result<Self, BisectError> {
+    /// [`BisectError`] where the variable says nothing.
+    pub fn new<'ctx>(context: impl AsContextRef<'ctx>) -> Result<Self, BisectError> {
         Ok(Self::with_sink(LlvmSink::new(context), Bisect::from_env()?))
     }
 
     /// Returns a tagger for a sink's context that omits tags as `bisect` says; the environment is
     /// ignored.
     #[must_use]
-    pub fn with_sink(sink: LlvmSink<'ctx>, bisect: Bisect) -> Self {
+    pub fn with_sink(sink: LlvmSink<'_>, bisect: Bisect) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let context = sink.context();
         let kind = |name: &str| {
-            // SAFETY: the context is alive, and the name has this length.
-            unsafe {
-                LLVMGetMDKindIDInContext(sink.context(), name.as_ptr().cast(), name.len() as u32)
-            }
+            // SAFETY: the context is alive, and the name as long as said.
+            unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
         };
         let kinds = Kinds {
             tag: kind("tbaa"),
@@ -154,26 +179,58 @@ impl<'ctx> Tagger<'ctx> {
             alias_scope: kind("alias.scope"),
             noalias: kind("noalias"),
         };
+        let mark = format!("tbaa.tagger.{}", NEXT.fetch_add(1, Relaxed));
+        let mark = CString::new(mark).unwrap_or_default();
+        // SAFETY: the context is alive. A type that nothing uses is in no module.
+        unsafe { LLVMStructCreateNamed(context, mark.as_ptr()) };
+        // SAFETY: it makes nodes only while the context is known to live.
+        let emitter = Emitter::new(unsafe { LlvmSink::from_raw(context) });
         let (asked, relations) = (HashMap::new(), Relations::default());
-        Tagger { emitter: Emitter::new(sink), kinds, bisect, asked, last: None, relations }
+        let state = State { emitter, bisect, asked, last: None, relations };
+        Tagger { context, mark, kinds, state: RefCell::new(state) }
     }
 
     /// Returns the bisection, with the number of attachments so far.
     #[must_use]
-    pub fn bisect(&self) -> &Bisect {
-        &self.bisect
+    pub fn bisect(&self) -> Bisect {
+        self.state.borrow().bisect.clone()
     }
 
     /// Returns the last attachment that a bisection by number kept: function and instruction.
     /// `None` before the limit is reached.
     #[must_use]
-    pub fn last_kept(&self) -> Option<&str> {
-        self.last.as_deref()
+    pub fn last_kept(&self) -> Option<String> {
+        self.state.borrow().last.clone()
     }
 
-    /// Returns the emitter, for nodes that are attached in another way.
-    pub fn emitter(&mut self) -> &mut Emitter<LlvmSink<'ctx>> {
-        &mut self.emitter
+    /// Lends the emitter, for nodes that are attached by other means.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::OtherContext`].
+    ///
+    /// # Panics
+    ///
+    /// If `make` calls this tagger.
+    pub fn emit<'ctx, R>(
+        &self,
+        context: impl AsContextRef<'ctx>,
+        make: impl FnOnce(&mut Emitter<LlvmSink<'ctx>>) -> R,
+    ) -> Result<R, AttachError> {
+        self.check_context(context.as_ctx_ref())?;
+        let mut state = self.state.borrow_mut();
+        let emitter: *mut Emitter<LlvmSink<'static>> = &raw mut state.emitter;
+        // SAFETY: lifetimes have no part in the layout, and the context lives for 'ctx. An emitter of
+        // another context in its place makes nodes that `attach_nodes` refuses.
+        Ok(make(unsafe { &mut *emitter.cast::<NodeEmitter<'ctx>>() }))
+    }
+
+    /// Checks that a context, which is alive, is the one that the nodes are in.
+    fn check_context(&self, context: LLVMContextRef) -> Result<(), AttachError> {
+        // SAFETY: the context is alive, and the name ends.
+        let is_it = context == self.context
+            && !unsafe { LLVMGetTypeByName2(context, self.mark.as_ptr()) }.is_null();
+        if is_it { Ok(()) } else { Err(AttachError::OtherContext) }
     }
 
     /// Attaches the metadata for an access at a place: tag and scopes, the known alignment, and
@@ -189,16 +246,17 @@ impl<'ctx> Tagger<'ctx> {
     ///
     /// Earlier `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias` attachments are removed.
     ///
-    /// The alignment is not changed for bit-fields, because the place does not say which unit is
-    /// accessed, nor for calls and atomics.
+    /// Calls and atomic accesses keep their alignment. So does an access at a place that does not
+    /// know it: a bit-field, a [region](tbaa::declare::Declarations::region) of any bytes. NB: at a
+    /// packed place set an ordering before, or the access is one of alignment 1 by then.
     ///
     /// # Errors
     ///
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach(
-        &mut self,
+        &self,
         place: &TaggedPlace,
-        instruction: InstructionValue<'ctx>,
+        instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         self.check(instruction)?;
         let opcode = instruction.get_opcode();
@@ -217,27 +275,30 @@ impl<'ctx> Tagger<'ctx> {
                     InstructionOpcode::Load | InstructionOpcode::VAArg => AccessKind::Read,
                     _ => AccessKind::Write,
                 };
-                match size_of(instruction) {
-                    Some(size) => place.check(size, kind),
-                    None => place.check_kind(kind),
-                }
-                .map_err(|misuse| match misuse {
-                    MisuseError::Wider {
-                        path,
-                        size: Size::Bytes(module),
-                        room: Size::Bytes(declared),
-                    } if is_of_pointer(instruction) => {
-                        AttachError::Layout { path, module, declared }
+                let checked = match size_of(instruction) {
+                    Some(size) => {
+                        let element = element_of(instruction);
+                        place.check(size, kind).and_then(|()| place.check_element(element))
                     }
-                    misuse => misuse.into(),
+                    None => place.check_kind(kind),
+                };
+                checked.map_err(|misuse| match (misuse, pointer_size(instruction)) {
+                    (
+                        MisuseError::Wider { path, .. } | MisuseError::Element { path, .. },
+                        Some(module),
+                    ) if place.place().pointer => {
+                        AttachError::Layout { path, module, declared: place.place().size }
+                    }
+                    (misuse, _) => misuse.into(),
                 })?;
                 place.nodes()
             }
         };
         let nodes = self.nodes(nodes, opcode)?;
-        if let (None, Ok(align), InstructionOpcode::Load | InstructionOpcode::Store) =
-            (place.place().bits, u32::try_from(place.place().align), opcode)
-        {
+        // An instruction with an ordering that is none has no other.
+        let is_plain = instruction.get_atomic_ordering() == Ok(AtomicOrdering::NotAtomic);
+        let Place { bits, align, aligned, .. } = *place.place();
+        if let (true, true, None, Ok(align)) = (is_plain, aligned, bits, u32::try_from(align)) {
             // Cannot fail: it is a load or a store.
             let _ = instruction.set_alignment(align.max(1));
         }
@@ -259,9 +320,9 @@ impl<'ctx> Tagger<'ctx> {
     ///
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach_call(
-        &mut self,
+        &self,
         touched: &TaggedCall,
-        call: InstructionValue<'ctx>,
+        call: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         self.check(call)?;
         check_arguments(call)?;
@@ -271,36 +332,36 @@ impl<'ctx> Tagger<'ctx> {
 
     /// Attaches nodes, and removes earlier attachments.
     fn replace(
-        &mut self,
-        nodes: Attachments<Metadata<'ctx>>,
-        instruction: InstructionValue<'ctx>,
+        &self,
+        nodes: Attachments<Metadata<'_>>,
+        instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         let Kinds { tag, copy, alias_scope, noalias } = self.kinds;
         for kind in [tag, copy, alias_scope, noalias] {
             // SAFETY: the instruction is alive; no node removes what there is.
             unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
         }
-        self.attach_nodes(nodes, instruction)
+        self.put(nodes, instruction)
     }
 
     /// Attaches nodes that were recorded.
     pub(crate) fn attach_recorded(
-        &mut self,
+        &self,
         nodes: &Attachments<Recorded>,
-        instruction: InstructionValue<'ctx>,
+        instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         self.check(instruction)?;
         let nodes = self.nodes(nodes, instruction.get_opcode())?;
-        self.attach_nodes(nodes, instruction)
+        self.put(nodes, instruction)
     }
 
-    /// Makes nodes in the tagger's context.
+    /// Makes nodes in the tagger's context, which lives until they are attached.
     fn nodes(
-        &mut self,
+        &self,
         nodes: &Attachments<Recorded>,
         opcode: InstructionOpcode,
-    ) -> Result<Attachments<Metadata<'ctx>>, AttachError> {
-        let mut made = self.emitter.attachments(nodes)?;
+    ) -> Result<Attachments<Metadata<'static>>, AttachError> {
+        let mut made = self.state.borrow_mut().emitter.attachments(nodes)?;
         if opcode == InstructionOpcode::Invoke {
             // LLVM's verifier refuses a tag on it, but not scopes.
             made.tag = None;
@@ -308,7 +369,7 @@ impl<'ctx> Tagger<'ctx> {
         Ok(made)
     }
 
-    /// Attaches nodes that the [emitter](Tagger::emitter) made.
+    /// Attaches nodes that the [emitter](Tagger::emit) made.
     ///
     /// NB: the nodes' meaning is unknown here, so the only check is that LLVM accepts them.
     ///
@@ -316,14 +377,23 @@ impl<'ctx> Tagger<'ctx> {
     ///
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach_nodes(
-        &mut self,
-        nodes: Attachments<Metadata<'ctx>>,
-        instruction: InstructionValue<'ctx>,
+        &self,
+        nodes: Attachments<Metadata<'_>>,
+        instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         self.check(instruction)?;
         if let (InstructionOpcode::Invoke, Some(_)) = (instruction.get_opcode(), nodes.tag) {
             return Err(AttachError::Instruction { opcode: InstructionOpcode::Invoke });
         }
+        self.put(nodes, instruction)
+    }
+
+    /// Attaches nodes to an instruction that was checked.
+    fn put(
+        &self,
+        nodes: Attachments<Metadata<'_>>,
+        instruction: InstructionValue<'_>,
+    ) -> Result<(), AttachError> {
         let kinds = self.kinds;
         let attachments = [
             (kinds.tag, nodes.tag),
@@ -333,21 +403,26 @@ impl<'ctx> Tagger<'ctx> {
         ];
         let mut present = attachments.into_iter().filter_map(|(kind, node)| Some((kind, node?)));
         let Some(first) = present.next() else { return Ok(()) };
-        if !self.keep(instruction) {
+        let mut attached = std::iter::once(first).chain(present);
+        let all = attached.clone().map(|(_, node)| node).chain(nodes.relation);
+        if all.into_iter().any(|node| node.context() != self.context) {
+            return Err(AttachError::OtherContext);
+        }
+        let mut state = self.state.borrow_mut();
+        if !state.keep(instruction) {
             return Ok(());
         }
         if let Some(relation) = nodes.relation {
-            self.relations.add(relation, instruction);
+            state.relations.add(relation, instruction);
         }
-        for (kind, node) in std::iter::once(first).chain(present) {
-            debug_assert_eq!(node.context(), self.emitter.sink().context());
+        for (kind, node) in attached.by_ref() {
             // SAFETY: instruction and node are in the same context, and the
             // node is not a temporary one.
             unsafe {
                 LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
             }
         }
-        self.note(instruction);
+        state.note(instruction);
         Ok(())
     }
 
@@ -355,7 +430,7 @@ impl<'ctx> Tagger<'ctx> {
     ///
     /// LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not
     /// have a TBAA access tag!".
-    fn check(&self, instruction: InstructionValue<'ctx>) -> Result<(), AttachError> {
+    fn check(&self, instruction: InstructionValue<'_>) -> Result<(), AttachError> {
         let opcode = instruction.get_opcode();
         match opcode {
             InstructionOpcode::Load
@@ -368,16 +443,13 @@ impl<'ctx> Tagger<'ctx> {
             _ => return Err(AttachError::Instruction { opcode }),
         }
         // SAFETY: the instruction is alive.
-        let context = unsafe { LLVMGetTypeContext(LLVMTypeOf(instruction.as_value_ref())) };
-        if context == self.emitter.sink().context() {
-            Ok(())
-        } else {
-            Err(AttachError::OtherContext)
-        }
+        self.check_context(unsafe { LLVMGetTypeContext(LLVMTypeOf(instruction.as_value_ref())) })
     }
+}
 
+impl State {
     /// Returns whether the bisection keeps an attachment to the instruction.
-    fn keep(&mut self, instruction: InstructionValue<'ctx>) -> bool {
+    fn keep(&mut self, instruction: InstructionValue<'_>) -> bool {
         let mut name = Vec::new();
         if self.bisect.wants_names() {
             name = function_of(instruction);
@@ -388,8 +460,8 @@ impl<'ctx> Tagger<'ctx> {
         self.bisect.keep(&name)
     }
 
-    /// Records the last attachment that a bisection keeps.
-    fn note(&mut self, instruction: InstructionValue<'ctx>) {
+    /// Takes note of the last attachment that a bisection keeps.
+    fn note(&mut self, instruction: InstructionValue<'_>) {
         if self.bisect.is_at_limit() {
             let function = function_of(instruction);
             let function = String::from_utf8_lossy(&function);

@@ -1,5 +1,7 @@
 //! Loads, stores and atomic accesses.
 
+use std::fmt::Write;
+
 use super::check::{self, Check, Direction};
 use super::outcome::SkipReason;
 use super::pass::Current;
@@ -55,7 +57,15 @@ impl Current<'_, '_> {
         let word = inst.opcode.word();
         let size_text = size.store.to_string();
         let bytes = Bytes { pointer: &pointer, size: &size_text };
-        let what = shortened(format!("{word} {ty}, ptr {pointer}"));
+        let text = &self.pass.module.text()[inst.span.clone()];
+        let [atomic, volatile] = [(access.atomic, " atomic"), (access.volatile, " volatile")]
+            .map(|it| if it.0 { it.1 } else { "" });
+        // `atomicrmw` and `cmpxchg` say it by their names.
+        let atomic = if kinds.len() == 1 { atomic } else { "" };
+        let mut what = shortened(format!("{word}{atomic}{volatile} {ty}, ptr {pointer}"));
+        for ordering in access.atomic.then(|| orderings(text)).into_iter().flatten() {
+            let _ = write!(what, " {ordering}");
+        }
         self.touch(inst, tag, kinds, &bytes, &what);
     }
 
@@ -116,7 +126,14 @@ impl Current<'_, '_> {
     }
 }
 
-/// Shortens a text to what fits on one line of a report.
+/// The orderings of an atomic access, as its text has them.
+fn orderings(text: &[u8]) -> Vec<&'static str> {
+    const ALL: [&str; 6] = ["unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"];
+    let words = text.split(|byte| matches!(byte, b' ' | b'\t' | b','));
+    words.filter_map(|word| ALL.into_iter().find(|it| it.as_bytes() == word)).collect()
+}
+
+/// What a report can show on a line.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

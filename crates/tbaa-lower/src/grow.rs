@@ -94,6 +94,7 @@ impl Lowering {
         self.make_nodes(kept)?;
         self.loss.unsearched |= answers.gave_up();
         self.enter(source, entries)?;
+        self.names.clear();
         Ok(())
     }
 
@@ -203,7 +204,7 @@ impl Lowering {
             .iter()
             .zip(&placed.why)
             .map(|(class, &why)| Scoped {
-                name: class.members[0].describe(source),
+                name: self.describe(&class.members[0], source),
                 near: &rows[class.row].near,
                 // A source without a place may alias more than the relation records.
                 known: why != Why::TooManyPairs,
@@ -229,13 +230,12 @@ impl Lowering {
         let unique = self.unique_name("node");
         for (key, entry) in entries {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
-            let name = &mut self.forest.nodes[node as usize].name;
-            if name.is_empty() {
-                // Under a shared root, only the name distinguishes lineages.
-                *name = if self.fixed_nodes == 0 {
-                    format!("{node} {}", key.describe(source))
-                } else {
-                    format!("{unique} {node} {}", key.describe(source))
+            if self.forest.nodes[node as usize].name.is_empty() {
+                let name = self.describe(key, source);
+                // Under somebody else's root the name alone tells lineages apart.
+                self.forest.nodes[node as usize].name = match self.fixed_nodes {
+                    0 => format!("{node} {name}"),
+                    _ => format!("{unique} {node} {name}"),
                 };
             }
         }

@@ -92,6 +92,11 @@ impl Key {
         oracle.may_alias(self.access(), other.access())
     }
 
+    /// The size behind a name.
+    pub(super) fn size_text(&self) -> String {
+        self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default()
+    }
+
     /// A name for people.
     pub(super) fn describe(&self, graph: &Graph) -> String {
         let Ok(tag) = graph.tag(self.tag) else { return String::new() };
@@ -100,7 +105,7 @@ impl Key {
             name.chars().take(60).collect()
         };
         let access = name(tag.access);
-        let size = self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default();
+        let size = self.size_text();
         if tag.is_whole() {
             format!("{access}{size}")
         } else {

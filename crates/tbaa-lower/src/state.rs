@@ -15,6 +15,9 @@ use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule};
 use tbaa::{Graph, TagId, TypeId};
 
+/// The most characters of a name that [`Lowering::set_name`] says.
+const LONGEST_NAME: usize = 120;
+
 /// The result for one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -71,6 +74,8 @@ pub struct Lowering {
     pub(super) vicinity: (Vicinity, usize),
     /// [`MAX_BYTES`], but in tests.
     pub(super) most_bytes: usize,
+    /// What sources that come next are called.
+    pub(super) names: HashMap<Key, String>,
 }
 
 impl Lowering {
@@ -96,6 +101,24 @@ impl Lowering {
             tally: Tally::default(),
             vicinity: Default::default(),
             most_bytes: MAX_BYTES,
+            names: HashMap::default(),
+        }
+    }
+
+    /// Says what the type of a source is called in the metadata, if it gets one of its own by the
+    /// next call of [`Lowering::lower`]: the path of a place, say. Else it is called by its tag, as
+    /// `CallInfo+8: any pointer`.
+    pub fn set_name(&mut self, source: impl Into<Access>, name: impl Into<String>) {
+        if let Some(key) = Key::of(source.into()).filter(|key| !self.sources.contains_key(key)) {
+            self.names.insert(key, name.into());
+        }
+    }
+
+    /// The name of a source for people.
+    pub(super) fn describe(&self, key: &Key, source: &Graph) -> String {
+        match self.names.get(key) {
+            Some(name) => name.chars().take(LONGEST_NAME).chain(key.size_text().chars()).collect(),
+            None => key.describe(source),
         }
     }
 

@@ -15,7 +15,7 @@ use tbaa_ir::{Names, name_in_source, remedy};
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
-use crate::sites::{self, Described, Order, Registry, Site};
+use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
 /// The reports and the suppressed pairs.
@@ -56,6 +56,13 @@ pub(crate) struct Kind {
 
 static REPORTED: Lock<Option<Reported>> = Lock::new(None);
 static REPORTS: AtomicU32 = AtomicU32::new(0);
+
+const ATOMIC: &str = "LLVM moves nothing over an atomic access that is ordered: nothing comes of these two as long \
+                      as one of them is";
+const VOLATILE: &str = "LLVM keeps volatile accesses in their order: nothing comes of these two as long as both are \
+                        volatile";
+const VOLATILE_READ: &str =
+    "LLVM reads anew what is volatile: nothing comes of this read as long as it is";
 
 /// Frames that a report shows.
 const FRAMES: usize = 16;
@@ -199,13 +206,40 @@ impl Kind {
         }
     }
 
-    /// Returns the possible consequence.
+    /// Why LLVM does nothing of what the tags allow, where the accesses are volatile or atomic.
+    ///
+    /// LLVM: `AAResults::getModRefInfo` of a `LoadInst` or a `StoreInst`, and
+    /// `MemoryDependenceResults::getSimplePointerDependencyFrom`.
+    pub(crate) fn nothing(&self) -> Option<&'static str> {
+        let [first, second] = [&self.best[0], &self.best[1]].map(Described::keeps);
+        let reads = self.order == Order::Constant;
+        match (first, second) {
+            (Keeps::All, _) => Some(ATOMIC),
+            (_, Keeps::All) if !reads => Some(ATOMIC),
+            (Keeps::Volatile, _) if reads => Some(VOLATILE_READ),
+            (Keeps::Volatile, Keeps::Volatile) => Some(VOLATILE),
+            _ => None,
+        }
+    }
+
+    /// What may come of it.
     pub(crate) fn so(&self) -> String {
+        if let Some(nothing) = self.nothing().filter(|_| self.rules.contains(&AliasRule::Llvm)) {
+            return nothing.to_owned();
+        }
+        // One that is volatile stays where it is.
+        let stays = [&self.best[0], &self.best[1]].map(|it| it.keeps() == Keeps::Volatile);
         let who = match self.rules.contains(&AliasRule::Llvm) {
             true => "LLVM",
             false => "a compiler by such a rule",
         };
         let may = match self.order {
+            Order::WriteRead if stays[1] => {
+                "may let the write wait for the volatile read, which then finds what was there before the write"
+            }
+            Order::ReadWrite if stays[1] => {
+                "may let the read wait for the volatile write, and give it what the write wrote"
+            }
             Order::WriteRead => {
                 "may let the read go first, and give it what was there before the write"
             }

@@ -11,7 +11,7 @@ use tbaa::{AliasRule, Graph, TagId, TypeKind};
 use crate::kinds::{self, Kind, place};
 use crate::options::{Suppression, options};
 use crate::reproduce::reproduce;
-use crate::sites::{self, Described, Order, Registry, Site};
+use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::{blocks, log, memory};
 
 /// The last reported pairs, by hash. They are found without a lock.
@@ -105,6 +105,9 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
             _ if !kind.rules.contains(&AliasRule::Llvm) => {
                 "none: LLVM itself keeps the two apart".to_owned()
             }
+            _ if kind.nothing().is_some() || read.keeps() != Keeps::Nothing => {
+                "none: LLVM itself keeps the two in order".to_owned()
+            }
             _ => repro(folder, number, graph, write, read),
         };
         let _ = writeln!(out, "  repro  {what}");
@@ -130,7 +133,8 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
 /// Writes a program with the two accesses, and returns a line that names its file.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
-    let program = reproduce(graph, (write.tag, write.size), (read.tag, read.size));
+    let [write, read] = [write, read].map(|it| (it.tag, it.size, it.written()));
+    let program = reproduce(graph, write, read);
     match log::open(&file, false).and_then(|mut it| it.write_all(program.as_bytes())) {
         Ok(()) => file,
         Err(error) => format!("none: cannot write {file}: {error}"),

@@ -6,8 +6,11 @@ use tbaa::{Graph, TagId};
 /// The largest access that a program repeats whole, in bytes.
 const MOST: u64 = 256;
 
-/// Returns a program that writes memory by one tag and reads it by another, with these numbers of
-/// bytes.
+/// The tag of an access, its size in bytes, and the words behind the opcode and at the end.
+type Said = (TagId, u64, [&'static str; 2]);
+
+/// Returns a program that writes memory by one tag and reads it by another, each
+/// so many bytes.
 ///
 /// Unoptimised, the program ends with status 0. If LLVM answers `NoAlias` for the two, it ends with
 /// 1 after `opt -O2`, which then reuses a value that was read before the write.
@@ -16,13 +19,17 @@ const MOST: u64 = 256;
 ///
 /// If the tags are not of this graph.
 #[must_use]
-pub(crate) fn reproduce(graph: &Graph, write: (TagId, u64), read: (TagId, u64)) -> String {
+pub(crate) fn reproduce(graph: &Graph, write: Said, read: Said) -> String {
     let bytes = |size: u64| size.clamp(1, MOST);
     let (written, seen) = (bytes(write.1) * 8, bytes(read.1) * 8);
     let memory = bytes(write.1.max(read.1));
     // Two tags of one node are no contradiction, but have a program as well.
     let (to, from) = (graph.tag_node(write.0), graph.tag_node(read.0));
     let nodes = write_two(graph, to, from);
+    let ([stored, store_end], [loaded, load_end]) = (write.2, read.2);
+    // LLVM has no atomic access of less alignment than bytes.
+    let align = |bytes: u64, end: &str| if end.is_empty() { 1 } else { bytes };
+    let (to, from) = (align(bytes(write.1), store_end), align(bytes(read.1), load_end));
     format!(
         "\
 ; A write and a read of the same bytes. This ends with 0, and with 1 where LLVM
@@ -34,9 +41,9 @@ pub(crate) fn reproduce(graph: &Graph, write: (TagId, u64), read: (TagId, u64)) 
 @memory = global [{memory} x i8] zeroinitializer, align 16
 
 define i32 @f(ptr %p, ptr %q) noinline {{
-  %before = load i{seen}, ptr %q, align 1, !tbaa !1
-  store i{written} -1, ptr %p, align 1, !tbaa !0
-  %after = load i{seen}, ptr %q, align 1, !tbaa !1
+  %before = load {loaded}i{seen}, ptr %q{load_end}, align {from}, !tbaa !1
+  store {stored}i{written} -1, ptr %p{store_end}, align {to}, !tbaa !0
+  %after = load {loaded}i{seen}, ptr %q{load_end}, align {from}, !tbaa !1
   %stale = icmp eq i{seen} %before, %after
   %status = zext i1 %stale to i32
   ret i32 %status

@@ -41,6 +41,43 @@ impl Described {
     pub(crate) fn function_name(&self) -> String {
         source_name(&self.function)
     }
+
+    /// What LLVM leaves in place around the access, which is said as it is written.
+    pub(crate) fn keeps(&self) -> Keeps {
+        let mut words = self.what.split(' ');
+        let opcode = words.next();
+        let (atomic, volatile) = match words.next() {
+            Some("atomic") => (true, words.next() == Some("volatile")),
+            word => (false, word == Some("volatile")),
+        };
+        match opcode {
+            Some("atomicrmw" | "cmpxchg") => Keeps::All,
+            _ if atomic && !self.what.ends_with(" unordered") => Keeps::All,
+            _ if volatile => Keeps::Volatile,
+            _ => Keeps::Nothing,
+        }
+    }
+
+    /// The words of the access that stand behind the opcode and at the end, for `load` and `store`.
+    pub(crate) fn written(&self) -> [&'static str; 2] {
+        let atomic = self.what.split(' ').nth(1) == Some("atomic");
+        match (atomic, self.keeps()) {
+            (true, Keeps::Volatile) => ["atomic volatile ", " unordered"],
+            (true, _) => ["atomic ", " unordered"],
+            (_, Keeps::Volatile) => ["volatile ", ""],
+            _ => ["", ""],
+        }
+    }
+}
+
+/// What LLVM leaves in place around an access, whatever its tag says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    Nothing,
+    /// Other volatile accesses.
+    Volatile,
+    /// All accesses: it is atomic, and more than unordered.
+    All,
 }
 
 /// The order of two accesses. The one that LLVM exploits most often comes first.

@@ -5,6 +5,7 @@ mod adopt;
 mod copy;
 mod node;
 
+use super::declarations::DeclKind;
 use super::path::Step;
 use super::{DeclId, Declarations, DeclareError};
 use crate::Access;
@@ -72,6 +73,11 @@ pub struct Place {
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
+    /// False if the types say nothing of the alignment, and `align` is 1: a scalar of the program's
+    /// own with alignment 1, such as a [region](Declarations::region) of any bytes.
+    pub aligned: bool,
+    /// True if the type is a pointer.
+    pub pointer: bool,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
     /// True if the tag is immutable.
@@ -280,6 +286,10 @@ impl TaggedTypes {
         let tag = self.tag_of(graph, &access, immutable)?;
         let spot = self.types.spot(&resolved, path)?;
         let ty = resolved.end();
+        let says = match self.types.kind(ty) {
+            DeclKind::Scalar { .. } => ty == self.types.char() || self.types.align_of(ty) > 1,
+            _ => true,
+        };
         let mut extent = self.types.extent_of(ty);
         let mut run = self.types.run(&resolved);
         if let Some(&(Step::Field { record, index }, _)) = resolved.steps.last()
@@ -297,6 +307,8 @@ impl TaggedTypes {
             extent,
             run,
             align: spot.align,
+            aligned: spot.align > 1 || says,
+            pointer: matches!(self.types.kind(ty), DeclKind::Pointer { .. }),
             volatile: resolved.volatile,
             immutable,
         })

@@ -10,6 +10,15 @@
 struct Table {
     long size;
     int *array;
+    union {
+        double number;
+        void *object;
+    };
+    struct {
+        struct {
+            long count;
+        } uses;
+    } own;
 };
 
 #define CHECK(condition)                                                                         \
@@ -25,11 +34,28 @@ int main() {
     static const tbaa_record_member members[] = {
         TBAA_MEMBER(Table, size, "long"),
         TBAA_MEMBER(Table, array, "int *"),
+        TBAA_MEMBER(Table, number, "double"),
+        TBAA_UNION_MEMBER(Table, object, "void *"),
+        TBAA_MEMBER(Table, own, "Table.own"),
+    };
+    static const tbaa_record_member uses[] = {TBAA_NESTED_MEMBER(Table, own.uses, count, "long")};
+    static const tbaa_record_member own[] = {
+        TBAA_NESTED_MEMBER(Table, own, uses, "Table.own.uses"),
+    };
+    static const tbaa_record nested[] = {
+        TBAA_NESTED_RECORD(Table, own.uses, uses, 0),
+        TBAA_NESTED_RECORD(Table, own, own, 0),
     };
     static const tbaa_record table = TBAA_RECORD(Table, members, 0);
     tbaa::context types;
     CHECK(tbaa::make(types) == TBAA_STATUS_OK);
+    for (const tbaa_record &record : nested)
+        CHECK(tbaa_declare(types.get(), &record) == TBAA_STATUS_OK);
     CHECK(tbaa_declare(types.get(), &table) == TBAA_STATUS_OK);
+    tbaa_tagged inner;
+    for (const char *path : {"Table.own.uses.count", "Table.number", "Table.object"})
+        CHECK(tbaa::place(types, path, inner) == TBAA_STATUS_OK);
+    CHECK(inner.place.offset == offsetof(Table, object) && inner.place.align == 8);
     std::vector<tbaa_tagged> places;
     CHECK(tbaa::places(types, {"Table.size", "Table.array"}, places) == TBAA_STATUS_OK);
     tbaa_tagged constant, touching;

@@ -327,6 +327,36 @@ int main(void) {
                               LLVMBuildStore(c.b, parameter(&c, 0, 0), parameter(&c, 1, 0))),
                 TBAA_STATUS_REFUSED, "data layout");
     tbaa_context_free(small);
+    /* A pointer is no int, nor two; nor is a double. */
+    static const tbaa_str ints[] = {TBAA_STR("Proto.size"), TBAA_STR("*int")};
+    LLVMTypeRef values[] = {c.pointer, LLVMDoubleTypeInContext(c.context), c.i64,
+                            LLVMVectorType(LLVMInt32TypeInContext(c.context), 2)};
+    tbaa_tagged integers[2];
+    CHECK_OK(tbaa_places(types, ints, 2, integers));
+    for (int i = 0; i < 4; i++) {
+        store = LLVMBuildStore(c.b, LLVMConstNull(values[i]), parameter(&c, 0, 0));
+        CHECK_FAILS(tbaa_llvm_tag(c.emitter, &integers[0], store), TBAA_STATUS_REFUSED,
+                    "an access of 8 bytes at `Proto.size`, which has 4");
+        if (i == 3)
+            CHECK_OK(tbaa_llvm_tag(c.emitter, &integers[1], store));
+        else
+            CHECK_FAILS(tbaa_llvm_tag(c.emitter, &integers[1], store), TBAA_STATUS_REFUSED,
+                        "one value of 8 bytes at `*int`, whose elements have 4");
+    }
+    /* What is known of an alignment stays known. */
+    static const tbaa_str aligned[] = {TBAA_STR("*memory"), TBAA_STR("*long")};
+    tbaa_tagged known[2];
+    CHECK_OK(tbaa_declare_scalar(types, tbaa_cstr("memory"), 1, 1, tbaa_cstr("char")));
+    CHECK_OK(tbaa_places(types, aligned, 2, known));
+    CHECK(known[0].place.align == 1 && !known[0].place.aligned && known[1].place.aligned);
+    for (int i = 0; i < 4; i++) {
+        store = LLVMBuildStore(c.b, number(&c, 7), parameter(&c, 0, 0));
+        LLVMSetAlignment(store, 16);
+        if (i >= 2)
+            LLVMSetOrdering(store, LLVMAtomicOrderingSequentiallyConsistent);
+        CHECK_OK(tbaa_llvm_tag(c.emitter, &known[i % 2], store));
+        CHECK(LLVMGetAlignment(store) == (i == 1 ? 8 : 16));
+    }
     /* A call that fills its argument, and an instruction of another context. */
     LLVMTypeRef taking = LLVMFunctionType(c.i64, (LLVMTypeRef[]){LLVMPointerTypeInContext(c.context, 0)}, 1, 0);
     LLVMValueRef by_value = LLVMAddFunction(c.module, "by_value", taking), from = parameter(&c, 0, 0);

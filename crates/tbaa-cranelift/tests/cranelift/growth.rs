@@ -7,7 +7,7 @@ use cranelift_codegen::inline::{Inline, InlineCommand};
 use cranelift_codegen::ir::{
     self, AbiParam, ExtFuncData, ExternalName, Function, InstBuilder, UserExternalName, types,
 };
-use tbaa::declare::{Declarations, Record, Target};
+use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target};
 use tbaa::{Access, AliasRule, Graph, Oracle, Session};
 use tbaa_cranelift::{RegionError, Regions, check};
 use tbaa_tests::Rng;
@@ -153,4 +153,63 @@ fn functions_of_one_record_share_regions() {
     assert_eq!(first[0], second[2]);
     assert_ne!(second[0].1, second[2].1);
     assert_eq!(second[0].1, second[1].1);
+}
+
+/// A linear memory, imports that may be one object, and a member that the run time places: accesses of any type.
+#[test]
+fn memory_that_is_no_record() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.region("memory 0", "char").unwrap();
+    types.region("imported memories", "char").unwrap();
+    types.alias("memory 1", "imported memories").unwrap();
+    types.alias("memory 2", "imported memories").unwrap();
+    let length = Member::new("memory 0 length", ScalarLayout { size: 8, align: 8 }).at(1304);
+    types.define(Record::structure("VMContext").member(length).size(1312)).unwrap();
+    let mut session = Session::with_unions(types);
+    let paths = ["VMContext.memory 0 length", "*memory 0", "*memory 1", "*memory 2"];
+    let tags = session.tags(&paths).unwrap();
+    let (mut func, tags) = build(|emit| {
+        let [length, memory, import, other] = tags[..] else { panic!() };
+        let before = emit.load(types::I64, 0, length);
+        emit.store(before, 9, memory);
+        let byte = emit.builder.ins().ireduce(types::I8, before);
+        emit.store(byte, 10, memory);
+        let import_before = emit.load(types::I64, 24, other);
+        emit.store(byte, 25, import);
+        let import_after = emit.load(types::I64, 24, other);
+        let sum = emit.load(types::I64, 0, length);
+        let import = emit.builder.ins().isub(import_after, import_before);
+        emit.builder.ins().iadd(sum, import)
+    });
+    let mut regions = Regions::new(session.oracle());
+    let applied = regions.apply(session.oracle(), &mut func, &tags).unwrap();
+    assert_eq!((applied.regions, applied.without_region.len(), applied.sequence_points), (3, 0, 0));
+    assert_eq!(check(session.oracle(), &func, &tags), []);
+    let ids = session.tags(&paths).unwrap();
+    assert_eq!(regions.id(ids[2]), regions.id(ids[3]));
+}
+
+/// There are no more regions than asked for, and none is lost that way.
+#[test]
+fn regions_have_a_budget() {
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
+    let mut tags = Vec::new();
+    for number in 0..100 {
+        let record = Record::structure(format!("S{number}")).field("f", "int").field("g", "long");
+        session.define(record).unwrap();
+        tags.push(session.tag(&format!("S{number}.f")).unwrap());
+    }
+    for (most, count) in [(None, Regions::MOST as usize), (Some(40), 40), (Some(1000), 100)] {
+        let mut regions = Regions::new(session.oracle());
+        if let Some(most) = most {
+            regions = regions.at_most(most);
+        }
+        regions.extend(session.oracle(), tags[..50].iter().copied()).unwrap();
+        let before: Vec<_> = tags[..50].iter().map(|&tag| regions.id(tag)).collect();
+        regions.extend(session.oracle(), tags.iter().copied()).unwrap();
+        assert_eq!(regions.len(), count);
+        assert!(tags.iter().all(|&tag| regions.id(tag).is_some()));
+        let after = tags[..50].iter().map(|&tag| regions.id(tag));
+        assert!(after.eq(before), "what was given stays");
+    }
 }

@@ -1,11 +1,12 @@
 //! The nodes on instructions, and LLVM's answers on them.
 
-use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
 use inkwell::module::Module;
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
-use tbaa::declare::{Declarations, Policy, Record, Target};
+use inkwell::{AddressSpace, AtomicOrdering};
+use tbaa::declare::{Declarations, Member, Policy, Record, ScalarLayout, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
@@ -14,7 +15,7 @@ use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, Storage, TagF
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, count, machine};
 
-fn tagger(context: &Context) -> Tagger<'_> {
+fn tagger(context: &Context) -> Tagger {
     Tagger::with_sink(LlvmSink::new(context), Bisect::all())
 }
 
@@ -30,7 +31,7 @@ fn assert_lines(code: &Code<'_>, lines: &[&str]) {
 fn tag_alignment_and_volatility() {
     let mut jit = with(TagForm::Clang);
     let context = Context::create();
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let mut place = |path: &str| jit.place(path).unwrap();
     let (results, number) = (place("volatile CallInfo.nresults"), place("TValue.value.n"));
@@ -50,6 +51,149 @@ fn tag_alignment_and_volatility() {
             "!1 = !{!\"CallInfo\", !",
         ],
     );
+}
+
+/// A compiler that owns its context, and a tagger beside it.
+struct Translator {
+    context: Context,
+    tagger: Tagger,
+    place: TaggedPlace,
+}
+
+impl Translator {
+    fn translate(&self) -> Result<(), AttachError> {
+        let code = Code::new(&self.context, 1);
+        self.tagger.attach(&self.place, code.store(code.parameter(0), 64, 7))
+    }
+}
+
+#[test]
+fn a_tagger_lives_beside_its_context() {
+    let place = Jit::new(runtime::types()).place("TValue.value.n").unwrap();
+    let context = Context::create();
+    let tagger = Tagger::new(&context).unwrap();
+    let translator = Translator { context, tagger, place };
+    translator.translate().unwrap();
+    let mut translator = std::thread::spawn(move || {
+        translator.translate().unwrap();
+        translator
+    })
+    .join()
+    .unwrap();
+    // Others, also at the address of the one that is gone.
+    for _ in 0..8 {
+        translator.context = Context::create();
+        assert_eq!(translator.translate(), Err(AttachError::OtherContext));
+    }
+    assert!(matches!(
+        translator.tagger.emit(&translator.context, |_| ()),
+        Err(AttachError::OtherContext)
+    ));
+    translator.tagger = Tagger::new(&translator.context).unwrap();
+    translator.translate().unwrap();
+}
+
+/// The path of a place stays the name of its tag.
+#[test]
+fn places_name_their_tags() {
+    let mut types = Declarations::new(Target::x86_64());
+    let length = Member::new("memory 0 length", "long").at(1304);
+    types.define(Record::structure("VMContext").member(length).size(1312)).unwrap();
+    for form in [TagForm::Lowered, TagForm::LoweredScopes] {
+        let mut jit = Jit::with_options(types.clone(), JitOptions::new().form(form)).unwrap();
+        let context = Context::create();
+        let code = Code::new(&context, 1);
+        let places = jit.places(&["*double", " volatile VMContext.memory 0 length"]).unwrap();
+        let (_, load) = code.load(code.parameter(0), 64, "");
+        tagger(&context).attach(&places[1], load).unwrap();
+        let text = code.text();
+        assert!(text.contains(" VMContext.memory 0 length\""), "{text}");
+        assert!(!text.contains("VMContext+"), "{text}");
+    }
+}
+
+/// Length, base and table are loaded once, and an import that may be the one stored to each time.
+#[test]
+fn regions_of_a_runtime() {
+    assert_eq!(crate::regions::run().unwrap(), [16, 7]);
+}
+
+/// A place that does not know the alignment says nothing of it, and atomic accesses keep theirs.
+#[test]
+fn alignment_that_is_not_known() {
+    let mut types = runtime::types();
+    types.scalar("memory", ScalarLayout { size: 1, align: 1 }, "char").unwrap();
+    let packed = Record::structure("P").field("c", "char").field("n", "long").packed();
+    types.define(packed).unwrap();
+    let (seq_cst, plain) = (AtomicOrdering::SequentiallyConsistent, AtomicOrdering::NotAtomic);
+    // The alignment and the ordering before; the alignment after.
+    for (path, before, ordering, after) in [
+        ("*memory", 8, seq_cst, 8),
+        ("*memory", 8, plain, 8),
+        ("*memory", 2, plain, 2),
+        ("*long", 2, plain, 8),
+        ("*long", 16, seq_cst, 16),
+        ("P.n", 8, plain, 1),
+        ("P.n", 8, seq_cst, 8),
+        ("*char", 8, plain, 1),
+    ] {
+        let place = Jit::new(types.clone()).place(path).unwrap();
+        let context = Context::create();
+        let code = Code::new(&context, 1);
+        let (_, load) = code.load(code.parameter(0), 64, "");
+        for instruction in [load, code.store(code.parameter(0), 64, 7)] {
+            instruction.set_alignment(before).unwrap();
+            if ordering != plain {
+                instruction.set_atomic_ordering(ordering).unwrap();
+            }
+            tagger(&context).attach(&place, instruction).unwrap();
+            assert!(instruction.has_metadata());
+            assert_eq!(instruction.get_alignment().unwrap(), after, "{path} {ordering:?}");
+        }
+    }
+}
+
+/// A run has elements of the accessed type, and an error has the right reason.
+#[test]
+fn elements_of_runs() {
+    let mut types = runtime::types();
+    let list = Record::structure("List").field("first", "List *").field("n", "int");
+    types.define(list.field("text", "char [16]")).unwrap();
+    types.scalar("memory", ScalarLayout { size: 1, align: 1 }, "char").unwrap();
+    let context = Context::create();
+    let (i32, pointer) = (context.i32_type(), context.ptr_type(AddressSpace::default()));
+    let double: BasicTypeEnum<'_> = context.f64_type().into();
+    let two = context.struct_type(&[i32.into(), i32.vec_type(3).into()], false);
+    let wider = "which has 4: LLVM does not look at sizes";
+    let element = "an access of one value of 8 bytes at `*int`, whose elements have 4:";
+    for (path, ty, error) in [
+        ("List.n", pointer.into(), wider),
+        ("List.n", double, wider),
+        ("List.n", i32.vec_type(2).into(), wider),
+        ("*int", pointer.into(), element),
+        ("*int", double, element),
+        ("*int", context.i64_type().into(), element),
+        ("*int", i32.vec_type(2).into(), ""),
+        ("*int", i32.array_type(4).into(), ""),
+        ("*int", two.into(), ""),
+        ("*memory", pointer.into(), ""),
+        ("List.text[*]", double, ""),
+        ("*int *", pointer.into(), ""),
+    ] {
+        let place = Jit::new(types.clone()).place(path).unwrap();
+        let code = Code::new(&context, 1);
+        let load = code.builder.build_load(ty, code.parameter(0), "").unwrap();
+        let store = code.builder.build_store(code.parameter(0), load).unwrap();
+        for instruction in [load.as_instruction_value().unwrap(), store] {
+            match tagger(&context).attach(&place, instruction) {
+                Ok(()) => assert_eq!(error, "", "{path}: {ty}"),
+                Err(found) => {
+                    let found = found.to_string();
+                    assert!(!error.is_empty() && found.contains(error), "{path}: {ty}: {found}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -85,7 +229,7 @@ fn bit_fields_have_the_tag_of_their_unit() {
 fn what_cannot_be_attached() {
     let place = Jit::new(runtime::types()).place("TValue.value.n").unwrap();
     let (context, other) = (Context::create(), Context::create());
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let address = code.address(code.parameter(0), 4);
     let error = tagger.attach(&place, address.as_instruction_value().unwrap());
@@ -100,7 +244,7 @@ fn what_cannot_be_attached() {
     // A tag of another graph.
     let store = code.store(code.parameter(0), 64, 7);
     let error =
-        attach_planned(&mut tagger, &Graph::new(), place.place().tag.unwrap(), store).unwrap_err();
+        attach_planned(&tagger, &Graph::new(), place.place().tag.unwrap(), store).unwrap_err();
     assert_eq!(error.to_string(), "the id was issued by another graph");
 }
 
@@ -137,10 +281,10 @@ fn round_trips() {
 /// Attaches every tag to a store, as it is, and reads them back.
 fn round_trip(graph: &Graph) {
     let context = Context::create();
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     for tag in graph.tags() {
-        let node = tagger.emitter().tag_as_is(graph, tag).unwrap();
+        let node = tagger.emit(&context, |it| it.tag_as_is(graph, tag)).unwrap().unwrap();
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();
@@ -189,13 +333,13 @@ fn reloads(jit: Option<Jit>) -> usize {
 fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
     let mut layout = Jit::new(runtime::types());
     let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
-    let mut tagger = tagger(context);
+    let tagger = tagger(context);
     let tagged = jit.is_some();
     let places = jit.as_mut().unwrap_or(&mut layout).places(&paths).unwrap();
     let [base, number, kind] = &places[..] else { panic!() };
     let code = Code::new(context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
-    let mut attach = |place: &TaggedPlace, instruction| {
+    let attach = |place: &TaggedPlace, instruction| {
         if tagged {
             tagger.attach(place, instruction).unwrap();
         }
@@ -268,7 +412,7 @@ fn effects_of_calls() {
         let base = jit.places(&paths).unwrap().swap_remove(0);
         let call_of = (!touched.is_empty()).then(|| jit.call(touched).unwrap());
         let context = Context::create();
-        let mut tagger = tagger(&context);
+        let tagger = tagger(&context);
         let code = Code::new(&context, 1);
         let helper =
             code.module.add_function("helper", context.void_type().fn_type(&[], false), None);
@@ -307,7 +451,7 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     let places = jit.places(&["CallInfo.l.base", "TValue", "TValue.value.n"]).unwrap();
     let [base, value, number] = &places[..] else { panic!() };
     let context = Context::create();
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
     let size = context.i64_type().const_int(value.place().size, false);

@@ -237,7 +237,7 @@ fn arguments_that_are_memory() {
                 false => function.add_attribute(AttributeLoc::Param(0), attribute),
             }
             let made = made.try_as_basic_value().unwrap_basic().as_instruction_value().unwrap();
-            let mut tagger = tagger(&context);
+            let tagger = tagger(&context);
             let errors = [tagger.attach(&place, made), tagger.attach_call(&call, made)];
             for error in errors {
                 let Err(AttachError::OwnMemory(attribute)) = error else { panic!("{error:?}") };
@@ -255,7 +255,7 @@ fn attaching_again_replaces() {
     let (place, call) = (plain.place("Proto.step").unwrap(), plain.call(&[] as &[&str]).unwrap());
     let context = Context::create();
     let code = Code::new(&context, 2);
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let store = code.store(code.parameter(0), 64, 7);
     let has = |instruction: InstructionValue<'_>| {
         ["tbaa", "alias.scope", "noalias"]

@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use tbaa::declare::{Declarations, Record, ScalarLayout, Target};
+use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
 use tbaa_inkwell::{Jit, JitOptions, LlvmSink, TagForm, Tagger};
 use tbaa_lower::emit::{Bisect, Emitter, TextSink};
@@ -14,7 +14,7 @@ use crate::support::Code;
 /// a call of it. Returns the number of loads after inlining.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
     let base = jit.place("CallInfo.l.base").unwrap();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
     let code = Code::new(context, 2);
     let field = code.address(code.parameter(0), base.place().offset);
     let (first, load) = code.load(field, 64, "");
@@ -40,7 +40,7 @@ fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
-    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
     let store = code.store(code.address(code.parameter(1), number.place().offset), 64, 7);
     tagger.attach(&number, store).unwrap();
     code.end(context.i64_type().const_zero().into());
@@ -118,10 +118,11 @@ fn options_are_stored() {
         let bytes = save(&jit, &[]).unwrap();
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
-        // LLVM has the same nodes, because it merges nodes of equal content.
-        let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
-        let mut node = |place: &tbaa_inkwell::TaggedPlace| {
-            tagger.emitter().attachments(place.nodes()).unwrap().tag.unwrap()
+        // The same nodes in LLVM, which makes those of one content once.
+        let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+        let node = |place: &tbaa_inkwell::TaggedPlace| {
+            let made = tagger.emit(&context, |it| it.attachments(place.nodes()));
+            made.unwrap().unwrap().tag.unwrap()
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
     }
@@ -130,4 +131,36 @@ fn options_are_stored() {
     let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
     assert_eq!(again.place("*long").unwrap().place().align, 4);
+}
+
+/// Regions, and members of which only the layout is known, are there in another process, where they
+/// may be declared again.
+#[test]
+fn regions_are_stored() {
+    let declare = |types: &mut Declarations| {
+        types.region("memory 0", "char").unwrap();
+        types.region("numbers", "double").unwrap();
+        types.alias("memory", "memory 0").unwrap();
+        let length = Member::new("length 0", ScalarLayout { size: 8, align: 8 }).at(8);
+        types.define(Record::structure("VM").member(length).size(16)).unwrap();
+        assert!(types.region("memory 0", "double").is_err() && types.region("int", "int").is_err());
+        assert!(types.region("VMs", "VM").is_err() && types.region("nothing", "void").is_err());
+    };
+    let paths = ["VM.length 0", "*memory", "*memory 0", "*numbers", "*double"];
+    let mut types = Declarations::new(Target::x86_64());
+    declare(&mut types);
+    let mut jit = Jit::new(types);
+    let places = jit.places(&paths).unwrap();
+    let context = Context::create();
+    let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
+    declare(again.types_mut());
+    for (again, place) in again.places(&paths).unwrap().iter().zip(&places) {
+        assert!(again.nodes() == place.nodes(), "{}", place.path());
+    }
+    assert_eq!(places[1].nodes(), places[2].nodes());
+    let may =
+        |a: usize, b: usize| jit.oracle().may_alias(places[a].place().tag, places[b].place().tag);
+    for (a, b) in [(0, 1), (0, 3), (0, 4), (1, 3), (1, 4), (3, 4)] {
+        assert!(!may(a, b), "{} and {}", paths[a], paths[b]);
+    }
 }

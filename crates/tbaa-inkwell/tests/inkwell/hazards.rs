@@ -14,16 +14,12 @@ use tbaa_lower::{Lowering, Options};
 use crate::support::{Code, TBAA, attach_planned};
 
 /// The way in which an access is tagged.
-type Attach<'a> = &'a dyn for<'ctx> Fn(&mut Tagger<'ctx>, TagId, InstructionValue<'ctx>);
+type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
 
-/// Attaches the tag as it is, even if LLVM misreads it.
-fn attach_raw<'ctx>(
-    tagger: &mut Tagger<'ctx>,
-    graph: &Graph,
-    tag: TagId,
-    to: InstructionValue<'ctx>,
-) {
-    let node = tagger.emitter().tag_as_is(graph, tag).unwrap();
+/// The tag as it is, whatever LLVM makes of it.
+fn attach_raw<'ctx>(tagger: &Tagger, graph: &Graph, tag: TagId, to: InstructionValue<'ctx>) {
+    let context = to.get_parent().unwrap().get_context();
+    let node = tagger.emit(context, |it| it.tag_as_is(graph, tag)).unwrap().unwrap();
     to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 
@@ -34,7 +30,7 @@ type Step = (u64, u32, Option<u64>);
 /// first again. Returns the value of the last access, a load.
 fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
     let mut last = None;
     for (number, ((offset, bits, value), tag)) in steps.into_iter().enumerate() {
@@ -47,7 +43,7 @@ fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
                 load
             }
         };
-        attach(&mut tagger, tag, instruction);
+        attach(&tagger, tag, instruction);
     }
     code.end(last.unwrap());
     code.optimise();
@@ -113,10 +109,10 @@ fn a_struct_assigned_whole_and_a_field_read() {
 /// Returns the reason why an instruction does not get a tag as it is.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 1);
     let store = code.store(code.parameter(0), 32, 1);
-    match attach_planned(&mut tagger, graph, tag, store) {
+    match attach_planned(&tagger, graph, tag, store) {
         Err(AttachError::Emit(EmitError::Refused(refusal))) => {
             assert!(store.get_metadata(TBAA).is_none());
             refusal.reason
@@ -132,14 +128,14 @@ const CRASH: &str = "TBAA_TEST_CRASH";
 /// policy `rfc` as they are crash LLVM's optimiser, lowered ones do not.
 fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
     let (first, load) = code.load(code.parameter(0), 64, "");
-    attach(&mut tagger, tags[0], load);
+    attach(&tagger, tags[0], load);
     let store = code.store(code.address(code.parameter(1), 8), 32, 1);
-    attach(&mut tagger, tags[1], store);
+    attach(&tagger, tags[1], store);
     let (second, load) = code.load(code.parameter(0), 64, "");
-    attach(&mut tagger, tags[0], load);
+    attach(&tagger, tags[0], load);
     let sum = code.builder.build_int_add(first.into_int_value(), second.into_int_value(), "");
     code.end(sum.unwrap().into());
     code.optimise();

@@ -51,9 +51,9 @@ fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let module = compile(&context, &format!("{helper}-{adopt}-{}", options.len()), SOURCE, options);
     let helpers = Helpers::read(&module, &mut jit).unwrap();
     let base = jit.place("CallInfo.l.base").unwrap();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     if adopt {
-        let (with, without) = helpers.attach(&mut tagger, &mut jit).unwrap();
+        let (with, without) = helpers.attach(&tagger, &mut jit).unwrap();
         assert!(with >= 5, "{with}, {without}");
     }
 

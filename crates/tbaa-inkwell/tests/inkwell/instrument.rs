@@ -63,7 +63,7 @@ fn checks_run_before_tagged_accesses() {
     let place = |path: &str| places.iter().find(|place| place.path() == path).unwrap();
     let (number, kind) = (place("TValue.value.n"), place("TValue.tt"));
     let context = Context::create();
-    let mut tagger = Tagger::new(&context).unwrap();
+    let tagger = Tagger::new(&context).unwrap();
     let code = Code::new(&context, 2);
     let store = code.store(code.parameter(0), 64, 7);
     tagger.attach(number, store).unwrap();

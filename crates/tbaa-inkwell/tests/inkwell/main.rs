@@ -12,6 +12,9 @@ mod helpers;
 mod instrument;
 mod passes;
 mod programs;
+#[path = "../../examples/regions.rs"]
+#[allow(dead_code)]
+mod regions;
 mod runtime;
 mod support;
 mod tag;

@@ -95,7 +95,7 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
     made
 }
 
-fn write<'c>(code: &Code<'c>, tagger: &mut Tagger<'c>, steps: &[Step]) {
+fn write<'c>(code: &Code<'c>, tagger: &Tagger, steps: &[Step]) {
     let i64 = code.context.i64_type();
     let mut sum = i64.const_zero();
     let add = |sum: IntValue<'c>, value: IntValue<'c>| {

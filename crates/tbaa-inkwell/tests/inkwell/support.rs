@@ -23,12 +23,13 @@ pub const TBAA: u32 = 1;
 
 /// Attaches a plan's nodes for a tag, through the emitter.
 pub fn attach_planned<'ctx>(
-    tagger: &mut Tagger<'ctx>,
+    tagger: &Tagger,
     plan: &dyn Plan,
     tag: TagId,
     instruction: InstructionValue<'ctx>,
 ) -> Result<(), AttachError> {
-    let nodes = tagger.emitter().access(plan, tag)?;
+    let nodes = tagger
+        .emit(instruction.get_parent().unwrap().get_context(), |it| it.access(plan, tag))??;
     tagger.attach_nodes(nodes, instruction)
 }
 

@@ -17,7 +17,7 @@ const TYPES: u64 = 25;
 /// `size`. Returns the function's result, and the number of loads left in it.
 fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize) {
     let context = Context::create();
-    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 2);
     let store = code.store(code.address(code.parameter(0), size.place().offset), 64, 1);
     tagger.attach(size, store).unwrap();

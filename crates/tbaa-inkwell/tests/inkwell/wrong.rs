@@ -26,23 +26,25 @@ fn proto() -> Declarations {
     types([Record::structure("Proto").field("size", "int").field("step", "long")])
 }
 
-pub fn tagger(context: &Context) -> Tagger<'_> {
+pub fn tagger(context: &Context) -> Tagger {
     Tagger::with_sink(LlvmSink::new(context), Bisect::all())
 }
 
 /// Attaches a place's nodes without looking at the instruction.
-pub fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
-    let nodes = tagger.emitter().attachments(place.nodes()).unwrap();
+pub fn force<'ctx>(tagger: &Tagger, place: &TaggedPlace, to: InstructionValue<'ctx>) {
+    let nodes =
+        tagger.emit(to.get_parent().unwrap().get_context(), |it| it.attachments(place.nodes()));
+    let nodes = nodes.unwrap().unwrap();
     tagger.attach_nodes(nodes, to).unwrap();
 }
 
 /// The result of a program that `build` makes at `-O0` and at `-O2`, called with two
 /// pointers to one object.
-pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
+pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &Tagger)) -> [u64; 2] {
     [false, true].map(|optimise| {
         let context = Context::create();
         let code = Code::new(&context, 2);
-        build(&code, &mut tagger(&context));
+        build(&code, &tagger(&context));
         code.verify();
         if optimise {
             code.optimise();
@@ -118,7 +120,7 @@ fn a_call_does_not_say_immutable() {
         let mut jit = Jit::with_options(proto(), JitOptions::new().form(form)).unwrap();
         let step = jit.place("immutable Proto.step").unwrap();
         let touched = jit.call(&["immutable Proto.step"]).unwrap();
-        let program = |attach: &dyn for<'c> Fn(&mut Tagger<'c>, InstructionValue<'c>)| {
+        let program = |attach: &dyn for<'c> Fn(&Tagger, InstructionValue<'c>)| {
             both(&|code, tagger| {
                 let counts = helper(code, "counts");
                 let [first, second] = [0, 1].map(|_| {
@@ -138,10 +140,7 @@ fn a_call_does_not_say_immutable() {
 }
 
 /// Loads 64 bits at `load`, stores 7 by `store`, and loads again.
-pub fn load_store_load(
-    load: &TaggedPlace,
-    store: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>),
-) -> [u64; 2] {
+pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>, &Tagger)) -> [u64; 2] {
     both(&|code, tagger| {
         let loaded = || {
             let (value, instruction) =
@@ -192,7 +191,7 @@ fn a_helper_whose_header_differs() {
     for (name, options) in [("pointers", &[][..]), ("flat", &["-Xclang", "-no-pointer-tbaa"])] {
         let module = compile(&context, name, source, options);
         let helpers = Helpers::read(&module, &mut jit).unwrap();
-        assert_eq!(helpers.attach(&mut tagger(&context), &mut jit).unwrap().1, 0);
+        assert_eq!(helpers.attach(&tagger(&context), &mut jit).unwrap().1, 0);
     }
     let record = Record::structure("Proto").field("size", "int").field("step", "long");
     let mut jit = Jit::new(types([record.field("next", "int *").field("last", "short *")]));
@@ -323,7 +322,7 @@ fn shared_records_of_another_clang() {
             let code = Code::new(&context, 2);
             let set = module.get_function("set").unwrap().get_type();
             let set = code.module.add_function("set", set, None);
-            let mut tagger = tagger(&context);
+            let tagger = tagger(&context);
             let (first, load) = code.load(code.parameter(0), 64, "");
             tagger.attach(&proto, load).unwrap();
             let arguments = [code.parameter(1).into(), code.parameter(1).into()];

@@ -1,5 +1,7 @@
 //! Finding the tag that breaks a program.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use tbaa::parts::fnv;
 
 /// Decides which tags are attached, so that the tag that breaks a program can be found by halving.
@@ -26,8 +28,14 @@ use tbaa::parts::fnv;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
     how: How,
-    asked: u64,
+    /// The number of the last attachment that was asked for.
+    last: u64,
+    /// Whether all of the process are counted together.
+    shared: bool,
 }
+
+/// The attachments that were asked for in the process, of those who count together.
+static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum How {
@@ -64,13 +72,13 @@ impl Bisect {
     /// Attaches every tag.
     #[must_use]
     pub fn all() -> Self {
-        Bisect { how: How::All, asked: 0 }
+        Bisect { how: How::All, last: 0, shared: false }
     }
 
     /// Attaches the first `limit` tags.
     #[must_use]
     pub fn first(limit: u64) -> Self {
-        Bisect { how: How::First(limit), asked: 0 }
+        Bisect { how: How::First(limit), last: 0, shared: false }
     }
 
     /// Attaches tags whose names hash to a number that ends in `pattern`, up to 64 binary digits. A
@@ -85,19 +93,20 @@ impl Bisect {
             return Err(BisectError { setting: format!("hash:{pattern}") });
         }
         let value = pattern.bytes().fold(0, |value, byte| value << 1 | u64::from(byte == b'1'));
-        Ok(Bisect { how: How::Hash { bits: pattern.len() as u32, value }, asked: 0 })
+        let how = How::Hash { bits: pattern.len() as u32, value };
+        Ok(Bisect { how, last: 0, shared: false })
     }
 
-    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`. If it is unset or empty, every tag is attached.
+    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`; every tag where it is not set
+    /// or empty. All that are made so count together: a number is one of the process, however
+    /// many contexts and threads it compiles with.
     ///
     /// # Errors
     ///
     /// [`BisectError`].
     pub fn from_env() -> Result<Self, BisectError> {
-        match std::env::var_os(Self::VARIABLE) {
-            None => Ok(Self::all()),
-            Some(setting) => Self::parse(&setting.to_string_lossy()),
-        }
+        let setting = std::env::var_os(Self::VARIABLE).unwrap_or_default();
+        Ok(Bisect { shared: true, ..Self::parse(&setting.to_string_lossy())? })
     }
 
     /// Reads a setting, as [`Bisect::from_env`] does.
@@ -119,10 +128,14 @@ impl Bisect {
     /// Returns whether to make the next attachment, which has the name `name`. Each call counts
     /// one.
     pub fn keep(&mut self, name: impl AsRef<[u8]>) -> bool {
-        self.asked = self.asked.saturating_add(1);
+        self.last = match self.shared {
+            true => ASKED.fetch_add(1, Relaxed),
+            false => self.last,
+        }
+        .saturating_add(1);
         match self.how {
             How::All => true,
-            How::First(limit) => self.asked <= limit,
+            How::First(limit) => self.last <= limit,
             How::Hash { bits, value } => {
                 let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
                 hash(name.as_ref()) & mask == value
@@ -136,17 +149,17 @@ impl Bisect {
         matches!(self.how, How::Hash { .. })
     }
 
-    /// Returns the number of requested attachments.
+    /// Returns how many attachments were asked for; in the whole process for [`Bisect::from_env`].
     #[must_use]
     pub fn asked(&self) -> u64 {
-        self.asked
+        if self.shared { ASKED.load(Relaxed) } else { self.last }
     }
 
     /// Returns whether the last requested attachment is the last one that is kept: the culprit,
     /// once the program works with one fewer.
     #[must_use]
     pub fn is_at_limit(&self) -> bool {
-        matches!(self.how, How::First(limit) if limit == self.asked)
+        matches!(self.how, How::First(limit) if limit == self.last)
     }
 }
 

@@ -189,8 +189,65 @@ fn reports_reproduce_themselves() {
         let (output, _) = reports(&program, &format!("reuse=1:repro={}", folder.display()));
         let text = String::from_utf8_lossy(&output.stderr);
         let line = text.lines().find_map(|line| line.strip_prefix("  repro  "));
+        if source.ends_with("atomics.ll") {
+            assert_eq!(line, Some("none: LLVM itself keeps the two in order"));
+            continue;
+        }
         let file = line.unwrap_or_else(|| panic!("{}: {text}", source.display()));
         assert_eq!(ends(Path::new(file)), [Some(0), Some(1)], "{} {file}", source.display());
+    }
+}
+
+/// An access is printed as it is written, and the report says what LLVM may do with that one.
+#[test]
+fn volatile_and_atomic_accesses() {
+    let Some(()) = clang() else { return };
+    let source = fs::read_to_string(fault("atomics.ll")).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written");
+    fs::create_dir_all(&folder).unwrap();
+    let goes_first = "LLVM may let the read go first";
+    let nothing = "nothing comes of these two as long as";
+    for (write, read, so) in [
+        ("store X", "load X", goes_first),
+        ("store volatile X", "load X", goes_first),
+        ("store X", "load volatile X", "may let the write wait for the volatile read"),
+        ("store volatile X", "load volatile X", nothing),
+        ("store atomic X unordered", "load atomic X unordered", goes_first),
+        ("store atomic volatile X unordered", "load X", goes_first),
+        ("store atomic X release", "load X", nothing),
+        ("store X", "load atomic volatile X acquire", nothing),
+    ] {
+        let [first, second] = [write, read].map(|access| {
+            let (word, end) = access.split_once(" X").unwrap();
+            let [ty, value] = if word.starts_with("store") { ["i32", " 3"] } else { ["float", ""] };
+            let text = format!("{word} {ty}{value}, ptr %array{end}, align 4");
+            (text, format!("{word} {ty}, ptr %array{end} in main"))
+        });
+        let lines = source.lines().map(|line| match line {
+            _ if line.contains("atomicrmw") => format!("  {}, !tbaa !10, !dbg !96", first.0),
+            _ if line.contains("load atomic") => {
+                format!("  %read = {}, !tbaa !11, !dbg !97", second.0)
+            }
+            _ => line.to_owned(),
+        });
+        let file = folder.join(format!("{}-{}.ll", write, read).replace(' ', "_"));
+        fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let program = build(&file, "written", WAYS[0].1);
+        let (output, found) = reports(&program, &format!("repro={}", folder.display()));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(found.len(), 1, "{text}");
+        for part in [&first.1, &second.1, so] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let repro = text.lines().find_map(|line| line.strip_prefix("  repro  ")).unwrap();
+        if so == goes_first {
+            let program = fs::read_to_string(repro).unwrap();
+            let words = write.split_once(" X").unwrap().0;
+            assert!(program.contains(&format!("{words} i32 -1")), "{program}");
+            assert_eq!(ends(Path::new(repro)), [Some(0), Some(1)], "{write}, {read}");
+        } else {
+            assert_eq!(repro, "none: LLVM itself keeps the two in order");
+        }
     }
 }
 

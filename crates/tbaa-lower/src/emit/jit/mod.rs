@@ -198,6 +198,7 @@ impl<T: Typed> Jit<T> {
     pub fn places(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TaggedPlace>, JitError> {
         let found = paths.iter().map(|path| Ok((path.as_ref(), self.resolve(path.as_ref())?)));
         let found: Vec<(&str, Place)> = found.collect::<Result<_, JitError>>()?;
+        found.iter().for_each(|&(path, place)| self.name(path, place.tag.into()));
         self.lower(found.iter().map(|(_, place)| Access::from(place.tag)))?;
         let place =
             |(path, place): (&str, Place)| self.tagged_place(path, place, place.tag.into(), None);
@@ -349,8 +350,22 @@ impl<T: Typed> Jit<T> {
             Some(size) => self.session.update(|types, graph| types.sized(graph, path, size))?,
             None => place.tag.into(),
         };
+        self.name(path, access);
         self.lower([access])?;
         self.tagged_place(path, place, access, size)
+    }
+
+    /// Names the tag of a member after the path. An access to a whole type is called by the type.
+    fn name(&mut self, path: &str, access: Access) {
+        let graph = self.session.oracle().graph();
+        let is_part =
+            access.tag.and_then(|tag| graph.tag(tag).ok()).is_some_and(|it| !it.is_whole());
+        if let (Some(lowering), true) = (&mut self.tagging.lowering, is_part) {
+            let unmarked = ["volatile ", "immutable "].iter().fold(path.trim(), |path, mark| {
+                path.strip_prefix(mark).unwrap_or(path).trim_start()
+            });
+            lowering.set_name(access, unmarked);
+        }
     }
 
     fn resolve(&mut self, path: &str) -> Result<Place, JitError> {

@@ -94,6 +94,20 @@ impl TaggedPlace {
         }
     }
 
+    /// Checks that the elements of a run, of this size, are not larger than the place's: an access of
+    /// two `int` is no access to a pointer. Of a place of single bytes a run has any type.
+    ///
+    /// # Errors
+    ///
+    /// [`MisuseError::Element`].
+    pub fn check_element(&self, size: u64) -> Result<(), MisuseError> {
+        let room = self.room();
+        match room == Size::Bytes(1) || room.covers(Size::Bytes(size)) {
+            true => Ok(()),
+            false => Err(MisuseError::Element { path: self.path.clone(), size, room }),
+        }
+    }
+
     /// Checks that an access of this kind may have this tag, whatever its size.
     ///
     /// # Errors
@@ -136,7 +150,16 @@ pub enum MisuseError {
         /// The number of bytes that the place has.
         room: Size,
     },
-    /// It stores to immutable memory: LLVM moves loads of it across stores.
+    /// It accesses several elements, as one of another type.
+    Element {
+        /// The place.
+        path: String,
+        /// The number of bytes of what it accesses.
+        size: u64,
+        /// The number of bytes of an element.
+        room: Size,
+    },
+    /// It stores to memory that is immutable: LLVM moves loads of it over stores.
     Store {
         /// The place.
         path: String,
@@ -161,6 +184,13 @@ impl fmt::Display for MisuseError {
                      (`sized`)"
                 )
             }
+            MisuseError::Element { path, size, room } => write!(
+                f,
+                "an access of one value of {size} bytes at `{path}`, whose elements have {}: a run \
+                 has elements of the accessed type; ask for the place of what is accessed, or for \
+                 this one with the size of the access (`sized`)",
+                u64::from(*room)
+            ),
             MisuseError::Store { path } => write!(
                 f,
                 "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory \
