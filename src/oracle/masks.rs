@@ -405,7 +405,8 @@ impl Search<'_> {
             next = second.take();
             if next.is_none() {
                 let all = ones(candidates.iter().copied());
-                let gain = |it: usize| count(and(open.row(it), &clique)) + u32::from(open.get(it, it));
+                let gain =
+                    |it: usize| count(and(open.row(it), &clique)) + u32::from(open.get(it, it));
                 let gains: Vec<_> = all.map(|it| (gain(it), std::cmp::Reverse(it))).collect();
                 self.spend(1 + gains.len())?;
                 next = gains.into_iter().max().filter(|it| it.0 > 0).map(|it| it.1.0);
@@ -415,7 +416,12 @@ impl Search<'_> {
     }
 
     /// Takes out each clique, from number `from` on, whose edges all lie in others.
-    fn drop_redundant(&mut self, cliques: &mut Vec<Set>, from: usize, classes: usize) -> Option<()> {
+    fn drop_redundant(
+        &mut self,
+        cliques: &mut Vec<Set>,
+        from: usize,
+        classes: usize,
+    ) -> Option<()> {
         let mut of_class = Rows::new(classes, cliques.len());
         for (at, clique) in cliques.iter().enumerate() {
             ones(clique.iter().copied()).for_each(|class| of_class.set(class, at));
@@ -474,7 +480,8 @@ impl Search<'_> {
         }
         while sets.len() > wanted {
             let all = costs.iter().enumerate();
-            let all = all.flat_map(|(a, row)| row.iter().enumerate().map(move |(b, cost)| (cost, b, a)));
+            let all =
+                all.flat_map(|(a, row)| row.iter().enumerate().map(move |(b, cost)| (cost, b, a)));
             let (_, to, from) = all.min()?;
             let taken = sets.remove(from);
             costs.remove(from);

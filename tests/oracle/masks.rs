@@ -81,6 +81,14 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
                 let masks = compare(&oracle, &list, bits, &format!("seed {seed}, {rule}, {bits}"));
                 runs += 1;
                 met += usize::from(masks.least_bits() == masks.exact_bits());
+                if bits == 64 && masks.least_bits() < masks.exact_bits() {
+                    println!(
+                        "seed {seed} {rule}: {} {} of {}",
+                        masks.least_bits(),
+                        masks.exact_bits(),
+                        list.len()
+                    );
+                }
                 capped += usize::from(!masks.is_exact());
             }
         }
@@ -94,7 +102,8 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
 fn masks_of_every_spec_are_in_the_table_of_the_page() {
     let folder = Path::new(ROOT).join("specs");
     let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "ron")).collect();
+    let mut files: Vec<_> =
+        files.filter(|it| it.extension().is_some_and(|it| it == "ron")).collect();
     files.sort();
     let mut table = String::new();
     for file in files {
