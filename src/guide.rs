@@ -5,7 +5,7 @@
 //! [names](naming) for accesses, and what [blocks] a load; [pictures]; [lowering], for stock LLVM, and
 //! [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
 //! [Rust types][derived]; in ten minutes [from C](embed_c) and [with Cranelift](embed_cranelift) (with
-//! inkwell: the front page of `tbaa-inkwell`); [specs]; LLVM's [types](mod@types), [linking] and
+//! inkwell: the front page of `tbaa-inkwell`); the answers as [bits](masks); [specs]; LLVM's [types](mod@types), [linking] and
 //! [whole programs](whole_program); [limits]; [performance]; [architecture].
 //!
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
@@ -41,6 +41,7 @@ pages! {
     derive "derive"
     embed_c "embed-c"
     embed_cranelift "embed-cranelift"
+    masks "masks"
     specs "specs"
     types "types"
     linking "linking"

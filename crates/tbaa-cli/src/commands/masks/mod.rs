@@ -87,7 +87,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
     let table = Table { lang: args.lang, prefix, names, ids, immutable, masks };
     let body = table.body(&may);
     writeln!(out, "// Made by `tbaa masks`: do not edit it, but make it anew.")?;
-    writeln!(out, "// The tags of {file:?} by rule {rules}: {about}.")?;
+    writeln!(out, "// The tags of {file:?} by rule {rules}, {about}.")?;
     Ok(table.write(&body, out)?)
 }
 
@@ -97,14 +97,14 @@ fn about(masks: &Masks) -> String {
     let accesses = counted(masks.len() as u64, "access", "accesses");
     let bits = counted(bits as u64, "bit", "bits");
     let worth = match masks.lost().count() {
-        0 if least == exact => "as few as can be exact".to_owned(),
-        0 => format!("exact; it takes at least {least}"),
+        0 if least == exact => "exact, and fewer cannot be".to_owned(),
+        0 => format!("exact, and fewer than {least} cannot be"),
         lost => format!(
-            "not exact, which takes {exact}: {} that do not alias share a bit",
+            "{} that do not alias share a bit, {exact} bits would be exact",
             counted(lost as u64, "pair", "pairs")
         ),
     };
-    format!("{accesses}, {bits}, {worth}")
+    format!("{accesses}, {bits}: {worth}")
 }
 
 struct Table {
@@ -153,6 +153,7 @@ impl Table {
             let (may, apart) = (said("may", true), said("apart", false));
             body += &match self.lang {
                 Lang::Rust => {
+                    let [may, apart] = [&may, &apart].map(|list| list.trim_end_matches(','));
                     format!("const _: () = assert!(holds({id}, &[{may}], &[{apart}]), {id:?});\n")
                 }
                 Lang::C => format!("{}\n", [may, apart].join("\n").trim()),
@@ -162,7 +163,7 @@ impl Table {
             if !shared.is_empty() {
                 let name = &self.names[at];
                 body += &format!(
-                    "// Shares a bit without need: {name:?} with {}.\n",
+                    "// These do not alias, but share a bit: {name:?} with {}.\n",
                     shared.join(", ")
                 );
             }
