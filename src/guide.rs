@@ -7,7 +7,8 @@
 //! * Checking modules: what is [verified](verify) and [linted](lints); [names](naming) for accesses; LLVM's
 //!   [types](mod@types), [linking] and [whole programs](whole_program).
 //! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
-//!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift).
+//!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift); the answers as
+//!   [bits](masks).
 //! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; [specs]; [lowering] for stock LLVM.
 //! * The library: [architecture]; [performance]; [limits].
 //!
@@ -52,6 +53,7 @@ pages! {
     derive "derive"
     embed_inkwell "embed-inkwell"
     embed_c "embed-c"
+    masks "masks"
     embed_cranelift "embed-cranelift"
     front_ends "front-ends"
     tag "tag"

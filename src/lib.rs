@@ -78,6 +78,7 @@
 //! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
 //! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
+//! | [`Masks`], [`MemoryEffect`] | the answers of a closed list of accesses as bits; what calls read and write |
 //! | [`raw`] | adds nodes as a text has them |
 //! | [`wellformed`] | says what LLVM's verifier says of a tag |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
@@ -149,8 +150,8 @@ pub use graph::{
     Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AliasResult, AliasRule, Classes, Conflict, Matrix, Oracle, Publisher,
-    Reader, UnknownRuleError,
+    Access, AccessKind, AliasResult, AliasRule, Classes, Conflict, Masks, MasksError, Matrix,
+    MemoryEffect, Oracle, Publisher, Reader, UnknownRuleError,
 };
 
 /// The parts of an answer of [`Oracle::explain`].

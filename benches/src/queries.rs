@@ -26,6 +26,11 @@ fn ask_sized(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(sized(a), sized(b))).count()
 }
 
+/// The same by masks, of tags by their numbers.
+fn ask_masks(masks: &[u64], pairs: &[[u32; 2]]) -> usize {
+    pairs.iter().filter(|&&[a, b]| masks[a as usize] & masks[b as usize] != 0).count()
+}
+
 /// The same without tables, as the definition has it: rule `llvm` walks for an
 /// explanation as LLVM walks for an answer.
 fn ask_by_definition(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
@@ -125,11 +130,18 @@ impl<'a> Subject<'a> {
         let union = Oracle::new(self.graph, AliasRule::Union);
         let strict = Oracle::new(self.graph, AliasRule::UnionStrict);
 
+        // Exact or not, they take the same time.
+        let masks = ours.masks(self.tags.iter().map(|&tag| (tag, 1)), 64).ok();
+        let masks = masks.map(|them| (0..them.len()).map(|at| them.mask(at)).collect::<Vec<_>>());
+
         let (tags, numbers) = (&pairs.tags, &pairs.numbers);
         let mut contenders = vec![pairs.windows("tbaa", |w| ask(&ours, &tags[w]))];
         if let Some(llvm) = &self.llvm {
             contenders.push(pairs.windows("LLVM", |w| llvm.ask(w)));
             contenders.push(pairs.windows("LLVM generic", |w| llvm.generic(w)));
+        }
+        if let Some(masks) = &masks {
+            contenders.push(pairs.windows("mask", |w| ask_masks(masks, &numbers[w])));
         }
         contenders.extend([
             pairs.windows("16 bytes", |w| four.ask(&numbers[w])),

@@ -29,6 +29,7 @@
 //! | explanations | `explain.rs` and `gap.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags with the same answers | `classes.rs`, by way of `order.rs` |
+//! | the relation as bits; effects of calls | `masks.rs`, `effect.rs` |
 //! | a superset of what one tag may alias | `vicinity.rs` |
 //! | struct copies, `errno` | `copy.rs` |
 //! | one tag; the most generic tag | `tag.rs` |
@@ -40,12 +41,14 @@ mod classes;
 mod clause;
 mod conflict;
 mod copy;
+mod effect;
 mod explain;
 mod gap;
 mod grow;
 mod index;
 mod limits;
 mod llvm;
+mod masks;
 mod memo;
 mod order;
 mod query;
@@ -65,9 +68,11 @@ pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
 pub use conflict::Conflict;
+pub use effect::MemoryEffect;
 pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use gap::Apart;
 pub use grow::Oracle;
+pub use masks::{Masks, MasksError};
 pub use reader::{Publisher, Reader};
 #[doc(hidden)]
 pub use vicinity::Vicinity;

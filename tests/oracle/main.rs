@@ -1,6 +1,7 @@
 //! The oracle: the rules compared with their definitions, and the tables behind queries.
 
 mod engines;
+mod masks;
 mod small;
 mod tables;
 mod union;

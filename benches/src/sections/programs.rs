@@ -101,6 +101,7 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
             ("two 16-byte records, ns", &ns("16 bytes")),
             ("two own records, ns", &ns("own record")),
             ("tbaa, ns", &ns("tbaa")),
+            ("mask, ns", &ns("mask")),
             ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
             ("LLVM, ns", &ns("LLVM")),
             ("LLVM / tbaa", &ratio("LLVM", "tbaa")),

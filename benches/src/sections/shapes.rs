@@ -107,6 +107,7 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
             ("format", &|(_, _, what, _)| (*what).to_owned()),
             ("two 16-byte records, ns", &ns("16 bytes")),
             ("tbaa, ns", &ns("tbaa")),
+            ("mask, ns", &ns("mask")),
             ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
             ("LLVM, ns", &ns("LLVM")),
             ("LLVM / tbaa", &ratio("LLVM", "tbaa")),

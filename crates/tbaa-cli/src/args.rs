@@ -10,7 +10,7 @@ const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Why is my program slow?", &["blocks", "worth", "diff"]),
     ("What is wrong?", &["run", "check", "lint", "verify", "bisect", "cc", "c++", "instrument"]),
-    ("May these two alias?", &["explain", "alias", "matrix", "generic"]),
+    ("May these two alias?", &["explain", "alias", "matrix", "masks", "generic"]),
     ("What is in this module?", &["report", "stats", "dump", "graph", "types"]),
     ("Make and change metadata", &["declare", "tag", "lower", "link", "strip", "plugin"]),
 ];

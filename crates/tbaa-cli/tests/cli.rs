@@ -244,7 +244,7 @@ fn sarif_is_what_its_schema_wants() {
 }
 
 /// The commands whose help has an exit status.
-const COMMANDS: &str = "dump alias explain generic matrix check verify lint stats types link strip \
+const COMMANDS: &str = "dump alias explain generic matrix masks check verify lint stats types link strip \
                         bisect graph diff report blocks";
 
 #[test]

@@ -17,6 +17,7 @@ mod link;
 mod lint;
 mod lower;
 mod man;
+mod masks;
 mod matrix;
 mod query;
 mod report;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Generic(query::Generic),
     Matrix(matrix::Matrix),
+    Masks(masks::MasksOf),
     Graph(graph::Graph),
     Diff(diff::Diff),
     Check(check::Check),
@@ -96,6 +98,7 @@ pub(crate) fn run(
         Command::Generic(args) => query::generic(&args, out)?,
         Command::Graph(args) => graph::run(&args, out)?,
         Command::Matrix(args) => matrix::run(&args, out)?,
+        Command::Masks(args) => masks::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),
         Command::Verify(args) => return verify::run(&args, out),
         Command::Lint(args) => return lint::run(&args, out),

@@ -1,0 +1,114 @@
+//! `tbaa masks`: tables for Rust and C, which compile iff they hold what the rule answers.
+
+mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tbaa::spec::Spec;
+use tbaa::{AliasRule, Oracle};
+
+const RULES: [&str; 3] = ["llvm", "union", "union-strict"];
+/// The tables are headers, in which compilers let constants be unused.
+const UNUSED: &str = "-Wno-unused-const-variable";
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn table(spec: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    tools::printed(command.arg("masks").arg(spec).args(args))
+}
+
+/// Compiles a Rust table in each module of a library without std, or C files. Returns what the
+/// compiler says.
+fn compile(lang: &str, folder: &Path, tables: &[String]) -> String {
+    let (mut library, mut command) = (String::new(), Command::new("rustc"));
+    if lang == "c" {
+        command = Command::new("cc");
+        command.args(["-std=c11", "-Wall", "-Wextra", "-pedantic", "-fsyntax-only", UNUSED]);
+    }
+    for (at, text) in tables.iter().enumerate() {
+        let file = folder.join(format!("t{at}.{lang}"));
+        fs::write(&file, text).unwrap();
+        library += &format!("#[allow(dead_code)] mod t{at};\n");
+        command.args((lang == "c").then_some(file));
+    }
+    if lang == "rs" {
+        fs::write(folder.join("lib.rs"), format!("#![no_std]\n{library}")).unwrap();
+        command.args(["--crate-type=lib", "--emit=metadata", "--edition=2021", "lib.rs"]);
+    }
+    let output = command.current_dir(folder).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.success(), !said.contains("error"), "{said}");
+    said
+}
+
+#[test]
+fn the_table_of_every_spec_compiles_as_rust_and_c() {
+    let Some(()) = tools::find(&["cc", "rustc"]) else { return };
+    let folder = tools::emptied("masks/every");
+    let specs = fs::read_dir(Path::new(ROOT).join("specs")).unwrap();
+    let specs: Vec<PathBuf> =
+        specs.map(|entry| entry.unwrap().path()).filter(|it| it.is_file()).collect();
+    for lang in ["rs", "c"] {
+        let mut tables = Vec::new();
+        for (spec, rule) in specs.iter().flat_map(|spec| RULES.map(|rule| (spec, rule))) {
+            let name = if lang == "rs" { "rust" } else { "c" };
+            let args = ["--lang", name, "--rules", rule, "--bits"];
+            tables.extend(["64", "5"].map(|bits| table(spec, &[&args[..], &[bits]].concat())));
+        }
+        assert!(tables.len() > 70);
+        assert_eq!(compile(lang, &folder, &tables), "");
+    }
+}
+
+/// Tables in which one mask is wrong.
+#[test]
+fn a_wrong_mask_does_not_compile() {
+    let Some(()) = tools::find(&["cc", "rustc"]) else { return };
+    let folder = tools::emptied("masks/wrong");
+    let spec = Path::new(ROOT).join("specs/ravi.ron");
+    let built = Spec::load(&fs::read_to_string(&spec).unwrap()).unwrap();
+    let oracle = Oracle::new(built.graph(), AliasRule::Union);
+    let tags: Vec<_> = built.tags().values().copied().collect();
+    for (lang, name, mark) in [("rs", "rust", "Mask = Mask("), ("c", "c", " UINT64_C(")] {
+        let whole = table(&spec, &["--lang", name, "--rules", "union"]);
+        let start = whole.find("/// \"").unwrap_or_else(|| whole.find("// \"").unwrap());
+        let places: Vec<usize> =
+            whole[start..].match_indices(mark).map(|it| start + it.0).collect();
+        assert_eq!(places.len(), tags.len());
+        let (mut tables, mut expected) = (vec![whole.clone()], vec![false]);
+        for (&place, &tag) in places.iter().zip(&tags) {
+            let (before, after) = whole.split_at(place + mark.len());
+            let rest = &after[after.find(')').unwrap()..];
+            let apart = tags.iter().any(|&other| !oracle.may_alias(tag, other));
+            tables
+                .extend(["0x0", "0xffffffffffffffff"].map(|mask| format!("{before}{mask}{rest}")));
+            expected.extend([true, apart]);
+        }
+        let said = compile(lang, &folder, &tables);
+        let refused: Vec<_> =
+            (0..tables.len()).map(|at| said.contains(&format!("t{at}.{lang}:"))).collect();
+        assert_eq!(refused, expected, "{said}");
+    }
+}
+
+#[test]
+fn effects_of_calls_in_c_are_ors() {
+    let Some(()) = tools::find(&["cc"]) else { return };
+    let folder = tools::emptied("masks/c");
+    let spec = Path::new(ROOT).join("specs/ravi.ron");
+    let header = table(&spec, &["--lang", "c", "--rules", "union", "--prefix", "lua"]);
+    let text = header
+        + "int main(void) {
+             lua_effect call = lua_union(lua_load(LUA_INT), lua_store(LUA_TVALUE_TT));
+             lua_effect n = lua_load(LUA_TVALUE_N), tt = lua_load(LUA_SHORT), all = lua_unknown();
+             return lua_conflict(call, n) || !lua_conflict(call, tt) || !lua_conflict(all, call)
+                 || lua_conflict(call, lua_load(LUA_INT)) || !lua_conflict(call, lua_store(LUA_INT))
+                 || lua_conflict(lua_none(), all) || !lua_may_alias(LUA_SHORT, LUA_TVALUE_TT);
+           }";
+    fs::write(folder.join("calls.c"), text).unwrap();
+    tools::printed(
+        tools::shell(&format!("cc -Wall -Werror {UNUSED} calls.c && ./a.out")).current_dir(folder),
+    );
+}

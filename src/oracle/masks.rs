@@ -1,0 +1,499 @@
+//! The relation of a closed list of accesses as bits.
+//!
+//! Each bit is a set of accesses any two of which may alias: a *clique* of the graph whose edges are
+//! the pairs that may alias. If the bits cover all edges, two accesses may alias iff their masks share
+//! a bit. An effect of several accesses is the OR of their masks, which loses nothing: an access shares a
+//! bit with the OR iff it shares one with a member.
+//!
+//! To find the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978). An edge whose common
+//! neighbours are a clique lies in no other maximal clique, so these are taken first. The other
+//! edges take cliques that grow greedily. Edges no two of which lie in one clique need a bit each: their
+//! number is the lower bound.
+
+use std::borrow::Borrow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::effect::MemoryEffect;
+use super::grow::Oracle;
+use crate::access::{Access, AccessKind};
+use crate::bits::{Bits, ones};
+use crate::graph::Graph;
+use crate::table::HashMap;
+
+/// Accesses of a list.
+const MOST_ACCESSES: usize = 1 << 12;
+/// Cliques of a cover. Two roots with m scalars each need m squared.
+const MOST_CLIQUES: usize = 1 << 12;
+/// Words that one search reads: about a second.
+const WORDS: u64 = 1 << 30;
+/// Above this many bits, the lightest join others one by one. Below, the best pair is searched for.
+const PAIRED: usize = 1 << 9;
+
+/// The number of tables made so far, the next one's version.
+static VERSION: AtomicU64 = AtomicU64::new(1);
+
+/// A mask for each access of a list: two may alias iff their masks share a bit.
+///
+/// ```
+/// use tbaa::{AccessKind::{Read, Write}, AliasRule, Graph, Oracle};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let char = b.scalar_type("char", root)?;
+/// let [int, float] = ["int", "float"].map(|name| b.scalar_type(name, char));
+/// let (int, float) = (int?, float?);
+/// let tags = [b.struct_tag(char, char, 0)?, b.struct_tag(int, int, 0)?, b.struct_tag(float, float, 0)?];
+///
+/// let masks = Oracle::new(&graph, AliasRule::Llvm).masks(tags.map(|tag| (tag, 1)), 64)?;
+/// assert!(masks.is_exact());
+/// assert_eq!([0, 1, 2].map(|at| masks.mask(at).count_ones()), [2, 1, 1]);
+/// assert!(masks.may_alias(0, 1) && !masks.may_alias(1, 2));
+/// // A function that reads an int and writes a float.
+/// let call = masks.effect(1, Read).union(masks.effect(2, Write));
+/// assert!(call.conflicts(masks.effect(0, Write)) && !call.conflicts(masks.effect(1, Read)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Masks {
+    /// The class of each access: those of one class have equal rows.
+    classes: Vec<u32>,
+    /// The pairs of classes that may alias.
+    near: Rows,
+    /// The mask of each class, never 0.
+    masks: Vec<u64>,
+    bits: usize,
+    is_exact: bool,
+    exact_bits: usize,
+    least_bits: usize,
+    version: u64,
+}
+
+/// The reason why a list of accesses has no masks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MasksError {
+    /// The width of a mask is not 1 to 64.
+    #[error("a mask has 1 to 64 bits, not {0}")]
+    Width(usize),
+    /// The list is too long.
+    #[error(
+        "{0} different accesses are too many for masks, which take {MOST_ACCESSES}: list those of one function, or of one kind of object once"
+    )]
+    TooManyAccesses(usize),
+    /// The relation needs too many bits before they are merged, or too long a search.
+    #[error(
+        "the accesses need more than {MOST_CLIQUES} bits, or too long a search: accesses of several roots may all alias, so take one root"
+    )]
+    TooManyBits,
+}
+
+impl Masks {
+    /// Returns the number of accesses.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Returns whether there is no access.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Returns the mask of access number `at` of the list. It is never 0, and means nothing beside the
+    /// masks of another [version](Masks::version).
+    ///
+    /// # Panics
+    ///
+    /// If the list has no such access, as all functions that take a number.
+    #[must_use]
+    #[inline]
+    pub fn mask(&self, at: usize) -> u64 {
+        self.masks[self.classes[at] as usize]
+    }
+
+    /// Returns whether the masks of two accesses share a bit.
+    #[must_use]
+    #[inline]
+    pub fn may_alias(&self, a: usize, b: usize) -> bool {
+        self.mask(a) & self.mask(b) != 0
+    }
+
+    /// Returns the effect of an access that reads, writes or does both. A load by an immutable tag
+    /// is a read: the store that initialises its memory must stay before it.
+    #[must_use]
+    pub fn effect(&self, at: usize, kind: AccessKind) -> MemoryEffect {
+        let when = |does: bool| if does { self.mask(at) } else { 0 };
+        MemoryEffect {
+            reads: when(kind.reads()),
+            writes: when(kind.writes()),
+            version: self.version,
+        }
+    }
+
+    /// Returns the number of bits in use.
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Returns the number of bits with which the masks would be exact.
+    #[must_use]
+    pub fn exact_bits(&self) -> usize {
+        self.exact_bits
+    }
+
+    /// Returns a number of bits below which no masks are exact. It is seldom less than
+    /// [`Masks::exact_bits`].
+    #[must_use]
+    pub fn least_bits(&self) -> usize {
+        self.least_bits
+    }
+
+    /// Returns whether the masks say what the oracle says on every pair.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// Returns the pairs of accesses that do not alias although their masks share a bit.
+    pub fn lost(&self) -> impl Iterator<Item = (usize, usize)> {
+        let class = |at: usize| self.classes[at] as usize;
+        let lost = move |&(a, b): &(usize, usize)| {
+            self.may_alias(a, b) && !self.near.get(class(a), class(b))
+        };
+        // Exact masks lose none: nothing is searched.
+        let len = if self.is_exact { 0 } else { self.len() };
+        (0..len).flat_map(move |b| (0..b).map(move |a| (a, b))).filter(lost)
+    }
+
+    /// Returns a number that no other table of this process has, except clones.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Gives each access of a list a mask of at most `bits` bits, 1 to 64. Beside each access stands its
+    /// weight: how often it occurs, or 1.
+    ///
+    /// If the accesses need more bits, pairs that do not alias get a bit in common, those of the least
+    /// product of weights first. [`Masks::lost`] lists them. Pairs that may alias always share
+    /// a bit. It takes time in proportion to the pairs of accesses, and about a second at most. The oracle's
+    /// searches end as those of [`Oracle::matrix`] do.
+    ///
+    /// The list is closed: an access that comes later needs new masks. Ask for masks of all then, and use
+    /// no old one beside them.
+    ///
+    /// # Errors
+    ///
+    /// If `bits` is not 1 to 64, more than 4,096 accesses differ, or the relation needs more than
+    /// 4,096 bits.
+    pub fn masks<A: Into<Access>>(
+        &self,
+        accesses: impl IntoIterator<Item = (A, u64)>,
+        bits: usize,
+    ) -> Result<Masks, MasksError> {
+        if !(1..=64).contains(&bits) {
+            return Err(MasksError::Width(bits));
+        }
+        let (mut numbers, mut list) = (HashMap::new(), Vec::new());
+        let mut weights: Vec<u64> = Vec::new();
+        let mut places = Vec::new();
+        for (access, weight) in accesses {
+            // No mask depends on what an access does.
+            let access = access.into().with_kind(AccessKind::Both);
+            let place = *numbers.entry(access).or_insert(list.len());
+            if place == list.len() {
+                list.push(access);
+                weights.push(0);
+            }
+            weights[place] = weights[place].saturating_add(weight);
+            places.push(place);
+        }
+        if list.len() > MOST_ACCESSES {
+            return Err(MasksError::TooManyAccesses(list.len()));
+        }
+        let all = self.relation(&list);
+        // Accesses with equal rows are one class.
+        let (mut by_row, mut firsts) = (HashMap::new(), Vec::new());
+        let mut of_class: Vec<u64> = Vec::new();
+        let mut class_of = Vec::with_capacity(list.len());
+        for (at, &weight) in weights.iter().enumerate() {
+            let class = *by_row.entry(all.row(at)).or_insert(firsts.len());
+            if class == firsts.len() {
+                firsts.push(at);
+                of_class.push(0);
+            }
+            of_class[class] = of_class[class].saturating_add(weight);
+            class_of.push(class as u32);
+        }
+        let mut near = Rows::new(firsts.len(), firsts.len());
+        for (a, &row) in firsts.iter().enumerate() {
+            let columns = (0..firsts.len()).filter(|&b| all.get(row, firsts[b]));
+            columns.for_each(|b| near.set(a, b));
+        }
+        let mut search = Search { near: &near, left: WORDS };
+        let (mut cliques, least_bits) = search.cover().ok_or(MasksError::TooManyBits)?;
+        let mut exact_bits = cliques.len();
+        search.merge(&mut cliques, &of_class, bits).ok_or(MasksError::TooManyBits)?;
+        let mut masks = vec![0; firsts.len()];
+        for (bit, clique) in cliques.iter().enumerate() {
+            ones(clique.iter().copied()).for_each(|class| masks[class] |= 1 << bit);
+        }
+        let bits = cliques.len();
+        let pairs = (0..masks.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        let mut shared = pairs.filter(|&(a, b)| masks[a] & masks[b] != 0);
+        let is_exact = bits == exact_bits || shared.all(|(a, b)| near.get(a, b));
+        exact_bits = if is_exact { bits } else { exact_bits };
+        drop(shared);
+        let classes = places.into_iter().map(|place| class_of[place]).collect();
+        let version = VERSION.fetch_add(1, Ordering::Relaxed);
+        Ok(Masks { classes, near, masks, bits, is_exact, exact_bits, least_bits, version })
+    }
+
+    /// Asks for all pairs of accesses.
+    fn relation(&self, list: &[Access]) -> Rows {
+        let mut left = self.steps_to_compare();
+        let mut all = Rows::new(list.len(), list.len());
+        for (a, &first) in list.iter().enumerate() {
+            all.set(a, a);
+            for (b, &second) in list[..a].iter().enumerate() {
+                if self.may_alias_within(first, second, &mut left).unwrap_or(true) {
+                    all.set(a, b);
+                    all.set(b, a);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A set of small numbers, a bit each.
+type Set = Vec<u64>;
+
+/// Rows of bits.
+#[derive(Clone, Debug)]
+struct Rows {
+    bits: Bits,
+    /// Words in a row.
+    stride: usize,
+}
+
+impl Rows {
+    fn new(rows: usize, columns: usize) -> Rows {
+        let stride = columns.div_ceil(64);
+        Rows { bits: Bits::new(64 * stride * rows), stride }
+    }
+
+    fn row(&self, at: usize) -> &[u64] {
+        &self.bits.words()[self.stride * at..][..self.stride]
+    }
+
+    fn get(&self, row: usize, column: usize) -> bool {
+        self.bits.get(64 * self.stride * row + column)
+    }
+
+    fn set(&mut self, row: usize, column: usize) {
+        self.bits.set(64 * self.stride * row + column);
+    }
+
+    /// Changes the words of each row of a set, beside those of the set.
+    fn change(&mut self, set: &[u64], change: impl Fn(&mut u64, u64)) {
+        for at in ones(set.iter().copied()) {
+            let row = &mut self.bits.words_mut()[self.stride * at..][..self.stride];
+            row.iter_mut().zip(set).for_each(|(word, &other)| change(word, other));
+        }
+    }
+}
+
+fn and<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+    a.iter().zip(b).map(|(a, b)| a & b)
+}
+
+fn count(words: impl Iterator<Item = u64>) -> u32 {
+    words.map(u64::count_ones).sum()
+}
+
+fn toggle(set: &mut [u64], at: usize) {
+    set[at / 64] ^= 1 << (at % 64);
+}
+
+/// A search for cliques. A step that finds no words left ends it with `None`.
+struct Search<'a> {
+    near: &'a Rows,
+    left: u64,
+}
+
+impl Search<'_> {
+    fn spend(&mut self, rows: usize) -> Option<()> {
+        self.left = self.left.checked_sub((rows * self.near.stride) as u64)?;
+        Some(())
+    }
+
+    /// Returns cliques that cover all edges, and the lower bound on their number.
+    fn cover(&mut self) -> Option<(Vec<Set>, usize)> {
+        let near = self.near;
+        let classes = near.bits.words().len() / near.stride.max(1);
+        // By the number of common neighbours. An edge of a class with itself has all of its own.
+        let mut edges: Vec<(u16, u16, u16)> = Vec::new();
+        for a in 0..classes {
+            for b in ones(near.row(a).iter().copied()).take_while(|&b| b <= a) {
+                self.spend(1)?;
+                let common = count(and(near.row(a), near.row(b)));
+                edges.push((common as u16, a as u16, b as u16));
+            }
+        }
+        edges.sort_unstable();
+        // The edges that are not covered, and those of which none is in a clique with a counted one.
+        let (mut open, mut free) = (near.clone(), near.clone());
+        let (mut cliques, mut least) = (Vec::<Set>::new(), 0);
+        let mut forced = 0;
+        for is_forced in [true, false] {
+            for &(_, a, b) in &edges {
+                let (a, b) = (a as usize, b as usize);
+                let (is_open, is_free) = (open.get(a, b), free.get(a, b));
+                if !is_open && !is_free {
+                    continue;
+                }
+                let common: Set = and(near.row(a), near.row(b)).collect();
+                let is_clique = is_forced && self.is_clique(&common)?;
+                if is_free && (is_clique || !is_forced) {
+                    self.spend(count(common.iter().copied()) as usize)?;
+                    least += 1;
+                    free.change(&common, |row, common| *row &= !common);
+                }
+                if is_open && (is_clique || !is_forced) {
+                    let clique = if is_clique { common } else { self.grow(&open, (a, b), common)? };
+                    self.spend(count(clique.iter().copied()) as usize)?;
+                    open.change(&clique, |row, clique| *row &= !clique);
+                    cliques.push(clique);
+                    if cliques.len() > MOST_CLIQUES {
+                        return None;
+                    }
+                }
+            }
+            forced = if is_forced { cliques.len() } else { forced };
+        }
+        self.drop_redundant(&mut cliques, forced, classes)?;
+        Some((cliques, least))
+    }
+
+    fn is_clique(&mut self, set: &[u64]) -> Option<bool> {
+        for member in ones(set.iter().copied()) {
+            self.spend(1)?;
+            if set.iter().zip(self.near.row(member)).any(|(set, near)| set & !near != 0) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Returns a clique around an edge, which takes the common neighbour with most uncovered edges in the
+    /// clique as long as it has one.
+    fn grow(&mut self, open: &Rows, (a, b): (usize, usize), common: Set) -> Option<Set> {
+        let (mut clique, mut candidates) = (vec![0; common.len()], common);
+        let mut next = Some(a);
+        let mut second = Some(b).filter(|&b| b != a);
+        while let Some(member) = next {
+            toggle(&mut clique, member);
+            toggle(&mut candidates, member);
+            let near = self.near.row(member);
+            candidates.iter_mut().zip(near).for_each(|(word, near)| *word &= near);
+            next = second.take();
+            if next.is_none() {
+                let all = ones(candidates.iter().copied());
+                let gain =
+                    |it: usize| count(and(open.row(it), &clique)) + u32::from(open.get(it, it));
+                let gains: Vec<_> = all.map(|it| (gain(it), std::cmp::Reverse(it))).collect();
+                self.spend(1 + gains.len())?;
+                next = gains.into_iter().max().filter(|it| it.0 > 0).map(|it| it.1.0);
+            }
+        }
+        Some(clique)
+    }
+
+    /// Takes out each clique, from number `from` on, whose edges all lie in others.
+    fn drop_redundant(
+        &mut self,
+        cliques: &mut Vec<Set>,
+        from: usize,
+        classes: usize,
+    ) -> Option<()> {
+        let mut of_class = Rows::new(classes, cliques.len());
+        for (at, clique) in cliques.iter().enumerate() {
+            ones(clique.iter().copied()).for_each(|class| of_class.set(class, at));
+        }
+        for at in (from..cliques.len()).rev() {
+            let members: Vec<usize> = ones(cliques[at].iter().copied()).collect();
+            self.left = self.left.checked_sub((members.len().pow(2) * of_class.stride) as u64)?;
+            let others = |a: usize, b: usize| count(and(of_class.row(a), of_class.row(b))) > 1;
+            if members.iter().all(|&a| members.iter().all(|&b| others(a, b))) {
+                for &member in &members {
+                    toggle(&mut of_class.bits.words_mut()[of_class.stride * member..], at);
+                }
+                cliques.remove(at);
+                // The columns behind stay as they are: none of them is looked at again.
+            }
+        }
+        Some(())
+    }
+
+    /// Joins cliques until there are as few as wanted: those first that join least weight anew.
+    fn merge(&mut self, sets: &mut Vec<Set>, weights: &[u64], wanted: usize) -> Option<()> {
+        if sets.len() <= wanted {
+            return Some(());
+        }
+        // Pairs that have a bit in common, or do not need to be told apart.
+        let mut joined = self.near.clone();
+        let sum = |set: &mut dyn Iterator<Item = u64>| {
+            ones(set).fold(0_u128, |sum, it| sum.saturating_add(weights[it].into()))
+        };
+        let mut cost = |joined: &Rows, a: &[u64], b: &[u64]| {
+            let mut cost = 0_u128;
+            for member in ones(a.iter().copied()) {
+                self.spend(1)?;
+                let new = sum(&mut b.iter().zip(joined.row(member)).map(|(b, joined)| b & !joined));
+                cost = cost.saturating_add(new.saturating_mul(weights[member].into()));
+            }
+            Some(cost)
+        };
+        let join = |joined: &mut Rows, a: &mut Set, b: &[u64]| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
+            joined.change(a, |row, set| *row |= set);
+        };
+        sets.sort_by_cached_key(|set| std::cmp::Reverse(sum(&mut set.iter().copied())));
+        for light in sets.split_off(PAIRED.min(sets.len())) {
+            let costs = sets.iter().map(|set| cost(&joined, &light, set));
+            let costs: Vec<u128> = costs.collect::<Option<_>>()?;
+            let (_, best) = costs.iter().zip(0..).min()?;
+            join(&mut joined, &mut sets[best], &light);
+        }
+        // The cost of each pair, in a row for its first. It only falls as others are joined, and is not
+        // computed anew for that.
+        let mut costs: Vec<Vec<u128>> = Vec::new();
+        for (at, set) in sets.iter().enumerate() {
+            let row = sets[..at].iter().map(|other| cost(&joined, other, set));
+            costs.push(row.collect::<Option<_>>()?);
+        }
+        while sets.len() > wanted {
+            let all = costs.iter().enumerate();
+            let all =
+                all.flat_map(|(a, row)| row.iter().enumerate().map(move |(b, cost)| (cost, b, a)));
+            let (_, to, from) = all.min()?;
+            let taken = sets.remove(from);
+            costs.remove(from);
+            for row in &mut costs[from..] {
+                row.remove(from);
+            }
+            join(&mut joined, &mut sets[to], &taken);
+            for other in (0..sets.len()).filter(|&other| other != to) {
+                let (high, low) = (other.max(to), other.min(to));
+                costs[high][low] = cost(&joined, &sets[to], &sets[other])?;
+            }
+        }
+        Some(())
+    }
+}
