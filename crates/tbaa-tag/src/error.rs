@@ -20,6 +20,19 @@ pub enum TagError {
     /// A definition of a struct type cannot be read.
     #[error(transparent)]
     Type(ParseError),
+    /// A struct type of the module has another layout than the declared record of its name.
+    #[error(
+        "%{ty} {contradiction} as in the declared {record:?}: declare the members and the padding \
+         that the module has, or give one of the two another name"
+    )]
+    Layout {
+        /// The name of the struct type.
+        ty: String,
+        /// The declared record.
+        record: String,
+        /// The difference.
+        contradiction: String,
+    },
     /// The nodes do not fit into a graph.
     #[error(transparent)]
     Build(#[from] BuildError),

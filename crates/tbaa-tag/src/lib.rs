@@ -10,9 +10,12 @@
 //! structs that the linker renamed share the tags of their common members.
 //!
 //! The program must fulfil [`PROMISE`].
+//!
+//! [`tag_declared`] gives the accesses the tags of declared types instead.
 
 #![forbid(unsafe_code)]
 
+mod declared;
 mod error;
 mod options;
 mod overlaps;
@@ -24,7 +27,7 @@ mod untagged;
 
 pub use error::TagError;
 pub use options::Options;
-pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag};
+pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag, tag_declared};
 pub use untagged::Untagged;
 
 /// The promise that a program must keep for its tags to be right.
@@ -37,3 +40,8 @@ same order and nesting, or one struct is declared inside the other.";
 pub const ELEMENTS_PROMISE: &str = "\
 Memory that is accessed as one scalar type is accessed as no other while one value lives there: \
 nothing is zeroed, copied or hashed by words of another type.";
+
+/// The promise that a program must keep for tags of declared types to be right.
+pub const DECLARED_PROMISE: &str = "\
+If two accesses to the same bytes, while one value lives there, go through declared structs or \
+unions, then both go to the same declared member, or to members of one declared union.";

@@ -18,12 +18,12 @@ pub(crate) struct PlacedAccess {
     /// The block, by its index in the function.
     pub(crate) block: usize,
     /// The type that is loaded or stored.
-    ty: Type,
+    pub(crate) ty: Type,
     pub(crate) head: Head,
     /// The type that the head is known to have.
-    declared: Option<Type>,
+    pub(crate) declared: Option<Type>,
     /// The steps of its `getelementptr`s, the first one first.
-    steps: Vec<Indices>,
+    pub(crate) steps: Vec<Indices>,
 }
 
 /// The tag of an access, before it is made.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use tbaa::declare::TaggedTypes;
 use tbaa::parts::table::{HashMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId, TypeId};
 use tbaa_ir::{Module, Rewriter, Sizes, TextError};
 
+use crate::declared::Declared;
 use crate::error::TagError;
 use crate::options::Options;
 use crate::overlaps::Overlaps;
-use crate::places::{Follower, Place, PlacedAccess, Reader};
+use crate::places::{Accesses, Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
 use crate::untagged::Untagged;
 
@@ -79,14 +81,7 @@ pub struct Tags {
 ///
 /// [`TagError`]: the module has no data layout, or its language allows what tags forbid.
 pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
-    if let Some(language) = language(module.text()) {
-        return Err(TagError::Language(language));
-    }
-    let sizes = Sizes::read(module).map_err(TagError::Type)?;
-    if !sizes.has_layout() {
-        return Err(TagError::NoLayout);
-    }
-    let found = Reader::new(module, &sizes).accesses();
+    let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
@@ -131,6 +126,67 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
         options.names().filter(|name| Options::types(&definitions, name).next().is_none());
     let unknown = unknown.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     Ok(Tags { graph: nodes.graph, tags, untagged, unknown })
+}
+
+/// Finds tags of declared types for the accesses of a module.
+///
+/// The struct types `%struct.X`, `%class.X`, `%union.X` and `%X` are the declared record `X`, also
+/// with the number that LLVM puts behind a name. An access gets the tag of a declared member if its
+/// `getelementptr`s lead through such a type to the member's offset, by the records and arrays that
+/// are declared there, and the access has the member's size. The program must keep to
+/// [`DECLARED_PROMISE`](crate::DECLARED_PROMISE).
+///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa_tag::tag_declared;
+///
+/// let text = br#"target datalayout = "e-i64:64"
+/// %Box = type { i64 }
+/// define double @f(ptr %p) {
+///   %at = getelementptr %Box, ptr %p, i32 0, i32 0
+///   %value = load double, ptr %at
+///   ret double %value
+/// }
+/// "#;
+/// let mut types = Declarations::new(Target::x86_64());
+/// let word = Record::union("").field("i", "long").field("n", "double");
+/// types.define(Record::structure("Box").field("word", word))?;
+/// let module = tbaa_ir::read(text)?;
+/// let tags = tag_declared(&module, types.into_tagged(Policy::Rfc))?;
+/// let tag = tags.graph.tag(tags.tags[0].tag)?;
+/// assert_eq!(tags.graph.ty(tag.access).name(), Some(&b"double"[..]), "Box.word.n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`tag`]; [`TagError::Layout`] if a struct type of the module contradicts the declared record
+/// of its name.
+pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, TagError> {
+    let (found, sizes) = read(module)?;
+    let (context, definitions, layout) = sizes.into_parts();
+    let mut declared = Declared::new(types, &context, &definitions, layout.layouts(&context))?;
+    let (mut tags, mut untagged) = (Vec::new(), Vec::new());
+    for (instruction, access) in found.accesses {
+        match access.and_then(|access| declared.tag(&access)) {
+            Ok(tag) => tags.push(TaggedAccess { instruction, tag }),
+            Err(why) => untagged.push(UntaggedAccess { instruction, why }),
+        }
+    }
+    Ok(Tags { graph: declared.graph, tags, untagged, unknown: Vec::new() })
+}
+
+/// Reads the accesses of a module that may get tags.
+fn read(module: &Module<'_>) -> Result<(Accesses, Sizes), TagError> {
+    if let Some(language) = language(module.text()) {
+        return Err(TagError::Language(language));
+    }
+    let sizes = Sizes::read(module).map_err(TagError::Type)?;
+    if !sizes.has_layout() {
+        return Err(TagError::NoLayout);
+    }
+    let found = Reader::new(module, &sizes).accesses();
+    Ok((found, sizes))
 }
 
 impl Tags {

@@ -32,7 +32,13 @@ pub enum Untagged {
     Opaque,
     /// One function uses one pointer as two types with different members.
     Overlap,
-    /// A pointer or type that cannot be read, or has an unknown size.
+    /// No type on the way is a declared one.
+    Undeclared,
+    /// No declared member has the offset and the size of the access.
+    NoDeclared,
+    /// Members of a declared union have the offset and the size of the access, but other tags.
+    Several,
+    /// A pointer or type that cannot be read, or whose size nobody knows.
     Unread,
 }
 
@@ -53,6 +59,9 @@ impl fmt::Display for Untagged {
                 "through a type that was declared opaque or, with elements, a union"
             }
             Untagged::Overlap => "one pointer is used as two types with different members",
+            Untagged::Undeclared => "through no declared struct or union",
+            Untagged::NoDeclared => "no declared member has this offset and size",
+            Untagged::Several => "members of a declared union fit that have different tags",
             Untagged::Unread => "a pointer or type that cannot be read or has no size",
         })
     }

@@ -1,13 +1,18 @@
 //! `tbaa tag`: tags for a module that has none.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use tbaa_ir::DebugInfo;
-use tbaa_tag::{ELEMENTS_PROMISE, Options, PROMISE, Untagged, UntaggedAccess, tag};
+use tbaa::Oracle;
+use tbaa_ir::{DebugInfo, Module};
+use tbaa_lower::Lowering;
+use tbaa_tag::{DECLARED_PROMISE, ELEMENTS_PROMISE, Options, PROMISE, TagError, Tags};
+use tbaa_tag::{Untagged, UntaggedAccess, tag, tag_declared};
 
+use super::lower::rules_of_spec;
 use crate::convert::{InputArg, Origin};
-use crate::input::Input;
+use crate::files::read_file;
+use crate::input::{Input, load_spec};
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
@@ -35,6 +40,10 @@ pub(crate) struct Tag {
 /// What a front end declares of its types.
 #[derive(clap::Args)]
 pub(crate) struct Tagging {
+    /// Give accesses the tags of the types that a spec declares, lowered as `tbaa lower` does:
+    /// %struct.X, %class.X, %union.X and %X are the declared X.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["elements", "nominal", "union", "opaque"])]
+    declare: Option<PathBuf>,
     /// Tag elements of arrays, and what plain pointers point to, by their scalar type.
     #[arg(long)]
     elements: bool,
@@ -61,13 +70,54 @@ impl Tagging {
         self.union.iter().fold(options, |it, names| it.union(names.split(',')))
     }
 
+    /// Finds the tags of the declared types, and lowers them by the spec's rule.
+    fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags, Failure> {
+        let (file, text) = read_file(spec)?;
+        let built = load_spec(&file, &text)?;
+        let Some(declared) = built.tagged() else {
+            let why = "declares no types with a layout; give it a `declare` section";
+            return Err(Failure::unusable(format!("{file} {why}")));
+        };
+        let types = declared.types().clone().into_tagged(declared.policy());
+        let mut tags = tag_declared(module, types).map_err(|error| match &error {
+            TagError::Layout { ty, .. } => {
+                let is_it = |line: &&[u8]| {
+                    let name = line.strip_prefix(b"%").unwrap_or(b"");
+                    let name = name.strip_prefix(b"\"").unwrap_or(name).strip_prefix(ty.as_bytes());
+                    name.is_some_and(|rest| rest.starts_with(b" =") || rest.starts_with(b"\" ="))
+                };
+                let line = module.text().split(|&it| it == b'\n').find(is_it);
+                let at = line.map_or(0, |it| it.as_ptr().addr() - module.text().as_ptr().addr());
+                Failure::at(input.file(), module.text(), at, error.to_string())
+            }
+            _ => Failure::unusable(format!("{}: {error}", input.file())),
+        })?;
+        let oracle = Oracle::new(&tags.graph, rules_of_spec(built.spec(), None));
+        let mut lowering = Lowering::new(tbaa_lower::Options::new());
+        lowering
+            .lower(&oracle, tags.tags.iter().map(|it| it.tag))
+            .map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
+        // A copy of a graph has ids of its own.
+        let graph = lowering.graph().clone();
+        tags.tags.retain_mut(|it| {
+            let node = lowering.tag(it.tag).map(|tag| lowering.graph().tag_node(tag).index());
+            let tag = node.and_then(|node| graph.tag_of(graph.nth_node(node)?));
+            tag.map(|tag| it.tag = tag).is_some()
+        });
+        tags.graph = graph;
+        Ok(tags)
+    }
+
     /// Reads the module as its front end made it, gives it tags, and says which.
     pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;
         let fail =
             |error: &dyn std::fmt::Display| Failure::unusable(format!("{}: {error}", input.file()));
-        let tags = tag(module, &self.options()).map_err(|error| fail(&error))?;
+        let (tags, promise) = match &self.declare {
+            Some(spec) => (self.declared(spec, &input, module)?, DECLARED_PROMISE),
+            None => (tag(module, &self.options()).map_err(|error| fail(&error))?, PROMISE),
+        };
         let reasons = tags.reasons();
         for name in &tags.unknown {
             note(format!("{} has no type %{name}", input.file()));
@@ -93,7 +143,7 @@ impl Tagging {
                 note(format!("{place}: {why}"));
             }
         }
-        note(format!("right for a program that keeps to this: {PROMISE}"));
+        note(format!("right for a program that keeps to this: {promise}"));
         if self.elements {
             note(format!("and to this: {ELEMENTS_PROMISE}"));
         }

@@ -5,25 +5,20 @@ use std::io::Write;
 
 use serde::Serialize;
 use tbaa::{Access, Graph, Oracle, TagId};
-use tbaa_ir::Numbering;
 use tbaa_lower::Lowering;
 
 use super::LowerFormat;
-use crate::commands::dump::write_named;
-use crate::output::{NEW_NUMBERS, write_json};
+use crate::commands::dump::Printed;
+use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 
-/// Writes the metadata alone, each tag with the names of its sources.
-pub(super) fn named(
-    rows: &[(String, TagId)],
+/// Returns the tags of a spec's sources.
+pub(super) fn named<'r>(
+    rows: &'r [(String, TagId)],
     lowering: &Lowering,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let named = rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)));
-    let graph = lowering.graph();
-    writeln!(out, "{NEW_NUMBERS}")?;
-    Ok(write_named(graph, &Numbering::new(graph), named, out)?)
+) -> impl Iterator<Item = (&'r String, TagId)> {
+    rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)))
 }
 
 #[derive(Serialize)]
@@ -45,6 +40,8 @@ struct Document<'l> {
     scopes: &'l [String],
     sources: Vec<Line<'l>>,
     lost_pairs: Vec<[&'l str; 2]>,
+    #[serde(flatten)]
+    printed: Option<Printed>,
 }
 
 /// Writes what became of each source, and the pairs lost.
@@ -53,6 +50,7 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     lowering: &Lowering,
     oracle: &Oracle<G>,
     format: LowerFormat,
+    printed: Option<Printed>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let names: HashMap<TagId, &str> =
@@ -82,6 +80,7 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
         scopes: lowering.scope_names(),
         sources,
         lost_pairs,
+        printed,
     };
     if let LowerFormat::Json = format {
         return Ok(write_json(&document, out)?);

@@ -7,14 +7,16 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
-use tbaa::spec::Built;
+use tbaa::spec::{Built, Spec};
 use tbaa::{AliasRule, Format, Oracle, TagId};
 use tbaa_check::lint::{self, Lint};
 use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
 
+use super::dump::{Numbers, Printed};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
+use crate::output::NEW_NUMBERS;
 use crate::report::{Failure, note};
 use certificate::{certificate, named};
 use rewrite::{classes, rewrite, sources};
@@ -66,6 +68,8 @@ pub(crate) struct Lower {
     /// The greatest depth of the tree of types, 1 to 64.
     #[arg(long, value_name = "TYPES")]
     pub(crate) depth: Option<usize>,
+    #[command(flatten)]
+    pub(crate) numbers: Numbers,
 }
 
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -120,6 +124,7 @@ fn lower_module(
     module: &Module<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    args.numbers.of_spec(input.file())?;
     if let Some(option) = open_option(args) {
         let why = "needs the types that are shared; name a spec that declares them";
         return Err(unusable(input.file(), format!("{option} {why}")));
@@ -152,8 +157,16 @@ fn lower_module(
             let classes = classes.map_err(|error| unusable(input.file(), error))?;
             rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
         }
-        format => certificate(&input.rows(), &lowering, &oracle, format, out),
+        format => certificate(&input.rows(), &lowering, &oracle, format, None, out),
     }
+}
+
+/// Returns the rule by which a spec's tags are lowered.
+pub(super) fn rules_of_spec(spec: &Spec, asked: Option<AliasRule>) -> AliasRule {
+    asked.unwrap_or(match spec.rules {
+        AliasRule::Llvm => AliasRule::Union,
+        rules => rules,
+    })
 }
 
 fn lower_spec(
@@ -164,10 +177,7 @@ fn lower_spec(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| unusable(file, error);
-    let rules = args.rules.unwrap_or(match built.spec().rules {
-        AliasRule::Llvm => AliasRule::Union,
-        rules => rules,
-    });
+    let rules = rules_of_spec(built.spec(), args.rules);
     let types = built.tagged().map(|declared| declared.types().clone());
     if args.classes {
         return Err(unusable(file, "--classes needs a module, whose accesses get the scopes"));
@@ -197,10 +207,14 @@ fn lower_spec(
     }
     lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
     summary(&lowering);
-    match args.format {
-        LowerFormat::Llvm => named(rows, &lowering, out),
-        format => certificate(rows, &lowering, &oracle, format, out),
+    let graph = lowering.graph();
+    let (numbering, named) = (args.numbers.of(graph)?, named(rows, &lowering));
+    if let LowerFormat::Llvm = args.format {
+        writeln!(out, "{NEW_NUMBERS}")?;
+        return args.numbers.write(graph, &numbering, named, out);
     }
+    let printed = Printed::new(graph, &numbering, named);
+    certificate(rows, &lowering, &oracle, args.format, Some(printed), out)
 }
 
 /// The records of these names that are shared; `None` if all are.

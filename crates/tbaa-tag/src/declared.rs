@@ -1,0 +1,341 @@
+//! Tags of declared types for the places that a module's accesses go to.
+
+use tbaa::declare::{DeclId, DeclKind, Declarations, MemberLayout, TaggedTypes};
+use tbaa::parts::table::HashMap;
+use tbaa::{Graph, TagId};
+use tbaa_ir::types::Definitions;
+use tbaa_types::{Context, Layouts, Type, TypeKind};
+
+use crate::error::TagError;
+use crate::places::PlacedAccess;
+use crate::untagged::Untagged;
+
+/// The most parts of a record that are looked at for one offset.
+const PARTS: usize = 1 << 12;
+
+/// A demand of an access's `getelementptr`s on the declared types. Offsets are bytes from the
+/// start of the outermost declared record on the way.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Demand {
+    /// This record begins at this offset.
+    Record(u64, DeclId),
+    /// The access is to any element of an array: every `stride` bytes from `at` up to `end`.
+    Elements { at: u64, stride: u64, end: Option<u64> },
+}
+
+/// The place that an access's `getelementptr`s lead to, with element 0 of each array.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Way {
+    record: DeclId,
+    offset: u64,
+    demands: Vec<Demand>,
+}
+
+/// A member of a declared record, or a member of one, or the record itself.
+#[derive(Clone, Debug)]
+struct Part {
+    ty: DeclId,
+    /// Bytes from the start of the outermost record.
+    at: u64,
+    path: String,
+    is_bits: bool,
+    /// The bytes by which the elements on the path come after the first ones.
+    behind: u64,
+    /// The arrays on the path: the first byte, the bytes of an element, the end.
+    arrays: Vec<(u64, u64, Option<u64>)>,
+    /// The records on the path, and where each begins.
+    records: Vec<(u64, DeclId)>,
+}
+
+/// Declared types, and the struct types of a module that they describe.
+pub(crate) struct Declared<'c> {
+    pub(crate) graph: Graph,
+    types: TaggedTypes,
+    context: &'c Context,
+    layouts: Layouts<'c>,
+    records: HashMap<Type, DeclId>,
+    known: HashMap<(Way, Type), Result<TagId, Untagged>>,
+}
+
+impl<'c> Declared<'c> {
+    pub(crate) fn new(
+        types: TaggedTypes,
+        context: &'c Context,
+        definitions: &Definitions,
+        mut layouts: Layouts<'c>,
+    ) -> Result<Self, TagError> {
+        let mut records = HashMap::default();
+        for (name, ty) in definitions.names() {
+            let Some(record) = named(types.types(), name) else { continue };
+            let Ok(layout) = layouts.struct_layout(ty) else { continue };
+            let offsets = layout.offsets.iter().map(|it| it.min).zip(context.parts(ty));
+            let (size, declared) = (layout.size.min, types.types().size_of(record));
+            let stray = offsets.enumerate().find(|&(_, (offset, &part))| {
+                !is_bytes(context, part) && !begins(types.types(), record, offset)
+            });
+            let contradiction = match stray {
+                _ if declared != Some(size) => {
+                    format!("has {size} bytes, and not {}", declared.unwrap_or(0))
+                }
+                Some((number, (offset, _))) => {
+                    format!("has its element {number} at byte {offset}, where no member begins")
+                }
+                None => {
+                    records.insert(ty, record);
+                    continue;
+                }
+            };
+            return Err(TagError::Layout {
+                ty: String::from_utf8_lossy(name).into_owned(),
+                record: types.types().display(record),
+                contradiction,
+            });
+        }
+        let (graph, known) = (Graph::new(), HashMap::default());
+        Ok(Declared { graph, types, context, layouts, records, known })
+    }
+
+    pub(crate) fn tag(&mut self, access: &PlacedAccess) -> Result<TagId, Untagged> {
+        let key = (self.way(access)?, access.ty);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let found = self.find(&key.0, key.1);
+        self.known.insert(key, found);
+        found
+    }
+
+    /// Follows an access through the module's types.
+    fn way(&mut self, access: &PlacedAccess) -> Result<Way, Untagged> {
+        let first = access.declared.or(access.steps.first().map(|it| it.ty));
+        let mut at = first.ok_or(Untagged::Undeclared)?;
+        let mut way = None;
+        self.enter(&mut way, at);
+        for (number, step) in access.steps.iter().enumerate() {
+            if matches!(self.context.kind(step.ty), TypeKind::Int(8)) {
+                return Err(Untagged::Bytes);
+            }
+            if step.ty != at {
+                at = step.ty;
+                self.enter(&mut way, at);
+            }
+            let (first, rest) = step.list.split_first().ok_or(Untagged::Unread)?;
+            let is_inside = number > 0 || access.declared.is_some();
+            if let Some(way) = way.as_mut().filter(|_| is_inside && *first != Some(0)) {
+                let is_whole = way.offset == 0 && self.records.get(&at) == Some(&way.record);
+                let (at, stride) = (way.offset, self.size_of(at)?);
+                way.demands.extend((!is_whole).then_some(Demand::Elements {
+                    at,
+                    stride,
+                    end: None,
+                }));
+            }
+            for &index in rest {
+                at = self.step(&mut way, at, index)?;
+            }
+        }
+        way.ok_or(Untagged::Undeclared)
+    }
+
+    /// Goes one index into a type.
+    fn step(
+        &mut self,
+        way: &mut Option<Way>,
+        at: Type,
+        index: Option<u64>,
+    ) -> Result<Type, Untagged> {
+        let inner = match self.context.kind(at) {
+            TypeKind::Array { element, len } => {
+                if let Some(way) = way.as_mut().filter(|_| index != Some(0)) {
+                    let (at, stride) = (way.offset, self.size_of(element)?);
+                    let end = stride.checked_mul(len).and_then(|bytes| at.checked_add(bytes));
+                    let end = end.filter(|_| len > 0);
+                    way.demands.push(Demand::Elements { at, stride, end });
+                }
+                element
+            }
+            TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                let member =
+                    index.and_then(|it| usize::try_from(it).ok()).ok_or(Untagged::Unread)?;
+                let layout = self.layouts.struct_layout(at).map_err(|_| Untagged::Unread)?;
+                let offset = layout.offsets.get(member).ok_or(Untagged::Unread)?.min;
+                if let Some(way) = way {
+                    way.offset = way.offset.checked_add(offset).ok_or(Untagged::Unread)?;
+                }
+                self.context.parts(at)[member]
+            }
+            _ => return Err(Untagged::NotScalar),
+        };
+        self.enter(way, inner);
+        Ok(inner)
+    }
+
+    /// Begins the way at a declared record, or demands it where the way is.
+    fn enter(&self, way: &mut Option<Way>, ty: Type) {
+        let Some(&record) = self.records.get(&ty) else { return };
+        match way {
+            Some(way) => way.demands.push(Demand::Record(way.offset, record)),
+            None => *way = Some(Way { record, offset: 0, demands: Vec::new() }),
+        }
+    }
+
+    fn size_of(&mut self, ty: Type) -> Result<u64, Untagged> {
+        self.layouts.alloc_size(ty).map(|size| size.min).map_err(|_| Untagged::Unread)
+    }
+
+    /// Returns the tag of the declared member at the end of a way.
+    fn find(&mut self, way: &Way, ty: Type) -> Result<TagId, Untagged> {
+        let is_float = matches!(self.context.kind(ty), TypeKind::Primitive(_));
+        let size = match is_float {
+            true => self.layouts.alloc_size(ty),
+            false => self.layouts.store_size(ty),
+        };
+        let size = size.map_err(|_| Untagged::Unread)?.min;
+        let parts = parts_at(self.types.types(), way.record, way.offset).ok_or(Untagged::Unread)?;
+        // The tags of members whose kind is that of the access, and of all others.
+        let mut tags: [Vec<TagId>; 2] = Default::default();
+        for part in parts {
+            let types = self.types.types();
+            let is_scalar = !types.is_record(part.ty) && types.array_parts(part.ty).1.is_empty();
+            let is_there = part.at == way.offset
+                && !part.is_bits
+                && is_scalar
+                && types.size_of(part.ty) == Some(size)
+                && way.demands.iter().all(|demand| part.meets(demand));
+            if !is_there {
+                continue;
+            }
+            let is_alike = match (self.context.kind(ty), types.kind(part.ty)) {
+                (TypeKind::Pointer { .. }, kind) => matches!(kind, DeclKind::Pointer { .. }),
+                (_, DeclKind::Scalar { float, .. }) => float.is_some() == is_float,
+                (_, DeclKind::Enum { .. } | DeclKind::Atomic { .. }) => !is_float,
+                _ => false,
+            };
+            let place = self.types.place(&mut self.graph, &part.path).ok();
+            let place = place.filter(|it| it.offset == part.at - part.behind);
+            tags[usize::from(!is_alike)].extend(place.and_then(|it| it.tag));
+        }
+        let best = tags.iter().find(|it| !it.is_empty()).ok_or(Untagged::NoDeclared)?;
+        match best.iter().all(|it| it == &best[0]) {
+            true => Ok(best[0]),
+            false => Err(Untagged::Several),
+        }
+    }
+}
+
+impl Part {
+    fn meets(&self, demand: &Demand) -> bool {
+        match *demand {
+            Demand::Record(at, record) => self.records.contains(&(at, record)),
+            Demand::Elements { at, stride, end } => {
+                self.arrays.iter().any(|&(first, size, last)| {
+                    let is_inside =
+                        last.is_none_or(|last| at < last && end.is_none_or(|it| it <= last));
+                    first <= at && stride.is_multiple_of(size) && is_inside
+                })
+            }
+        }
+    }
+
+    /// Goes to an element of each array that the part is, as near to an offset as there is one.
+    fn element(&self, types: &Declarations, offset: u64) -> Option<Part> {
+        let (element, lens) = types.array_parts(self.ty);
+        let mut part = Part { ty: element, ..self.clone() };
+        for level in 0..lens.len() {
+            let mut inner = lens[level + 1..].iter().flatten();
+            let stride = inner.try_fold(types.size_of(element)?, |it, &len| it.checked_mul(len))?;
+            let index = (offset - part.at).checked_div(stride)?;
+            let end = lens[level].filter(|&len| len > 0).map(|len| part.at + stride * len);
+            part.arrays.push((part.at, stride, end));
+            part.at += index * stride;
+            part.behind += index * stride;
+            part.path += "[*]";
+        }
+        part.records.extend(types.is_record(element).then_some((part.at, element)));
+        Some(part)
+    }
+
+    /// Returns the path to a member.
+    fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
+        // A member of a base class is `Base::x`, by the innermost one.
+        let (path, colons) = (&self.path, self.path.ends_with("::"));
+        match (member.base, member.name) {
+            (true, _) => {
+                let before = path.rfind('.').filter(|_| colons).unwrap_or(path.len());
+                format!("{}.{}::", &path[..before], types.display(member.ty))
+            }
+            (false, "") => path.clone(),
+            (false, name) if colons => format!("{path}{name}"),
+            (false, name) => format!("{path}.{name}"),
+        }
+    }
+}
+
+/// Returns the parts of a record in which an offset lies, the outer ones first; `None` if they
+/// are too many.
+fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Part>> {
+    let mut found = vec![Part {
+        ty: record,
+        at: 0,
+        path: types.display(record),
+        is_bits: false,
+        behind: 0,
+        arrays: Vec::new(),
+        records: vec![(0, record)],
+    }];
+    let mut next = 0;
+    while let Some(part) = found.get(next).cloned() {
+        next += 1;
+        if found.len() > PARTS {
+            return None;
+        }
+        if !types.array_parts(part.ty).1.is_empty() {
+            found.extend(part.element(types, offset));
+        }
+        for member in types.members(part.ty) {
+            let at = part.at.checked_add(member.offset / 8)?;
+            let size = types.size_of(member.ty).unwrap_or(0);
+            let is_endless = matches!(types.array_parts(member.ty).1[..], [None | Some(0), ..]);
+            if at > offset || at < offset && offset - at >= size && !is_endless {
+                continue;
+            }
+            let (path, is_bits) = (part.to(types, &member), member.bits.is_some());
+            let mut inner = Part { ty: member.ty, at, path, is_bits, ..part.clone() };
+            inner.records.extend(types.is_record(member.ty).then_some((at, member.ty)));
+            found.push(inner);
+        }
+    }
+    Some(found)
+}
+
+/// Returns whether a member of a record begins at an offset.
+fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
+    let parts = parts_at(types, record, offset);
+    parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))
+}
+
+/// Returns whether a type is nothing but bytes, which pad a struct or stand for what is not said.
+fn is_bytes(context: &Context, mut ty: Type) -> bool {
+    loop {
+        ty = match context.kind(ty) {
+            TypeKind::Array { element, len: 1.. } => element,
+            TypeKind::Array { .. } | TypeKind::Int(8) => return true,
+            _ => return context.parts(ty).is_empty() && context.name(ty).is_some(),
+        }
+    }
+}
+
+/// Returns the declared record that the name of a struct type stands for: `struct.X`, `class.X`,
+/// `union.X` and `X`, also with the number that LLVM puts behind a name that is taken.
+fn named(types: &Declarations, name: &[u8]) -> Option<DeclId> {
+    let name = str::from_utf8(name).ok()?;
+    let short = ["struct.", "class.", "union."].iter().find_map(|it| name.strip_prefix(it));
+    let short = short.unwrap_or(name);
+    let (front, number) = short.rsplit_once('.').unwrap_or((short, ""));
+    let front = if number.bytes().all(|it| it.is_ascii_digit()) { front } else { short };
+    let record = |name| {
+        let known = types.named(name)?;
+        (types.is_record(known) && types.size_of(known).is_some()).then_some(known)
+    };
+    [name, short, front].into_iter().find_map(record)
+}
