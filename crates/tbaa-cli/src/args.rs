@@ -9,8 +9,8 @@ const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 /// The commands by what one wants, the common ones first. The others are not listed.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Why is my program slow?", &["blocks", "worth", "diff"]),
-    ("What is wrong?", &["run", "check", "lint", "verify", "bisect", "cc", "c++", "instrument"]),
-    ("May these two alias?", &["explain", "alias", "matrix", "masks", "generic"]),
+    ("What is wrong?", &["run", "check", "bisect", "cc", "c++", "instrument"]),
+    ("May these two alias?", &["explain", "matrix", "masks"]),
     ("What is in this module?", &["report", "stats", "dump", "graph", "types"]),
     ("Make and change metadata", &["declare", "tag", "lower", "link", "strip", "plugin"]),
 ];
@@ -79,10 +79,11 @@ mod tests {
     fn each_command_is_in_one_group() {
         let listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         let program = Args::command();
-        for name in program.get_subcommands().map(clap::Command::get_name) {
+        for command in program.get_subcommands() {
+            let name = command.get_name();
             let count = listed.iter().filter(|it| **it == name).count();
-            assert_eq!(count, usize::from(!["completions", "man"].contains(&name)), "{name}");
+            let is_listed = !command.is_hide_set() && !["completions", "man"].contains(&name);
+            assert_eq!(count, usize::from(is_listed), "{name}");
         }
-        assert_eq!(listed.len() + 2, program.get_subcommands().count());
     }
 }

@@ -73,21 +73,21 @@ pub(crate) fn for_each_input(
 #[derive(clap::Args)]
 pub(crate) struct AnswersLimit {
     /// The most answers of one matrix, one for each pair of its tags.
-    #[arg(long, value_name = "COUNT", default_value_t = 1 << 28)]
-    limit: u64,
+    #[arg(long, alias = "limit", value_name = "COUNT", default_value_t = 1 << 28)]
+    max_answers: u64,
 }
 
 impl AnswersLimit {
     /// Refuses to compare so many tags of `what` if the answers are too many.
     pub(crate) fn check(&self, tags: usize, what: &str) -> Result<(), Failure> {
         let answers = (tags as u64).saturating_mul(tags as u64);
-        if answers <= self.limit {
+        if answers <= self.max_answers {
             return Ok(());
         }
         Err(Failure::unusable(format!(
             "the {tags} tags of {what} have {answers} answers, above the limit of {}: raise it by \
-             --limit, or ask about some of the tags by `tbaa alias`",
-            self.limit
+             --max-answers, or ask about two tags by `tbaa explain`",
+            self.max_answers
         )))
     }
 }

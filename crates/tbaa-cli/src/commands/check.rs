@@ -1,40 +1,76 @@
-//! `tbaa check`.
+//! `tbaa check`, and its parts under their old names: `tbaa lint` and `tbaa verify`.
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use tbaa::AliasRule;
 use tbaa::spec::{Built, SpecPath};
-use tbaa_check::lint::lint;
-use tbaa_check::verify::{Options, verify};
+use tbaa_check::lint::{self, Lint, lint, lint_graph};
+use tbaa_check::verify::{self, verify, verify_graph};
+use tbaa_check::{Code, FindingLimits, Level};
+use tbaa_ir::Keep;
 
 use super::Outcome;
-use super::findings::{self, FindingFormat, Findings, limits};
-use super::lint::{Levels, open};
+use super::findings::{self, FindingFormat, Findings};
+use super::globals::Globals;
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::output::counted;
-use crate::printable::{Position, printable};
-use crate::report::{Failure, place};
+use crate::printable::{Position, printable, printable_path};
+use crate::report::{Failure, note, place};
 
-/// Checks modules, and the expected answers of specs.
+/// Reports tags and types that LLVM rejects, or accepts although they are wrong.
 ///
-/// For a module it reports what `verify` and `lint` report: what LLVM rejects, and what
-/// it accepts although it is wrong or suspicious. For a spec it prints each expected
-/// answer that does not hold, by all rules that the spec names, and a count.
+/// For each tag that LLVM 22's verifier rejects it reports the first rule that the tag breaks,
+/// and for each type that a tag uses all rules that the type breaks. Rule llvm answers MayAlias
+/// to every query about a rejected tag. It also reports the lints: what LLVM accepts although it
+/// is wrong or suspicious. For a spec it prints each expected answer that does not hold, by all
+/// rules that the spec names, and a count; with --only it reports findings in the spec's tags.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/check.txt"))]
 pub(crate) struct Check {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
-    #[arg(required = true)]
-    pub(crate) input: Vec<PathBuf>,
+    #[arg(required_unless_present_any = ["lints", "explain"])]
+    input: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) flags: FlagsArg,
-    #[command(flatten)]
-    pub(crate) levels: Levels,
+    flags: FlagsArg,
+    /// Report one part only.
+    #[arg(long, value_enum, value_name = "PART")]
+    pub(super) only: Option<Part>,
+    /// llvm, union or union-strict. LLVM follows only the last member of a union. By the union
+    /// rules it reports the tags that lead to no field, and whether LLVM accepts them.
+    #[arg(long, value_name = "RULES", default_value = "llvm")]
+    rules: AliasRule,
+    /// Report a lint as an error.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    deny: Vec<Lint>,
+    /// Report a lint as a warning.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    warn: Vec<Lint>,
+    /// Do not report a lint.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    allow: Vec<Lint>,
+    /// Findings of one code that are reported, and ten times as many in all.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    limit: usize,
     /// What to print of modules.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: FindingFormat,
+    format: FindingFormat,
+    /// List the lints with their levels.
+    #[arg(long, alias = "list", conflicts_with_all = ["input", "explain"])]
+    lints: bool,
+    /// Print the page of a code.
+    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    explain: Option<Code>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Part {
+    /// What LLVM rejects.
+    Verify,
+    /// What LLVM accepts although it is wrong or suspicious.
+    Lint,
 }
 
 /// The results for one or all specs.
@@ -45,21 +81,71 @@ struct Count {
     failed: u64,
 }
 
-pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let mut total = Count::default();
-    let lints = args.levels.options();
-    let rules = Options::from(AliasRule::Llvm).limits(limits(args.levels.limit));
+fn lint_code(text: &str) -> Result<Lint, String> {
+    match text.parse::<Code>() {
+        Ok(Code::Lint(lint)) => Ok(lint),
+        Ok(Code::Rule(_)) => {
+            Err("this is a rule of LLVM's verifier, and these are always on".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(super) fn run(
+    args: &Check,
+    only: Option<Part>,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
+    if args.lints {
+        for code in Code::all() {
+            let Code::Lint(lint) = code else { continue };
+            let level = lint.level().map_or_else(|| "off".to_owned(), |level| level.to_string());
+            writeln!(out, "{code}  {level:<7}  {}", code.title())?;
+        }
+        return Ok(Outcome::Fine);
+    }
+    if let Some(code) = args.explain {
+        writeln!(out, "{}", code.page())?;
+        return Ok(Outcome::Fine);
+    }
+    let limits = FindingLimits { by_code: args.limit, in_all: args.limit.saturating_mul(10) };
+    let rules = verify::Options::from(args.rules).limits(limits);
+    let mut lints = lint::Options::default().limits(limits);
+    for (codes, level) in
+        [(&args.warn, Some(Level::Warning)), (&args.deny, Some(Level::Error)), (&args.allow, None)]
+    {
+        lints = codes.iter().fold(lints, |lints, &code| lints.set(code, level));
+    }
+    let (mut total, mut globals) = (Count::default(), Globals::default());
     let outcome = findings::run(&args.input, args.format, out, |path, out| {
-        let input = open(args.flags.among(path, args.input.iter()))?;
-        let found = match &input.content {
-            Content::Module(module) => lint(module, &lints).and(verify(module, rules)),
-            Content::Spec(..) if args.format != FindingFormat::Text => {
+        let origin = args.flags.among(path, args.input.iter());
+        let input = match only {
+            Some(Part::Verify) => Input::open(origin)?,
+            // Nodes that nothing uses are worth a finding too.
+            _ => Input::open_keeping(origin.as_written(), Keep::All)?,
+        };
+        if only == Some(Part::Lint) {
+            if input.is_compiled() {
+                let file = printable_path(path);
+                note(format!(
+                    "lint looks at one function at a time; `tbaa run {file}` checks a program while it runs"
+                ));
+            }
+            globals.add(&input);
+        }
+        let found = match (&input.content, only) {
+            (Content::Module(module), Some(Part::Verify)) => verify(module, rules),
+            (Content::Module(module), Some(Part::Lint)) => lint(module, &lints),
+            (Content::Module(module), None) => lint(module, &lints).and(verify(module, rules)),
+            (Content::Spec(built, _), Some(Part::Verify)) => verify_graph(built.graph(), rules),
+            (Content::Spec(built, _), Some(Part::Lint)) => lint_graph(built.graph(), &lints),
+            (Content::Spec(..), None) if args.format != FindingFormat::Text => {
                 return Err(Failure::unusable(format!(
                     "{} is a spec, whose answers are checked as text: leave --format out",
                     input.file()
                 )));
             }
-            Content::Spec(built, _) => {
+            (Content::Spec(built, _), None) => {
                 let count = spec(&input, built, out)?;
                 total.specs += 1;
                 total.checked += count.checked;

@@ -1,30 +1,34 @@
-//! `tbaa explain`.
+//! `tbaa explain`, and its parts under their old names: `tbaa alias` and `tbaa generic`.
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tbaa::explain::{AccessPath, Explanation};
+use clap_complete::ArgValueCompleter;
+use serde::Serialize;
+use tbaa::explain::{AccessPath, Clause, Comparison, Explanation};
 use tbaa::parts::TagParts;
-use tbaa::{AliasRule, Graph, Oracle, TagId};
+use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{Names, Opcode, name_in_source};
 
-use super::query::{Answer, Pair, Question};
+use super::completions::accesses;
 use super::words::in_words;
+use crate::convert::{FlagsArg, is_source};
 use crate::drawing::{Drawing, Named, common, of_explanation, write_svg, write_text};
 use crate::find::{Found, access_name};
-use crate::input::{Content, Input};
+use crate::input::{Content, Input, RulesArg};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::{Failure, note};
 
 /// Prints MayAlias or NoAlias, and why.
 ///
-/// The first line is the answer, as `alias` prints it. The next lines are the clause of
-/// the rule that decided, and the two tags. If the rule compared paths, these follow:
-/// from a common type to each access, with the bytes that it touches. Offsets are in
-/// bytes from the start of the type that has the field. Then come the reason in words,
-/// and the answers of the other two rules.
+/// The first line is the answer. Any doubt is MayAlias: different roots, a malformed tag. The
+/// next lines are the clause of the rule that decided, and the two tags. If the rule compared
+/// paths, these follow: from a common type to each access, with the bytes that it touches.
+/// Offsets are in bytes from the start of the type that has the field. Then come the reason in
+/// words, and the answers of the other two rules.
 ///
 /// Last come drawings of the bytes: one of the common type, or one of each base type.
 /// Each has a line for the fields of each type on the path, and a line for each access.
@@ -33,8 +37,27 @@ use crate::report::Failure;
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/explain.txt"))]
 pub(crate) struct Explain {
+    /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// A tag or an access; see `tbaa --help`.
+    #[arg(add = ArgValueCompleter::new(accesses))]
+    pub(crate) a: String,
+    /// The other.
+    #[arg(add = ArgValueCompleter::new(accesses))]
+    pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) pair: Pair,
+    pub(crate) flags: FlagsArg,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+    /// Print the answer alone, with a line for each pair if a name means several accesses, as a
+    /// line of the source may.
+    #[arg(long)]
+    pub(crate) brief: bool,
+    /// Print the tag for one access that replaces both: for assembly text as metadata with the
+    /// file's own numbers, for a spec with the names of the types. `none` means that no tag
+    /// covers both, so the new access must have no tag. The order of the two can matter.
+    #[arg(long, conflicts_with_all = ["brief", "format"])]
+    pub(crate) generic: bool,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ExplainFormat,
@@ -45,45 +68,108 @@ pub(crate) enum ExplainFormat {
     /// Words, and a drawing in characters.
     #[default]
     Text,
-    /// Answer, clause, words and paths of each pair.
+    /// Answer, clause, words and paths of each pair; with --brief no words and paths.
     Json,
     /// A picture of the bytes, of one pair.
     Svg,
 }
 
+/// The answer to one pair in `--format json`.
+#[derive(Serialize)]
+struct Answer {
+    a: String,
+    b: String,
+    answer: AliasResult,
+    rules: AliasRule,
+    clause: Clause,
+    /// The clause in words.
+    because: String,
+    /// The reason in words: which walk meets which type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    words: Vec<String>,
+    /// Both paths from a common type, if the rule compared them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<Comparison>,
+}
+
+impl Explain {
+    /// Reads the input, and finds the accesses: each of the one name with each of the other. Warns
+    /// of tags that LLVM rejects.
+    fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>), Failure> {
+        let origin = self.flags.of(&self.input);
+        let mut input = Input::open(origin)?;
+        let [first, second] = match input.pair(&self.a, &self.b) {
+            Ok(found) => found,
+            Err(failure) if !is_source(&self.input) => return Err(failure),
+            // LLVM removes accesses, most of all wrong ones.
+            Err(failure) => {
+                let mut written = Input::open(origin.as_written())?;
+                let Ok(found) = written.pair(&self.a, &self.b) else { return Err(failure) };
+                note(
+                    "optimised code has no such access: this is about the code as it is written, whose \
+                     numbers are others",
+                );
+                input = written;
+                found
+            }
+        };
+        let rules = input.rules(self.rules.rules);
+        input.warn_rejected(rules, first.iter().chain(&second).filter_map(|found| found.tag));
+        let pairs = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b])).collect();
+        Ok((input, rules, pairs))
+    }
+}
+
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
-    let Question { input, rules, mut pairs } = Question::read(&args.pair)?;
+    let (input, rules, mut pairs) = args.read()?;
+    let oracle = Oracle::new(input.graph(), rules);
+    if args.generic {
+        return generic(args, &input, &oracle, &pairs, out);
+    }
     // Two loads may change places, whatever their tags say.
-    if let Content::Module(module) = &input.content {
+    if let Content::Module(module) = &input.content
+        && !args.brief
+    {
         let is_load = |it: &Found| {
             it.instruction.is_some_and(|it| module.instructions()[it].opcode == Opcode::Load)
         };
         pairs.sort_by_key(|[a, b]| is_load(a) && is_load(b));
     }
-    let oracle = Oracle::new(input.graph(), rules);
-    let asked = [&args.pair.a, &args.pair.b];
-    if let ExplainFormat::Svg = args.format {
-        let [[a, b]] = pairs[..] else {
-            return Err(Failure::unusable(format!(
-                "{} and {} are {} pairs, and a picture is of one: name one access each",
-                asked[0],
-                asked[1],
-                pairs.len()
-            )));
-        };
-        return picture(&input, &oracle, asked, [a, b], out);
-    }
-    if let ExplainFormat::Json = args.format {
-        let names = input.names();
-        let answer = |pair: &[Found; 2]| {
-            let why = oracle.explain(pair[0].tag, pair[1].tag);
-            let mut answer = Answer::new(&input, &names, pair, &why);
-            answer.words = in_words(&input, &names, &why, *pair);
-            answer.comparison = why.comparison;
-            answer
-        };
-        let answers: Vec<Answer> = pairs.iter().map(answer).collect();
-        return Ok(write_json(&answers, out)?);
+    let asked = [&args.a, &args.b];
+    match args.format {
+        ExplainFormat::Svg => {
+            let [[a, b]] = pairs[..] else {
+                return Err(Failure::unusable(format!(
+                    "{} and {} are {} pairs, and a picture is of one: name one access each",
+                    asked[0],
+                    asked[1],
+                    pairs.len()
+                )));
+            };
+            return picture(&input, &oracle, asked, [a, b], out);
+        }
+        ExplainFormat::Json => {
+            let names = input.names();
+            let answer = |pair: &[Found; 2]| {
+                let why = oracle.explain(pair[0].tag, pair[1].tag);
+                let [a, b] = pair.map(|it| input.found_name(&names, &it));
+                let words =
+                    if args.brief { Vec::new() } else { in_words(&input, &names, &why, *pair) };
+                Answer {
+                    a,
+                    b,
+                    answer: why.answer,
+                    rules,
+                    clause: why.clause,
+                    because: why.clause.to_string(),
+                    words,
+                    comparison: why.comparison.filter(|_| !args.brief),
+                }
+            };
+            return Ok(write_json(&pairs.iter().map(answer).collect::<Vec<_>>(), out)?);
+        }
+        ExplainFormat::Text if args.brief => return brief(&input, &oracle, &pairs, out),
+        ExplainFormat::Text => {}
     }
     let others = AliasRule::ALL.into_iter().filter(|&other| other != rules);
     let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
@@ -100,6 +186,59 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
                 writeln!(out, "the same holds for {a} and {b}")?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Prints the answers alone.
+fn brief(
+    input: &Input,
+    oracle: &Oracle<&Graph>,
+    pairs: &[[Found; 2]],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let (names, rules) = (input.names(), oracle.rule());
+    let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
+    for pair in pairs {
+        if rules != AliasRule::Llvm && pair.iter().any(is_rejected) {
+            note(format!("{}, and rule {rules} answers MayAlias", Clause::Malformed));
+        }
+        let answer = oracle.alias(pair[0].tag, pair[1].tag);
+        if pairs.len() == 1 {
+            writeln!(out, "{answer}")?;
+        } else {
+            let [a, b] = pair.map(|found| input.found_name(&names, &found));
+            writeln!(out, "{:8}  {a}  and  {b}", answer.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the tag for one access that replaces two.
+fn generic(
+    args: &Explain,
+    input: &Input,
+    oracle: &Oracle<&Graph>,
+    pairs: &[[Found; 2]],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
+    tags.dedup();
+    let [[a, b]] = tags[..] else {
+        return Err(Failure::unusable(format!(
+            "{:?} and {:?} name several accesses with different tags; name one of each, as \
+             `tbaa explain --brief` lists them",
+            args.a, args.b
+        )));
+    };
+    match a.zip(b).and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
+        // Metadata, and what it means as a comment.
+        Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
+            let means = input.names().tag_of(&tag);
+            writeln!(out, "{} ; {}", input.tag_text(&tag, size), printable(means.as_bytes()))?;
+        }
+        Some((tag, size)) => writeln!(out, "{}", input.tag_text(&tag, size))?,
+        None => writeln!(out, "none")?,
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The output of `check`, `verify` and `lint`.
+//! The output of `tbaa check`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa_check::{Code, Diagnostic, FindingLimits, LeftOut, Level};
+use tbaa_check::{Code, Diagnostic, LeftOut, Level};
 use tbaa_ir::DebugInfo;
 
 use super::{Outcome, sarif};
@@ -101,11 +101,6 @@ fn in_source<'f>(
     Some((index, Cow::Owned(finding)))
 }
 
-/// Returns the limits that `--limit` asks for.
-pub(super) fn limits(by_code: usize) -> FindingLimits {
-    FindingLimits { by_code, in_all: by_code.saturating_mul(10) }
-}
-
 /// A finding in `--format json`.
 #[derive(Serialize)]
 struct Row<'a> {
@@ -159,7 +154,7 @@ pub(super) fn run(
     if found && format == FindingFormat::Text {
         let [errors, warnings] = [(errors, "error"), (warnings, "warning")]
             .map(|(count, what)| counted(count as u64, what, &format!("{what}s")));
-        note(format!("{errors}, {warnings}; `tbaa lint --explain CODE` explains a code"));
+        note(format!("{errors}, {warnings}; `tbaa check --explain CODE` explains a code"));
     }
     match unusable {
         Some(failure) => {

@@ -14,19 +14,16 @@ mod globals;
 mod graph;
 mod instrument;
 mod link;
-mod lint;
 mod lower;
 mod man;
 mod masks;
 mod matrix;
-mod query;
 mod report;
 mod sarif;
 mod stats;
 mod strip;
 mod tag;
 mod types;
-mod verify;
 mod words;
 mod worth;
 
@@ -35,6 +32,8 @@ use std::io::Write;
 use clap::Subcommand;
 
 use crate::report::Failure;
+use check::{Check, Part};
+use explain::Explain;
 
 pub(crate) use cc::arguments;
 pub(crate) use completions::ASKED;
@@ -42,16 +41,20 @@ pub(crate) use completions::ASKED;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Dump(dump::Dump),
-    Alias(query::Alias),
-    Explain(explain::Explain),
-    Generic(query::Generic),
+    Explain(Explain),
+    #[command(hide = true)]
+    Alias(Explain),
+    #[command(hide = true)]
+    Generic(Explain),
     Matrix(matrix::Matrix),
     Masks(masks::MasksOf),
     Graph(graph::Graph),
     Diff(diff::Diff),
-    Check(check::Check),
-    Verify(verify::Verify),
-    Lint(lint::Lint),
+    Check(Check),
+    #[command(hide = true)]
+    Verify(Check),
+    #[command(hide = true)]
+    Lint(Check),
     Declare(declare::Declare),
     Stats(stats::Stats),
     Report(report::Report),
@@ -93,15 +96,15 @@ pub(crate) fn run(
     match command {
         Command::Diff(args) => return diff::run(&args, out),
         Command::Dump(args) => dump::run(&args, out)?,
-        Command::Alias(args) => query::alias(&args, out)?,
         Command::Explain(args) => explain::run(&args, out)?,
-        Command::Generic(args) => query::generic(&args, out)?,
+        Command::Alias(args) => explain::run(&Explain { brief: true, ..args }, out)?,
+        Command::Generic(args) => explain::run(&Explain { generic: true, ..args }, out)?,
         Command::Graph(args) => graph::run(&args, out)?,
         Command::Matrix(args) => matrix::run(&args, out)?,
         Command::Masks(args) => masks::run(&args, out)?,
-        Command::Check(args) => return check::run(&args, out),
-        Command::Verify(args) => return verify::run(&args, out),
-        Command::Lint(args) => return lint::run(&args, out),
+        Command::Check(args) => return check::run(&args, args.only, out),
+        Command::Verify(args) => return check::run(&args, Some(Part::Verify), out),
+        Command::Lint(args) => return check::run(&args, Some(Part::Lint), out),
         Command::Declare(args) => return declare::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Types(args) => types::run(&args, out)?,

@@ -12,7 +12,7 @@ use crate::convert::{Words, words};
 /// The command is run on copies of the module in which some tags are left off.
 /// Runs the command on copies with fewer and fewer tags, and names the fewest accesses
 /// whose tags are enough to cause the fault, and the pairs that LLVM takes for different
-/// memory because of them. A recipe and `--build` then run the program with checks, which say whether
+/// memory because of them. A recipe and `--recorded` then run the program with checks, which say whether
 /// the program breaks that promise or LLVM is wrong. Two accesses among 5,000 take at most 40 runs. Give it C or C++, or
 /// what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code the
 /// fault may be there whatever tags are left off.
@@ -23,12 +23,13 @@ use crate::convert::{Words, words};
 #[command(after_help = include_str!("../help/bisect.txt"))]
 pub(crate) struct Bisect {
     /// A .ll or .bc file, C or C++, or `-`.
-    #[arg(required_unless_present = "build")]
+    #[arg(required_unless_present = "recorded")]
     pub(crate) input: Option<PathBuf>,
     /// Search all modules of the program that was built by CC='tbaa cc --record DIR'. The
     /// command runs the program in its place.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "flags", "recipe"])]
-    pub(crate) build: Option<PathBuf>,
+    #[arg(long, alias = "build", value_name = "DIR")]
+    #[arg(conflicts_with_all = ["input", "flags", "recipe"])]
+    pub(crate) recorded: Option<PathBuf>,
     /// Run each copy up to N times; one run in which the fault shows is enough.
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -39,16 +40,10 @@ pub(crate) struct Bisect {
     /// Compile and run the program instead of a command.
     #[arg(long, value_enum)]
     pub(crate) recipe: Option<Recipe>,
-    /// What a recipe gives to the compiler.
-    #[arg(
-        long,
-        value_name = "FLAGS",
-        default_value = "-O2",
-        allow_hyphen_values = true,
-        requires = "recipe",
-        value_parser = words
-    )]
-    pub(crate) opt: Words,
+    /// The flags that a recipe gives to the compiler.
+    #[arg(long, alias = "opt", value_name = "FLAGS", default_value = "-O2", requires = "recipe")]
+    #[arg(allow_hyphen_values = true, value_parser = words)]
+    pub(crate) recipe_flags: Words,
     /// The time limit of a run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

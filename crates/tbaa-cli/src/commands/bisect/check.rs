@@ -132,7 +132,7 @@ impl Verdict {
             Verdict::NotChecked(None) => writeln!(
                 out,
                 "not checked: the tags contradict what the program does, or LLVM is wrong. To find out, search \
-                 with --recipe or --build, or run the program with checks (`tbaa run`, `tbaa cc`)"
+                 with --recipe or --recorded, or run the program with checks (`tbaa run`, `tbaa cc`)"
             ),
             Verdict::NotChecked(Some(why)) => writeln!(
                 out,

@@ -161,7 +161,7 @@ impl<'a> Judge<'a> {
         first: bool,
         deadline: Instant,
     ) -> Result<Outcome, Failure> {
-        let flags = &self.args.opt.0;
+        let flags = &self.args.recipe_flags.0;
         let program = self.folder.file("program");
         let (mut compile, mut execute) = match recipe {
             Recipe::Run if self.reports.is_none() => {
@@ -211,7 +211,7 @@ impl<'a> Judge<'a> {
             if let Some(line) = lli_error(execute.get_program(), &errors) {
                 return Err(Failure::unusable(format!(
                     "lli cannot start the program: {}; give a module with `main` and all that it \
-                     calls, or link the rest: see --build",
+                     calls, or link the rest: see --recorded",
                     printable(line)
                 )));
             }

@@ -38,7 +38,7 @@ const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1
 const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let build = args.build.as_deref().map(Build::open).transpose()?;
+    let build = args.recorded.as_deref().map(Build::open).transpose()?;
     let inputs = match (&build, &args.input) {
         (Some(build), _) => build
             .modules()
@@ -53,7 +53,9 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
             let flags = args.flags.iter().flat_map(|it| &it.0).map(Into::into);
             vec![Input::open(Origin::new(input, &flags.collect::<Vec<_>>()).as_written())?]
         }
-        (None, None) => return Err(Failure::unusable("name a module, or a build by --build")),
+        (None, None) => {
+            return Err(Failure::unusable("name a module, or a recorded build by --recorded"));
+        }
     };
     let accesses = Accesses::of(&inputs)?;
     let all: Vec<usize> = (0..accesses.len()).collect();
@@ -68,7 +70,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         None
     };
     if let Some(why) = innocent {
-        let whose = if args.build.is_some() { "the program's" } else { "this module's" };
+        let whose = if args.recorded.is_some() { "the program's" } else { "this module's" };
         let what = if accesses.has_scopes { "tags and alias scopes" } else { "tags" };
         writeln!(out, "{whose} {what} are not to blame: {why}")?;
         if inputs.iter().any(has_scopes_of_calls) {
@@ -212,7 +214,7 @@ impl<'a> Session<'a> {
             Some(path) => {
                 let how = format!(
                     "{:?} {:?} {:?} {} {}",
-                    args.command, args.recipe, args.opt, args.timeout, args.repeat
+                    args.command, args.recipe, args.recipe_flags, args.timeout, args.repeat
                 );
                 let text = fnv(inputs.iter().flat_map(Input::text));
                 let identity = format!("{text:016x} {:016x}", fnv(how.as_bytes()));

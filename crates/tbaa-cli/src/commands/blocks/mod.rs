@@ -74,7 +74,7 @@ pub(crate) struct Blocks {
     /// List the loads in loops only.
     #[arg(long)]
     pub(crate) loops: bool,
-    /// How many loads to list if no function is named. Loads in the innermost loops come
+    /// List at most this many loads if no function is named. Loads in the innermost loops come
     /// first. Among these, loads that a change of tags or of the program could remove do.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,

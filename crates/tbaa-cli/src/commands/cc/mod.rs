@@ -26,7 +26,7 @@ use record::Recording;
 /// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
 /// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
 /// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
-/// --build DIR`. A compiler's path stands for `cc` or `c++`, as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and
+/// --recorded DIR`. A compiler's path stands for `cc` or `c++`, as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and
 /// `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
 #[derive(clap::Args)]
 #[command(
@@ -35,7 +35,7 @@ use record::Recording;
 Examples:
   make CC='tbaa cc' CXX='tbaa c++'
   tbaa cc -O2 -c prog.c -o prog.o && tbaa cc prog.o -o prog && ./prog
-  make CC='tbaa cc --record /tmp/build' && tbaa bisect --build /tmp/build -- ./test.sh
+  make CC='tbaa cc --record /tmp/build' && tbaa bisect --recorded /tmp/build -- ./test.sh
 
 Exit status: clang's"
 )]

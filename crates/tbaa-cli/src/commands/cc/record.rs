@@ -1,4 +1,4 @@
-//! What a build did, for `tbaa bisect --build`: its modules, how they became objects, and
+//! What a build did, for `tbaa bisect --recorded`: its modules, how they became objects, and
 //! what was linked.
 
 use std::ffi::{OsStr, OsString};

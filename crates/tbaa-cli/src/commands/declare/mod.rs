@@ -43,7 +43,7 @@ pub(crate) struct Declare {
     #[arg(long)]
     pub(crate) target: Option<String>,
     /// Print only these structs and unions, and those inside them.
-    #[arg(long = "record", value_name = "NAME")]
+    #[arg(long = "struct", alias = "record", value_name = "NAME")]
     pub(crate) records: Vec<String>,
     /// The clang to run, 13 or newer [default: $CLANG, or else clang-22 or the newest clang].
     #[arg(long, value_name = "COMMAND")]

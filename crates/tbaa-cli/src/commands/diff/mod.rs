@@ -51,9 +51,9 @@ pub(crate) struct Diff {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
-    /// List at most N tags, N functions, and N pairs of each function; 0 lists all.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    /// List at most this many tags, functions, and pairs of each function; 0 lists all.
+    #[arg(long, alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    top: usize,
 }
 
 /// All that is found.
@@ -100,8 +100,8 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
     match args.format {
         TextOrJson::Text => found.write(args, out)?,
         TextOrJson::Json => {
-            if args.limit > 0 {
-                found.cut(args.limit);
+            if args.top > 0 {
+                found.cut(args.top);
             }
             write_json(&found, out)?;
         }
@@ -127,7 +127,7 @@ impl Found {
         writeln!(out, "A: {}, rule {}", self.a, self.rules_a)?;
         writeln!(out, "B: {}, rule {}", self.b, self.rules_b)?;
         if !args.without_tags {
-            self.write_tags(args.limit, out)?;
+            self.write_tags(args.top, out)?;
         }
         let Counts { functions, accesses, pairs, lost, gained, .. } = &self.counts;
         let functions = counted(*functions as u64, "function", "functions");
@@ -138,12 +138,12 @@ impl Found {
             words(lost, *pairs),
             words(gained, *pairs)
         )?;
-        let most = shown(args.limit, self.functions.len());
+        let most = shown(args.top, self.functions.len());
         for changes in &self.functions[..most] {
             write_function(changes, args, out)?;
         }
         if let more @ 1.. = self.functions.len() - most {
-            writeln!(out, "and {more} more functions; `--limit 0` lists all")?;
+            writeln!(out, "and {more} more functions; `--top 0` lists all")?;
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ fn words(count: &Count, of: u64) -> String {
 fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let Changes { function, lost, gained, pairs } = changes;
     writeln!(out, "{function}: {} lost, {} gained", lost.pairs, gained.pairs)?;
-    let most = shown(args.limit, pairs.len());
+    let most = shown(args.top, pairs.len());
     for Pair { lost, count, first, second } in &pairs[..most] {
         let word = if *lost { "lost  " } else { "gained" };
         let times = counted(count.pairs, "pair", "pairs");

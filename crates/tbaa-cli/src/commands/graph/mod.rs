@@ -43,23 +43,18 @@ pub(crate) struct Graph {
     format: Format,
     /// Highlight where a tag leads: under rule llvm the types that LLVM visits,
     /// under the others every path.
-    #[arg(long, value_name = "TAG", add = ArgValueCompleter::new(accesses))]
-    tag: Option<String>,
+    #[arg(long, alias = "tag", value_name = "TAG", add = ArgValueCompleter::new(accesses))]
+    highlight: Option<String>,
     /// Highlight the two paths that `explain` compares.
-    #[arg(
-        long,
-        num_args = 2,
-        value_names = ["A", "B"],
-        conflicts_with = "tag",
-        add = ArgValueCompleter::new(accesses)
-    )]
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "highlight")]
+    #[arg(add = ArgValueCompleter::new(accesses))]
     pair: Vec<String>,
     /// Draw only this type, the types of its fields, and the structs that it is a field of.
     #[arg(long, value_name = "TYPE")]
     around: Option<String>,
     /// The number of such steps from TYPE that are drawn.
-    #[arg(long, value_name = "STEPS", default_value_t = 1, requires = "around")]
-    depth: usize,
+    #[arg(long, alias = "depth", value_name = "STEPS", default_value_t = 1, requires = "around")]
+    steps: usize,
     #[command(flatten)]
     rules: RulesArg,
 }
@@ -84,7 +79,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
             marks = Marks::of_pair(input.graph(), &why, a_tag, b_tag);
             true
         }
-        _ => match &args.tag {
+        _ => match &args.highlight {
             Some(name) => {
                 let tag = one(&mut input, name)?;
                 about.push(format!("{name}, by rule {rules}"));
@@ -99,9 +94,9 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let types = match &args.around {
         Some(name) => {
-            let about_around = format!("{name}, and what is within {}", steps(args.depth));
+            let about_around = format!("{name}, and what is within {}", steps(args.steps));
             about.push(about_around);
-            around(input.graph(), &named(&input, name)?, args.depth)
+            around(input.graph(), &named(&input, name)?, args.steps)
         }
         None => input.graph().type_dag(),
     };

@@ -40,12 +40,12 @@ pub(crate) struct Worth {
     /// The number of times that LLVM may optimise the module. 0 measures only all tags together.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     runs: usize,
-    /// Print at most this many pairs, functions and tags.
+    /// List at most this many pairs, functions and tags.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     top: usize,
     /// The folder for results; by default below the user's cache folder.
-    #[arg(long, value_name = "FOLDER")]
-    keep: Option<PathBuf>,
+    #[arg(long, alias = "keep", value_name = "FOLDER")]
+    cache: Option<PathBuf>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
     progress::doing("compiling the plugin");
     let cache = cache().map_err(Failure::unusable)?;
     let tools = Toolchain::find(&cache).map_err(Failure::unusable)?;
-    let folder = args.keep.clone().unwrap_or_else(|| cache.join("worth"));
+    let folder = args.cache.clone().unwrap_or_else(|| cache.join("worth"));
     let mut runs =
         Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
     let calls = calls(module);
