@@ -138,6 +138,8 @@ impl Relation {
                 .iter()
                 .filter(|&&node| !choice[node])
                 .map(|&node| (degree(node), node))
+                // One that joins nothing can only lose.
+                .filter(|&(degree, _)| degree > 0)
                 .collect();
             vaguest.sort_unstable_by(|a, b| b.cmp(a));
             vaguest.truncate(WIDTH);
