@@ -620,7 +620,7 @@ typedef struct tbaa_place {
      */
     bool immutable;
     /**
-     * Whether the types say the alignment. If not, `align` is 1: a region of any bytes.
+     * True if the types say the alignment. If not, `align` is 1: a region of any bytes.
      */
     bool aligned;
 } tbaa_place;

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
@@ -215,7 +215,31 @@ pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracl
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
 }
 
+/// Says once in the process that a place is vague for the policy that options of zero have.
+pub(crate) fn say_vague(built: &mut Built, path: &str) {
+    static SAID: Once = Once::new();
+    if !SAID.is_completed()
+        && let Some(vague) = built.tagged_mut().and_then(|(types, graph)| vague(types, graph, path))
+    {
+        SAID.call_once(|| eprintln!("{vague}"));
+    }
+}
+
+fn vague(types: &mut TaggedTypes, graph: &mut Graph, path: &str) -> Option<String> {
+    let clang = types.policy() == Policy::Clang;
+    let place = clang.then(|| types.place(graph, path).ok())??;
+    let is_char = types.types_mut().ty("char").is_ok_and(|char| char == place.ty);
+    (place.in_union && place.tag.is_some() && !is_char).then(|| {
+        format!(
+            "tbaa: `{path}` is in a union, and under policy clang, that of options of zero, such an access is one \
+             to `char`, which may alias everything; tags that go to LLVM say more where the context is made \
+             with tbaa_options_for_llvm() (this is said once)"
+        )
+    })
+}
+
 fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {
+    path.text().iter().for_each(|path| say_vague(built, path));
     let found = built.tag(path.text()?);
     found.map(Tag::from).map_err(|error| {
         let untagged = matches!(error, NameError::Declared(DeclareError::Untagged { .. }));
@@ -274,6 +298,7 @@ pub extern "C" fn tbaa_place_of(
 ) -> Status {
     made_in(context, place, |context| {
         let path = path.text()?;
+        context.grow_spec(|built| say_vague(built, path));
         let found = context
             .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
         Ok(TagPlace::from(&found))
@@ -283,6 +308,8 @@ pub extern "C" fn tbaa_place_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tbaa::declare::{Declarations, Record};
+
     use crate::oracle::tbaa_may_alias;
     use crate::status::tbaa_last_error;
 
@@ -319,5 +346,23 @@ mod tests {
         // SAFETY: initialised above, and not written since.
         assert_eq!(unsafe { unwritten.assume_init() }.id, 77);
         tbaa_context_free(Some(context));
+    }
+
+    #[test]
+    fn a_place_that_the_policy_makes_vague() {
+        let says = |policy: Policy, path: &str| {
+            let mut types = Declarations::new(Target::x86_64());
+            let value = Record::union("").field("n", "double").field("bytes", "char [8]");
+            types.define(Record::structure("V").field("u", value).field("tt", "int")).unwrap();
+            types.define(Record::structure("F").field("v", "V *")).unwrap();
+            vague(&mut types.into_tagged(policy), &mut Graph::new(), path)
+        };
+        let said = says(Policy::Clang, "V.u.n").unwrap();
+        assert!(said.contains("`V.u.n`") && said.contains("tbaa_options_for_llvm()"), "{said}");
+        assert!(says(Policy::Clang, "F.v[*].u.n").is_some());
+        assert_eq!(says(Policy::Rfc, "V.u.n"), None);
+        for path in ["V.tt", "F.v", "V.u.bytes[*]", "*double", "V.missing"] {
+            assert_eq!(says(Policy::Clang, path), None, "{path}");
+        }
     }
 }

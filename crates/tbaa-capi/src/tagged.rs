@@ -6,7 +6,7 @@ use tbaa::declare::Policy;
 use tbaa::{AccessKind, Size};
 use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TagForm, Typed};
 
-use crate::context::{Context, change, made_in};
+use crate::context::{Context, change, made_in, say_vague};
 use crate::emit::{NodeAttachments, NodeEmitter};
 use crate::status::{Error, Status, given, made, status};
 use crate::tags::{ContextTags, Kept, Key, Tagged, check_declared, tags_of};
@@ -115,6 +115,7 @@ pub unsafe extern "C" fn tbaa_places(
         if places.is_null() && count > 0 {
             return Err(Error::argument("the place of the places is NULL"));
         }
+        context.grow_spec(|built| paths.iter().for_each(|path| say_vague(built, path)));
         let (tags, of) = tags_of(context.tagging())?;
         // All paths are lowered together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;

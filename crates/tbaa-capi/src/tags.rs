@@ -33,7 +33,7 @@ pub struct TagPlace {
     pub is_volatile: bool,
     /// True if the memory is never modified while it can be read.
     pub immutable: bool,
-    /// Whether the types say the alignment. If not, `align` is 1: a region of any bytes.
+    /// True if the types say the alignment. If not, `align` is 1: a region of any bytes.
     pub aligned: bool,
 }
 

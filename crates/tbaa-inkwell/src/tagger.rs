@@ -220,8 +220,7 @@ impl Tagger {
         self.check_context(context.as_ctx_ref())?;
         let mut state = self.state.borrow_mut();
         let emitter: *mut Emitter<LlvmSink<'static>> = &raw mut state.emitter;
-        // SAFETY: lifetimes have no part in the layout, and the context lives for 'ctx. An emitter of
-        // another context in its place makes nodes that `attach_nodes` refuses.
+        // SAFETY: lifetimes have no part in the layout, and the context lives for 'ctx.
         Ok(make(unsafe { &mut *emitter.cast::<NodeEmitter<'ctx>>() }))
     }
 
@@ -361,7 +360,12 @@ impl Tagger {
         nodes: &Attachments<Recorded>,
         opcode: InstructionOpcode,
     ) -> Result<Attachments<Metadata<'static>>, AttachError> {
-        let mut made = self.state.borrow_mut().emitter.attachments(nodes)?;
+        let mut state = self.state.borrow_mut();
+        // `emit` lends it, and may get back another.
+        if state.emitter.sink().context() != self.context {
+            return Err(AttachError::OtherContext);
+        }
+        let mut made = state.emitter.attachments(nodes)?;
         if opcode == InstructionOpcode::Invoke {
             // LLVM's verifier refuses a tag on it, but not scopes.
             made.tag = None;

@@ -74,7 +74,7 @@ pub struct Lowering {
     pub(super) vicinity: (Vicinity, usize),
     /// [`MAX_BYTES`], but in tests.
     pub(super) most_bytes: usize,
-    /// What sources that come next are called.
+    /// The names of sources that come next.
     pub(super) names: HashMap<Key, String>,
 }
 

@@ -206,7 +206,7 @@ impl Kind {
         }
     }
 
-    /// Why LLVM does nothing of what the tags allow, where the accesses are volatile or atomic.
+    /// Returns the reason why LLVM does nothing of what the tags allow, if the accesses are volatile or atomic.
     ///
     /// LLVM: `AAResults::getModRefInfo` of a `LoadInst` or a `StoreInst`, and
     /// `MemoryDependenceResults::getSimplePointerDependencyFrom`.

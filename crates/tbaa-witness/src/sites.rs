@@ -42,7 +42,7 @@ impl Described {
         source_name(&self.function)
     }
 
-    /// What LLVM leaves in place around the access, which is said as it is written.
+    /// Returns the accesses that LLVM leaves in place around this one.
     pub(crate) fn keeps(&self) -> Keeps {
         let mut words = self.what.split(' ');
         let opcode = words.next();
@@ -70,7 +70,7 @@ impl Described {
     }
 }
 
-/// What LLVM leaves in place around an access, whatever its tag says.
+/// The accesses that LLVM leaves in place around one, whatever their tags say.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing,

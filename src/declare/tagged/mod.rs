@@ -78,6 +78,8 @@ pub struct Place {
     pub aligned: bool,
     /// True if the type is a pointer.
     pub pointer: bool,
+    /// True if the place is in a union: under [`Policy::Clang`] it is then one of `char`.
+    pub in_union: bool,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
     /// True if the tag is immutable.
@@ -290,6 +292,8 @@ impl TaggedTypes {
             DeclKind::Scalar { .. } => ty == self.types.char() || self.types.align_of(ty) > 1,
             _ => true,
         };
+        let object = resolved.steps.iter().rev();
+        let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
         let mut extent = self.types.extent_of(ty);
         let mut run = self.types.run(&resolved);
         if let Some(&(Step::Field { record, index }, _)) = resolved.steps.last()
@@ -308,6 +312,10 @@ impl TaggedTypes {
             run,
             align: spot.align,
             aligned: spot.align > 1 || says,
+            in_union: object.any(|&(step, _)| match step {
+                Step::Field { record, .. } => self.types.is_union(record),
+                _ => false,
+            }),
             pointer: matches!(self.types.kind(ty), DeclKind::Pointer { .. }),
             volatile: resolved.volatile,
             immutable,

@@ -30,7 +30,7 @@ pub struct Bisect {
     how: How,
     /// The number of the last attachment that was asked for.
     last: u64,
-    /// Whether all of the process are counted together.
+    /// True if all of the process are counted together.
     shared: bool,
 }
 
