@@ -13,8 +13,10 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemoryEffect {
-    pub(super) reads: u64,
-    pub(super) writes: u64,
+    /// The mask of what may be read.
+    pub reads: u64,
+    /// The mask of what may be written.
+    pub writes: u64,
     /// The table's, or 0 of none and of several.
     pub(super) version: u64,
 }
@@ -25,18 +27,6 @@ impl MemoryEffect {
     /// Anything may be read and written.
     pub const UNKNOWN: MemoryEffect =
         MemoryEffect { reads: u64::MAX, writes: u64::MAX, version: 0 };
-
-    /// Returns the mask of what may be read.
-    #[must_use]
-    pub const fn reads(self) -> u64 {
-        self.reads
-    }
-
-    /// Returns the mask of what may be written.
-    #[must_use]
-    pub const fn writes(self) -> u64 {
-        self.writes
-    }
 
     /// Returns the effect of both, one after the other.
     #[must_use]

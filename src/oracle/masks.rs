@@ -18,12 +18,9 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::bits::{Bits, ones};
 use crate::graph::Graph;
-use crate::table::HashMap;
 
-/// Accesses of a list.
-const MOST_ACCESSES: usize = 1 << 12;
-/// Cliques of a cover. Two roots with m scalars each need m squared.
-const MOST_CLIQUES: usize = 1 << 12;
+/// Accesses of a list, and cliques of a cover: two roots with m scalars each need m squared.
+const MOST: usize = 1 << 12;
 /// Words that one search reads: about a second.
 const WORDS: u64 = 1 << 30;
 /// Above this many bits, the lightest join others one by one. Below, the best pair is searched for.
@@ -46,7 +43,7 @@ static VERSION: AtomicU64 = AtomicU64::new(1);
 /// let tags = [b.struct_tag(char, char, 0)?, b.struct_tag(int, int, 0)?, b.struct_tag(float, float, 0)?];
 ///
 /// let masks = Oracle::new(&graph, AliasRule::Llvm).masks(tags.map(|tag| (tag, 1)), 64)?;
-/// assert!(masks.is_exact());
+/// assert!(masks.lost().next().is_none());
 /// assert_eq!([0, 1, 2].map(|at| masks.mask(at).count_ones()), [2, 1, 1]);
 /// assert!(masks.may_alias(0, 1) && !masks.may_alias(1, 2));
 /// // A function that reads an int and writes a float.
@@ -56,14 +53,11 @@ static VERSION: AtomicU64 = AtomicU64::new(1);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Masks {
-    /// The class of each access: those of one class have equal rows.
-    classes: Vec<u32>,
-    /// The pairs of classes that may alias.
+    /// The pairs that may alias.
     near: Rows,
-    /// The mask of each class, never 0.
+    /// Never 0.
     masks: Vec<u64>,
     bits: usize,
-    is_exact: bool,
     exact_bits: usize,
     least_bits: usize,
     version: u64,
@@ -77,14 +71,10 @@ pub enum MasksError {
     #[error("a mask has 1 to 64 bits, not {0}")]
     Width(usize),
     /// The list is too long.
-    #[error(
-        "{0} different accesses are too many for masks, which take {MOST_ACCESSES}: list those of one function, or of one kind of object once"
-    )]
+    #[error("a list for masks has at most {MOST} accesses, not {0}: list equal ones once")]
     TooManyAccesses(usize),
-    /// The relation needs too many bits before they are merged, or too long a search.
-    #[error(
-        "the accesses need more than {MOST_CLIQUES} bits, or too long a search: accesses of several roots may all alias, so take one root"
-    )]
+    /// The accesses need too many bits before they are merged, or too long a search.
+    #[error("the accesses need more than {MOST} bits or too long a search: take those of one root")]
     TooManyBits,
 }
 
@@ -92,17 +82,17 @@ impl Masks {
     /// Returns the number of accesses.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.classes.len()
+        self.masks.len()
     }
 
     /// Returns whether there is no access.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
+        self.masks.is_empty()
     }
 
     /// Returns the mask of access number `at` of the list. It is never 0, and means nothing beside the
-    /// masks of another [version](Masks::version).
+    /// masks of another table.
     ///
     /// # Panics
     ///
@@ -110,7 +100,7 @@ impl Masks {
     #[must_use]
     #[inline]
     pub fn mask(&self, at: usize) -> u64 {
-        self.masks[self.classes[at] as usize]
+        self.masks[at]
     }
 
     /// Returns whether the masks of two accesses share a bit.
@@ -125,11 +115,8 @@ impl Masks {
     #[must_use]
     pub fn effect(&self, at: usize, kind: AccessKind) -> MemoryEffect {
         let when = |does: bool| if does { self.mask(at) } else { 0 };
-        MemoryEffect {
-            reads: when(kind.reads()),
-            writes: when(kind.writes()),
-            version: self.version,
-        }
+        let (reads, writes) = (when(kind.reads()), when(kind.writes()));
+        MemoryEffect { reads, writes, version: self.version }
     }
 
     /// Returns the number of bits in use.
@@ -138,34 +125,23 @@ impl Masks {
         self.bits
     }
 
-    /// Returns the number of bits with which the masks would be exact.
+    /// Returns the number of bits of the exact masks that were found, if more than the wanted ones.
     #[must_use]
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
 
-    /// Returns a number of bits below which no masks are exact. It is seldom less than
-    /// [`Masks::exact_bits`].
+    /// Returns a number of bits below which no masks are exact, seldom less than [`Masks::exact_bits`].
     #[must_use]
     pub fn least_bits(&self) -> usize {
         self.least_bits
     }
 
-    /// Returns whether the masks say what the oracle says on every pair.
-    #[must_use]
-    pub fn is_exact(&self) -> bool {
-        self.is_exact
-    }
-
-    /// Returns the pairs of accesses that do not alias although their masks share a bit.
+    /// Returns the pairs of accesses that do not alias although their masks share a bit. There is none iff
+    /// the masks are exact.
     pub fn lost(&self) -> impl Iterator<Item = (usize, usize)> {
-        let class = |at: usize| self.classes[at] as usize;
-        let lost = move |&(a, b): &(usize, usize)| {
-            self.may_alias(a, b) && !self.near.get(class(a), class(b))
-        };
-        // Exact masks lose none: nothing is searched.
-        let len = if self.is_exact { 0 } else { self.len() };
-        (0..len).flat_map(move |b| (0..b).map(move |a| (a, b))).filter(lost)
+        let pairs = (0..self.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        pairs.filter(|&(a, b)| self.may_alias(a, b) && !self.near.get(a, b))
     }
 
     /// Returns a number that no other table of this process has, except clones.
@@ -181,16 +157,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// If the accesses need more bits, pairs that do not alias get a bit in common, those of the least
     /// product of weights first. [`Masks::lost`] lists them. Pairs that may alias always share
-    /// a bit. It takes time in proportion to the pairs of accesses, and about a second at most. The oracle's
-    /// searches end as those of [`Oracle::matrix`] do.
+    /// a bit. It takes about a second at most; searches end as those of [`Oracle::matrix`] do.
     ///
-    /// The list is closed: an access that comes later needs new masks. Ask for masks of all then, and use
-    /// no old one beside them.
+    /// The list is closed: if an access is added, make new masks of all.
     ///
     /// # Errors
     ///
-    /// If `bits` is not 1 to 64, more than 4,096 accesses differ, or the relation needs more than
-    /// 4,096 bits.
+    /// If `bits` is not 1 to 64, or there are more than 4,096 accesses, or they need more than 4,096 bits.
     pub fn masks<A: Into<Access>>(
         &self,
         accesses: impl IntoIterator<Item = (A, u64)>,
@@ -199,75 +172,32 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if !(1..=64).contains(&bits) {
             return Err(MasksError::Width(bits));
         }
-        let (mut numbers, mut list) = (HashMap::new(), Vec::new());
-        let mut weights: Vec<u64> = Vec::new();
-        let mut places = Vec::new();
-        for (access, weight) in accesses {
-            // No mask depends on what an access does.
-            let access = access.into().with_kind(AccessKind::Both);
-            let place = *numbers.entry(access).or_insert(list.len());
-            if place == list.len() {
-                list.push(access);
-                weights.push(0);
-            }
-            weights[place] = weights[place].saturating_add(weight);
-            places.push(place);
-        }
-        if list.len() > MOST_ACCESSES {
+        let accesses = accesses.into_iter().map(|(access, weight)| (access.into(), weight));
+        let (list, weights): (Vec<Access>, Vec<u64>) = accesses.unzip();
+        if list.len() > MOST {
             return Err(MasksError::TooManyAccesses(list.len()));
         }
-        let all = self.relation(&list);
-        // Accesses with equal rows are one class.
-        let (mut by_row, mut firsts) = (HashMap::new(), Vec::new());
-        let mut of_class: Vec<u64> = Vec::new();
-        let mut class_of = Vec::with_capacity(list.len());
-        for (at, &weight) in weights.iter().enumerate() {
-            let class = *by_row.entry(all.row(at)).or_insert(firsts.len());
-            if class == firsts.len() {
-                firsts.push(at);
-                of_class.push(0);
-            }
-            of_class[class] = of_class[class].saturating_add(weight);
-            class_of.push(class as u32);
-        }
-        let mut near = Rows::new(firsts.len(), firsts.len());
-        for (a, &row) in firsts.iter().enumerate() {
-            let columns = (0..firsts.len()).filter(|&b| all.get(row, firsts[b]));
-            columns.for_each(|b| near.set(a, b));
-        }
-        let mut search = Search { near: &near, left: WORDS };
-        let (mut cliques, least_bits) = search.cover().ok_or(MasksError::TooManyBits)?;
-        let mut exact_bits = cliques.len();
-        search.merge(&mut cliques, &of_class, bits).ok_or(MasksError::TooManyBits)?;
-        let mut masks = vec![0; firsts.len()];
-        for (bit, clique) in cliques.iter().enumerate() {
-            ones(clique.iter().copied()).for_each(|class| masks[class] |= 1 << bit);
-        }
-        let bits = cliques.len();
-        let pairs = (0..masks.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        let mut shared = pairs.filter(|&(a, b)| masks[a] & masks[b] != 0);
-        let is_exact = bits == exact_bits || shared.all(|(a, b)| near.get(a, b));
-        exact_bits = if is_exact { bits } else { exact_bits };
-        drop(shared);
-        let classes = places.into_iter().map(|place| class_of[place]).collect();
-        let version = VERSION.fetch_add(1, Ordering::Relaxed);
-        Ok(Masks { classes, near, masks, bits, is_exact, exact_bits, least_bits, version })
-    }
-
-    /// Asks for all pairs of accesses.
-    fn relation(&self, list: &[Access]) -> Rows {
         let mut left = self.steps_to_compare();
-        let mut all = Rows::new(list.len(), list.len());
+        let mut near = Rows::new(list.len(), list.len());
         for (a, &first) in list.iter().enumerate() {
-            all.set(a, a);
+            near.set(a, a);
             for (b, &second) in list[..a].iter().enumerate() {
                 if self.may_alias_within(first, second, &mut left).unwrap_or(true) {
-                    all.set(a, b);
-                    all.set(b, a);
+                    near.set(a, b);
+                    near.set(b, a);
                 }
             }
         }
-        all
+        let mut search = Search { near: &near, left: WORDS };
+        let (mut cliques, least_bits) = search.cover(list.len()).ok_or(MasksError::TooManyBits)?;
+        let exact_bits = cliques.len();
+        search.merge(&mut cliques, &weights, bits).ok_or(MasksError::TooManyBits)?;
+        let mut masks = vec![0; list.len()];
+        for (bit, clique) in cliques.iter().enumerate() {
+            ones(clique.iter().copied()).for_each(|access| masks[access] |= 1 << bit);
+        }
+        let (bits, version) = (cliques.len(), VERSION.fetch_add(1, Ordering::Relaxed));
+        Ok(Masks { near, masks, bits, exact_bits, least_bits, version })
     }
 }
 
@@ -334,12 +264,11 @@ impl Search<'_> {
     }
 
     /// Returns cliques that cover all edges, and the lower bound on their number.
-    fn cover(&mut self) -> Option<(Vec<Set>, usize)> {
+    fn cover(&mut self, accesses: usize) -> Option<(Vec<Set>, usize)> {
         let near = self.near;
-        let classes = near.bits.words().len() / near.stride.max(1);
-        // By the number of common neighbours. An edge of a class with itself has all of its own.
+        // By the number of common neighbours. An edge of an access with itself has all of its own.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
-        for a in 0..classes {
+        for a in 0..accesses {
             for b in ones(near.row(a).iter().copied()).take_while(|&b| b <= a) {
                 self.spend(1)?;
                 let common = count(and(near.row(a), near.row(b)));
@@ -370,14 +299,16 @@ impl Search<'_> {
                     self.spend(count(clique.iter().copied()) as usize)?;
                     open.change(&clique, |row, clique| *row &= !clique);
                     cliques.push(clique);
-                    if cliques.len() > MOST_CLIQUES {
+                    if cliques.len() > MOST {
                         return None;
                     }
                 }
             }
             forced = if is_forced { cliques.len() } else { forced };
         }
-        self.drop_redundant(&mut cliques, forced, classes)?;
+        eprintln!("before {}", cliques.len());
+        self.drop_redundant(&mut cliques, forced, accesses)?;
+        eprintln!("after {}", cliques.len());
         Some((cliques, least))
     }
 

@@ -16,9 +16,10 @@ const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::Uni
 /// Compares masks with the oracle on each pair, and effects of calls with those of their accesses.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
     let masks = oracle.masks(list.iter().copied(), bits).unwrap();
-    assert!(masks.bits() <= bits && masks.least_bits() <= masks.exact_bits(), "{what}");
+    let (exact, least) = (masks.exact_bits(), masks.least_bits());
+    assert_eq!(masks.bits(), exact.min(bits), "{what}");
+    assert!(exact * 9 <= least * 10 && least <= exact, "{what}: {exact}, {least}");
     let lost: HashSet<_> = masks.lost().collect();
-    assert_eq!(masks.is_exact(), lost.is_empty(), "{what}");
     for b in 0..list.len() {
         assert_ne!(masks.mask(b), 0, "{what}");
         for a in 0..=b {
@@ -81,20 +82,12 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
                 let masks = compare(&oracle, &list, bits, &format!("seed {seed}, {rule}, {bits}"));
                 runs += 1;
                 met += usize::from(masks.least_bits() == masks.exact_bits());
-                if bits == 64 && masks.least_bits() < masks.exact_bits() {
-                    println!(
-                        "seed {seed} {rule}: {} {} of {}",
-                        masks.least_bits(),
-                        masks.exact_bits(),
-                        list.len()
-                    );
-                }
-                capped += usize::from(!masks.is_exact());
+                capped += usize::from(masks.lost().next().is_some());
             }
         }
     }
     println!("{met} of {runs} met the lower bound, {capped} were capped");
-    assert!(met * 10 > runs * 9 && capped > runs / 4, "{met} and {capped} of {runs}");
+    assert!(met > runs * 3 / 4 && capped > runs / 4, "{met} and {capped} of {runs}");
 }
 
 /// The table of docs/masks.md: bits by rule, and in brackets a lower bound that is not met.
@@ -144,8 +137,7 @@ fn what_needs_too_much_is_refused_and_tables_do_not_meet() {
     let masks = |bits| oracle.masks(tags.iter().copied(), bits).map(drop);
     assert_eq!(masks(64), Err(MasksError::TooManyBits), "80 squared");
     assert_eq!([0, 65].map(masks), [0, 65].map(|bits| Err(MasksError::Width(bits))));
-    let sizes = (1_u64..=4097).map(|size| (tags[0].0.with_size(size), 1));
-    let refused = oracle.masks(sizes, 64).map(drop);
+    let refused = oracle.masks(vec![tags[0]; 4097], 64).map(drop);
     assert_eq!(refused, Err(MasksError::TooManyAccesses(4097)));
 
     // More bits than are searched in pairs; and weights that overflow.

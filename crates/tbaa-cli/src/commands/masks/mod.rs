@@ -1,7 +1,7 @@
 //! `tbaa masks`: the answers on a spec's tags as bits, in Rust or C.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -49,151 +49,99 @@ enum Lang {
 /// The most names in a table, which says the answer on each pair of them.
 const MOST_NAMES: usize = 512;
 
-/// Columns of a line.
-const WIDTH: usize = 100;
-
 pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(Origin::new(&args.input, &[]))?;
     let file = input.file();
+    let unusable = |text: String| Err(Failure::unusable(format!("{file}{text}")));
     if let Content::Module(_) = input.content {
-        let help =
-            format!("make a spec of it by `tbaa dump {file} --format ron`, and name its tags");
-        return Err(Failure::unusable(format!(
-            "{file} is no spec, so its tags have no names; {help}"
-        )));
+        let help = format!("make a spec by `tbaa dump {file} --format ron`, and name its tags");
+        return unusable(format!(" is no spec, so its tags have no names: {help}"));
     }
     let (names, tags): (Vec<String>, Vec<TagId>) = input.rows().into_iter().unzip();
     if tags.is_empty() || tags.len() > MOST_NAMES {
         let count = counted(tags.len() as u64, "tag", "tags");
-        let text =
-            format!("{file} has {count}: list 1 to {MOST_NAMES} of the accesses under `tags`");
-        return Err(Failure::unusable(text));
+        return unusable(format!(" has {count}: list 1 to {MOST_NAMES} accesses under `tags`"));
     }
     let rules = input.rules(args.rules.rules);
     input.warn_rejected(rules, tags.iter().copied());
     let oracle = Oracle::new(input.graph(), rules);
-    let masks = oracle.masks(tags.iter().map(|&tag| (tag, 1)), args.bits);
-    let masks = masks.map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
-    let about = about(&masks);
-    if !masks.is_exact() {
+    let masks = match oracle.masks(tags.iter().map(|&tag| (tag, 1)), args.bits) {
+        Ok(masks) => masks,
+        Err(error) => return unusable(format!(": {error}")),
+    };
+    let lost: HashSet<(usize, usize)> = masks.lost().collect();
+    let about = about(&masks, lost.len());
+    if !lost.is_empty() {
         note(format!("{file}: {about}"));
     }
     let stem = args.input.file_stem().unwrap_or_default().to_string_lossy();
-    let prefix = identifier(args.prefix.as_deref().unwrap_or(&stem));
+    let upper = identifier(args.prefix.as_deref().unwrap_or(&stem));
+    let lower = upper.to_lowercase();
     let ids = identifiers(&names);
-    let immutable = |&tag: &TagId| input.graph().tag(tag).is_ok_and(|tag| tag.immutable);
-    let immutable = tags.iter().map(immutable).collect();
-    let may = |a: usize, b: usize| oracle.may_alias(tags[a], tags[b]);
-    let table = Table { lang: args.lang, prefix, names, ids, immutable, masks };
-    let body = table.body(&may);
+    let is_c = args.lang == Lang::C;
+    let mut body = String::new();
+    for (at, (id, name)) in ids.iter().zip(&names).enumerate() {
+        let mask = masks.mask(at);
+        let is_immutable = input.graph().tag(tags[at]).is_ok_and(|tag| tag.immutable);
+        let immutable = if is_immutable { " is immutable: what it loads stays." } else { "" };
+        // A bare backslash at its end would join the next line to the comment.
+        body += &format!("/// {name:?}{immutable}\n")[usize::from(is_c)..];
+        body += &match args.lang {
+            Lang::Rust => format!("pub const {id}: Mask = Mask({mask:#x});\n"),
+            Lang::C => format!(
+                "#define {lower}_bits_{id} UINT64_C({mask:#x})\n\
+                 static const {lower}_mask {upper}_{id} = {{ {lower}_bits_{id} }};\n"
+            ),
+        };
+    }
+    for (at, id) in ids.iter().enumerate() {
+        let (mut may, mut apart, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        for other in at..ids.len() {
+            match oracle.may_alias(tags[at], tags[other]) {
+                true => may.push(&*ids[other]),
+                false if lost.contains(&(at, other)) => shared.push(&names[other]),
+                false => apart.push(&*ids[other]),
+            }
+        }
+        body += &match args.lang {
+            Lang::Rust => format!(
+                "const _: () = assert!(holds({id}, &[{}], &[{}]), {id:?});\n",
+                may.join(", "),
+                apart.join(", ")
+            ),
+            Lang::C => {
+                let list = |answer: &str, ids: &[&str]| -> String {
+                    ids.iter().map(|other| format!("{lower}_{answer}({id}, {other});\n")).collect()
+                };
+                list("may", &may) + &list("apart", &apart)
+            }
+        };
+        if !shared.is_empty() {
+            let name = &names[at];
+            body += &format!("// These share a bit, but do not alias: {name:?} and {shared:?}.\n");
+        }
+    }
+    let head = if is_c { include_str!("c.txt") } else { include_str!("rust.txt") };
+    let version = format!("{:#x}", fnv(body.as_bytes()));
+    let head = head.replace("tbaa_", &format!("{lower}_")).replace("VERSION_OF_TABLE", &version);
     writeln!(out, "// Made by `tbaa masks`: do not edit it, but make it anew.")?;
     writeln!(out, "// The tags of {file:?} by rule {rules}, {about}.")?;
-    Ok(table.write(&body, out)?)
+    Ok(out.write_all(head.replace("BODY\n", &body).as_bytes())?)
 }
 
 /// Says how many bits there are, and what they are worth.
-fn about(masks: &Masks) -> String {
-    let (bits, exact, least) = (masks.bits(), masks.exact_bits(), masks.least_bits());
+fn about(masks: &Masks, lost: usize) -> String {
     let accesses = counted(masks.len() as u64, "access", "accesses");
-    let bits = counted(bits as u64, "bit", "bits");
-    let worth = match masks.lost().count() {
-        0 if least == exact => "exact, and fewer cannot be".to_owned(),
-        0 => format!("exact, and fewer than {least} cannot be"),
-        lost => format!(
-            "{} that do not alias share a bit, {exact} bits would be exact",
-            counted(lost as u64, "pair", "pairs")
-        ),
+    let bits = counted(masks.bits() as u64, "bit", "bits");
+    let worth = match (lost, masks.exact_bits(), masks.least_bits()) {
+        (0, exact, least) if exact == least => "exact, and fewer cannot be".to_owned(),
+        (0, _, least) => format!("exact, and fewer than {least} cannot be"),
+        (lost, exact, _) => {
+            let pairs = counted(lost as u64, "pair", "pairs");
+            format!("{pairs} that do not alias share a bit, and {exact} bits would be exact")
+        }
     };
     format!("{accesses}, {bits}: {worth}")
-}
-
-struct Table {
-    lang: Lang,
-    prefix: String,
-    names: Vec<String>,
-    ids: Vec<String>,
-    immutable: Vec<bool>,
-    masks: Masks,
-}
-
-impl Table {
-    /// Returns the constants, and the relation as assertions.
-    fn body(&self, may: &dyn Fn(usize, usize) -> bool) -> String {
-        let mut body = String::new();
-        let (upper, lower) = (&self.prefix, self.prefix.to_lowercase());
-        for (at, (id, name)) in self.ids.iter().zip(&self.names).enumerate() {
-            let mask = self.masks.mask(at);
-            // Quotes end each comment: a backslash would join the next line to it.
-            body += &match (self.lang, self.immutable[at]) {
-                (Lang::Rust, false) => format!("/// {name:?}\n"),
-                (Lang::Rust, true) => format!("/// {name:?}, immutable: what it loads stays.\n"),
-                (Lang::C, false) => format!("// {name:?}\n"),
-                (Lang::C, true) => format!("// {name:?}, immutable: what it loads stays.\n"),
-            };
-            body += &match self.lang {
-                Lang::Rust => format!("pub const {id}: Mask = Mask({mask:#x});\n"),
-                Lang::C => format!(
-                    "#define {lower}_bits_{id} UINT64_C({mask:#x})\n\
-                     static const {lower}_mask {upper}_{id} = {{ {lower}_bits_{id} }};\n"
-                ),
-            };
-        }
-        let lost: HashSet<(usize, usize)> = self.masks.lost().collect();
-        for (at, id) in self.ids.iter().enumerate() {
-            let others = || at..self.ids.len();
-            let said = |answer: &'static str, wanted: bool| {
-                let is_wanted = move |&other: &usize| may(at, other) == wanted;
-                let names = others().filter(is_wanted).filter(|&it| !lost.contains(&(at, it)));
-                let item = |other: usize| match self.lang {
-                    Lang::Rust => format!("{},", self.ids[other]),
-                    Lang::C => format!("{lower}_{answer}({id}, {});", self.ids[other]),
-                };
-                wrapped(names.map(item))
-            };
-            let (may, apart) = (said("may", true), said("apart", false));
-            body += &match self.lang {
-                Lang::Rust => {
-                    let [may, apart] = [&may, &apart].map(|list| list.trim_end_matches(','));
-                    format!("const _: () = assert!(holds({id}, &[{may}], &[{apart}]), {id:?});\n")
-                }
-                Lang::C => format!("{}\n", [may, apart].join("\n").trim()),
-            };
-            let shared = others().filter(|&it| lost.contains(&(at, it)));
-            let shared: Vec<_> = shared.map(|it| format!("{:?}", self.names[it])).collect();
-            if !shared.is_empty() {
-                let name = &self.names[at];
-                body += &format!(
-                    "// These do not alias, but share a bit: {name:?} with {}.\n",
-                    shared.join(", ")
-                );
-            }
-        }
-        body
-    }
-
-    fn write(&self, body: &str, out: &mut dyn Write) -> io::Result<()> {
-        let head = match self.lang {
-            Lang::Rust => include_str!("rust.txt"),
-            Lang::C => include_str!("c.txt"),
-        };
-        let version = format!("{:#x}", fnv(body.as_bytes()));
-        let text = head.replace("tbaa_", &format!("{}_", self.prefix.to_lowercase()));
-        out.write_all(text.replace("VERSION_OF_TABLE", &version).replace("BODY\n", body).as_bytes())
-    }
-}
-
-/// Returns items, a space between two, on as many lines as they need.
-fn wrapped(items: impl Iterator<Item = String>) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for item in items {
-        if column + item.len() > WIDTH {
-            (text, column) = (text + "\n", 0);
-        }
-        text += if column == 0 { "" } else { " " };
-        column += 1 + item.len();
-        text += &item;
-    }
-    text
 }
 
 /// Returns a name in capitals, digits and underscores: `*TValue *` is `STAR_TVALUE_STAR`.
