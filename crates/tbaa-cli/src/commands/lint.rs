@@ -109,7 +109,12 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
 
 /// Reads what is to be linted: nodes that nothing uses are worth a finding too.
 pub(super) fn open(origin: Origin<'_>) -> Result<Input, Failure> {
-    Input::open_keeping(origin.as_written(), Keep::All)
+    let input = Input::open_keeping(origin.as_written(), Keep::All)?;
+    if memchr::memmem::find(input.text(), b"!noalias !").is_some() {
+        let what = "has alias scopes (!alias.scope, !noalias), which are not checked";
+        note(format!("{} {what}: wrong ones do what wrong tags do", input.file()));
+    }
+    Ok(input)
 }
 
 fn list(out: &mut dyn Write) -> Result<(), Failure> {
