@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{
-    Address, Def, Effects, Flow, Global, Instruction, Loop, MemoryEffects, MemoryLocation, Module,
+    Address, Def, Effects, Flow, Global, Instruction, MemoryEffects, MemoryLocation, Module,
     Opcode, Sizes, Value,
 };
 
@@ -294,7 +294,7 @@ impl<'a> Judge<'a> {
                 continue;
             }
             for &store in events.iter().filter(|&&it| self.is_store(it)) {
-                let key = body.key(store).filter(|_| !is_renewed((body, flow), around, store));
+                let key = body.key(store);
                 let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else {
                     continue;
                 };
@@ -303,7 +303,10 @@ impl<'a> Judge<'a> {
                 {
                     continue;
                 }
-                let Some(events) = body.events_of(flow, around) else { continue };
+                let events = body.events_of(flow, around);
+                let Some(events) = events.filter(|it| !is_renewed(body, it, store)) else {
+                    continue;
+                };
                 let is_listed = |it: &Event| {
                     let blocked = body.at(*it).and_then(|it| found.get(&it));
                     let open = blocked.is_some_and(|it| !it.blockers.is_empty());
@@ -465,9 +468,11 @@ impl<'a> Judge<'a> {
         if let Some(around) = flow.innermost(at.block)
             && is_fixed(&|it| flow.is_in(around, it))
             && (body.is_in_every_turn(flow, at.block) || self.is_dereferenceable(body, load))
-            && !is_renewed((body, flow), around, load)
         {
-            return Some((Wanted::Hoist(around.header), body.events_of(flow, around)?));
+            let events = body.events_of(flow, around)?;
+            if !is_renewed(body, &events, load) {
+                return Some((Wanted::Hoist(around.header), events));
+            }
         }
         // LLVM looks for calls on all ways alone.
         let way = partly_back((body, flow), at, is_equal, is_start);
@@ -673,12 +678,9 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
 }
 
 /// Returns whether a variable that a load's pointer leads into has something new in each turn of a
-/// loop.
-fn is_renewed((body, flow): In<'_, '_>, around: &Loop, load: Event) -> bool {
+/// loop of these events.
+fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
     let mut bases = bases.filter(|&it| body.is_local_variable(it));
-    bases.any(|base| {
-        let mut events = flow.blocks_of(around).iter().flat_map(|&it| &body.events[it]);
-        events.any(|&it| body.renews(it, base))
-    })
+    bases.any(|base| events.iter().any(|&it| body.renews(it, base)))
 }
