@@ -83,6 +83,9 @@ pub struct RecordDecl {
     /// The lengths of its arrays, for a member that is declared in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub array: Vec<u64>,
+    /// True of a flexible array of it, of the lengths in `array` or of single ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flexible: bool,
     /// True if there is no padding between members.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packed: bool,
@@ -176,7 +179,8 @@ impl RecordDecl {
     fn in_place(&self, kind: RecordKind) -> Member {
         let member = Member::new(&*self.name, self.named("", kind));
         let member = self.at.into_iter().fold(member, Member::at);
-        self.array.iter().rev().fold(member, |member, &len| member.array(len))
+        let member = self.array.iter().rev().fold(member, |member, &len| member.array(len));
+        if self.flexible { member.array(None) } else { member }
     }
 }
 

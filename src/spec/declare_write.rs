@@ -129,8 +129,11 @@ fn write_record(
     if !name.is_empty() {
         let _ = write!(text, "name: {name:?}, ");
     }
-    if !place.lens.is_empty() {
-        let lens: Vec<_> = place.lens.iter().map(|len| len.unwrap_or(0)).collect();
+    if let [None, ..] = place.lens[..] {
+        text.push_str("flexible: true, ");
+    }
+    let lens: Vec<_> = place.lens.iter().flatten().collect();
+    if !lens.is_empty() {
         let _ = write!(text, "array: {lens:?}, ");
     }
     if let Some(at) = place.at {

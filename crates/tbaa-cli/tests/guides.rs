@@ -32,7 +32,7 @@ fn pages() -> Vec<PathBuf> {
 /// Returns whether the LLVM tools that a session names are installed, and clang if it names a
 /// source file.
 fn can_run(session: &str) -> bool {
-    let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
+    let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22", "python3"];
     let mut words = session.split_whitespace();
     let is_compiled = words.any(|word| word.ends_with(".c") || word.ends_with(".cpp"));
     let is_needed = |tool: &str| session.contains(tool) || session.contains("--recipe");

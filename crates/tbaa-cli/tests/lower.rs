@@ -8,6 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use tbaa::declare::Policy;
+use tbaa::spec::Spec;
+use tbaa::{Graph, TagId};
 use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
 use tools::{printed, scratch};
@@ -101,4 +104,56 @@ fn lowered_unions_check() {
     assert!(!lowered(text).contains("TBAA108"));
     let wide = lowered(&text.replace("store i32 1", "store i64 1"));
     assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
+}
+
+/// The types of a C file, declared, give its accesses the tags that clang gives them, or none.
+#[test]
+fn tags_of_declared_types_are_clangs() {
+    if !tools::are_there(&["clang-22"]) {
+        return;
+    }
+    let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus");
+    let files = fs::read_dir(corpus).unwrap().map(|it| it.unwrap().path());
+    let (mut tagged, mut members) = (0, 0);
+    for file in files.filter(|it| it.extension().is_some_and(|it| it == "c")) {
+        let mut declare = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        // A record that clang tags in another way is left out, with status 1.
+        let declared = declare.args(["declare", "--format", "ron"]).arg(&file).output().unwrap();
+        let built = Spec::load(str::from_utf8(&declared.stdout).unwrap()).unwrap();
+        let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
+        let text = printed(Command::new("clang-22").args(flags).arg(&file));
+        let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
+        let theirs_of = |at: usize| theirs.instructions()[at].tag;
+        let place = |graph: &Graph, tag: TagId| {
+            let of = graph.tag(tag).unwrap();
+            let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
+            (name(of.base), name(of.access), of.offset)
+        };
+        let bare =
+            text.lines().map(|line| line.split(", !tbaa ").next().unwrap().to_owned() + "\n");
+        let bare = bare.collect::<String>();
+        let bare = tbaa_ir::read(bare.as_bytes()).unwrap();
+        let ours = tbaa_tag::tag_declared(&bare, types).unwrap();
+        for it in &ours.tags {
+            let theirs = theirs_of(it.instruction).map(|tag| place(theirs.graph(), tag));
+            let ours = place(&ours.graph, it.tag);
+            let line = bare.instructions()[it.instruction].offset as usize;
+            let line = bare.text()[line..].split(|&it| it == b'\n').next().unwrap();
+            let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
+            // Of a record that is not declared, the tag is that of the declared one inside.
+            let is_inside = |(base, ..): &(String, String, u64)| {
+                let is_known = built.tagged().unwrap().types().named(base).is_some();
+                !is_known && *base != ours.0 && ours.0 != ours.1
+            };
+            assert!(
+                theirs.as_ref().is_some_and(|it| *it == ours || is_inside(it)),
+                "{what}: {ours:?}, {theirs:?}"
+            );
+        }
+        tagged += ours.tags.len();
+        let all = (0..theirs.instructions().len()).filter_map(theirs_of);
+        members += all.filter(|&tag| place(theirs.graph(), tag).2 > 0).count();
+    }
+    assert!(tagged >= members, "{tagged} tagged, and {members} members beside the first ones");
 }

@@ -207,6 +207,19 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|it| it.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // The programs that `run` finds wrong, and those of them that `lint` finds, too.
+    let is_wrong = |it: &&Question| {
+        let of_run = it.get("$").is_some_and(|it| it.starts_with("tbaa run"));
+        it.get("Asked").is_some() && of_run && it.get("exit") == Some("66")
+    };
+    let programs: Vec<_> = all.iter().filter(is_wrong).collect();
+    let found = programs.iter().filter(|it| said(&it.tbaa("tbaa lint FILE")).contains("[TBAA110]"));
+    let says = format!("`tbaa lint FILE` finds {} of these {}", found.count(), programs.len());
+    assert!(fs::read_to_string(page()).unwrap().contains(&says), "docs/symptoms.md: {says}");
+}
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md")
 }
 
 /// The tables of `docs/symptoms.md` list the questions of the files in their order: those that
@@ -243,8 +256,7 @@ fn the_page_lists_the_questions() {
         )
         .unwrap();
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
-    let text = fs::read_to_string(&page).unwrap();
+    let text = fs::read_to_string(page()).unwrap();
     // The text before, between and after the tables' rows.
     let mut parts = text.split("|---|---|---|---|\n");
     let mut wanted = parts.next().unwrap().to_owned();
@@ -253,7 +265,7 @@ fn the_page_lists_the_questions() {
         wanted += &format!("|---|---|---|---|\n{table}{rest}");
     }
     if std::env::var("TBAA_SYMPTOMS").is_ok_and(|it| it == "overwrite") {
-        fs::write(&page, wanted).unwrap();
+        fs::write(page(), wanted).unwrap();
     } else {
         assert_eq!(text, wanted, "TBAA_SYMPTOMS=overwrite writes the tables");
     }

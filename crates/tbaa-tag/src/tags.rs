@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tbaa::declare::TaggedTypes;
 use tbaa::parts::table::{HashMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId, TypeId};
-use tbaa_ir::{Module, Rewriter, Sizes, TextError};
+use tbaa_ir::{Module, Opcode, Rewriter, Sizes, TextError};
 
 use crate::declared::Declared;
 use crate::error::TagError;
@@ -168,7 +168,14 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
     let mut declared = Declared::new(types, &context, &definitions, layout.layouts(&context))?;
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
     for (instruction, access) in found.accesses {
-        match access.and_then(|access| declared.tag(&access)) {
+        let tag = access.and_then(|access| declared.tag(&access));
+        let is_store = module.instructions()[instruction].opcode == Opcode::Store;
+        let is_constant = |tag| declared.graph.tag(tag).is_ok_and(|it| it.immutable);
+        match tag {
+            // LLVM takes it for a store that changes nothing.
+            Ok(tag) if is_store && is_constant(tag) => {
+                untagged.push(UntaggedAccess { instruction, why: Untagged::Constant });
+            }
             Ok(tag) => tags.push(TaggedAccess { instruction, tag }),
             Err(why) => untagged.push(UntaggedAccess { instruction, why }),
         }

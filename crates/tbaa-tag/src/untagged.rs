@@ -38,6 +38,8 @@ pub enum Untagged {
     NoDeclared,
     /// Members of a declared union have the offset and the size of the access, but other tags.
     Several,
+    /// A store to a declared member that never changes.
+    Constant,
     /// A pointer or type that cannot be read, or whose size nobody knows.
     Unread,
 }
@@ -62,6 +64,7 @@ impl fmt::Display for Untagged {
             Untagged::Undeclared => "through no declared struct or union",
             Untagged::NoDeclared => "no declared member has this offset and size",
             Untagged::Several => "members of a declared union fit that have different tags",
+            Untagged::Constant => "a store to a member that is declared immutable",
             Untagged::Unread => "a pointer or type that cannot be read or has no size",
         })
     }

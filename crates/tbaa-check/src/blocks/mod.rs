@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{
-    Address, Def, Effects, Flow, Global, Instruction, Loop, MemoryEffects, MemoryLocation, Module,
+    Address, Def, Effects, Flow, Global, Instruction, MemoryEffects, MemoryLocation, Module,
     Opcode, Sizes, Value,
 };
 
@@ -297,7 +297,7 @@ impl<'a> Judge<'a> {
                 continue;
             }
             for &store in events.iter().filter(|&&it| self.is_store(it)) {
-                let key = body.key(store).filter(|_| !is_renewed((body, flow), around, store));
+                let key = body.key(store);
                 let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else {
                     continue;
                 };
@@ -306,7 +306,10 @@ impl<'a> Judge<'a> {
                 {
                     continue;
                 }
-                let Some(events) = body.events_of(flow, around) else { continue };
+                let events = body.events_of(flow, around);
+                let Some(events) = events.filter(|it| !is_renewed(body, it, store)) else {
+                    continue;
+                };
                 let is_listed = |it: &Event| {
                     let blocked = body.at(*it).and_then(|it| found.get(&it));
                     let open = blocked.is_some_and(|it| !it.blockers.is_empty());
@@ -469,9 +472,11 @@ impl<'a> Judge<'a> {
         if let Some(around) = flow.innermost(at.block)
             && is_fixed(&|it| flow.is_in(around, it))
             && (body.is_in_every_turn(flow, at.block) || self.is_dereferenceable(body, load))
-            && !is_renewed((body, flow), around, load)
         {
-            return Some((Wanted::Hoist(around.header), body.events_of(flow, around)?));
+            let events = body.events_of(flow, around)?;
+            if !is_renewed(body, &events, load) {
+                return Some((Wanted::Hoist(around.header), events));
+            }
         }
         // LLVM does not do partial redundancy for calls.
         let way = partly_back((body, flow), at, is_equal, is_start);
@@ -679,13 +684,10 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     a.is_some() && a == b
 }
 
-/// Returns whether a loop begins a local variable anew in each iteration, or lets a call write to
-/// it, when the load's pointer points into that variable.
-fn is_renewed((body, flow): In<'_, '_>, around: &Loop, load: Event) -> bool {
+/// Returns whether the events of a loop begin a local variable anew, or let a call write to it, when
+/// the load's pointer points into that variable.
+fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
     let mut bases = bases.filter(|&it| body.is_local_variable(it));
-    bases.any(|base| {
-        let mut events = flow.blocks_of(around).iter().flat_map(|&it| &body.events[it]);
-        events.any(|&it| body.renews(it, base))
-    })
+    bases.any(|base| events.iter().any(|&it| body.renews(it, base)))
 }

@@ -131,6 +131,10 @@ pub(super) fn run(
                     "lint looks at one function at a time; `tbaa run {file}` checks a program while it runs"
                 ));
             }
+            if memchr::memmem::find(input.text(), b"!noalias !").is_some() {
+                let what = "has alias scopes (!alias.scope, !noalias), which are not checked";
+                note(format!("{} {what}: wrong ones do what wrong tags do", input.file()));
+            }
             globals.add(&input);
         }
         let found = match (&input.content, only) {

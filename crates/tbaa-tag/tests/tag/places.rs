@@ -1,6 +1,7 @@
 //! The accesses that get a tag, and the reasons why the others get none.
 
-use tbaa_tag::{Options, tag};
+use tbaa::spec::Spec;
+use tbaa_tag::{Options, tag, tag_declared};
 use tbaa_tests::cases;
 
 /// The text around the bodies of the cases.
@@ -41,7 +42,17 @@ fn listed(words: &str, body: &str) -> String {
         ),
     };
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let tags = match tag(&module, &options(words)) {
+    let tags = match words.strip_prefix("--declare ") {
+        Some(declared) => {
+            let (policy, types) = declared.split_once('\n').unwrap();
+            let declare = format!("(target: \"x86-64\", policy: {policy}, types: [{types}])");
+            let built = Spec::load(&format!("Spec(name: \"\", declare: {declare})")).unwrap();
+            let types = built.tagged().unwrap();
+            tag_declared(&module, types.types().clone().into_tagged(types.policy()))
+        }
+        None => tag(&module, &options(words)),
+    };
+    let tags = match tags {
         Ok(tags) => tags,
         Err(error) => return error.to_string(),
     };

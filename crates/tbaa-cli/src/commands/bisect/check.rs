@@ -171,6 +171,11 @@ impl Verdict {
                     );
                 }
                 writeln!(out, "so LLVM is wrong{so}: {KINDS}")?;
+                writeln!(
+                    out,
+                    "  not looked for: undefined behaviour of other kinds, which would be the program's fault \
+                     (`-fsanitize=address,undefined`)"
+                )?;
                 if !seen.warnings.is_empty() {
                     writeln!(
                         out,
