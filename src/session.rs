@@ -60,9 +60,8 @@ impl Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rule))
     }
 
-    /// Makes a session of its parts. Declared types are added to the graph, which may
-    /// be that of a module. Types that were lowered into another graph before give
-    /// [`BuildError::ForeignId`].
+    /// Makes a session of its parts. Declared types are added to the graph, which may be that of a
+    /// module. Types that were lowered into another graph before give [`BuildError::ForeignId`].
     ///
     /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
     #[must_use]

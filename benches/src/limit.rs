@@ -12,8 +12,7 @@ impl<const N: usize> Table<N> {
         Table { records: (0..records).map(|_| [0; N].map(|_: u32| rng.next() as u32)).collect() }
     }
 
-    /// Reads the records of each pair and compares them as intervals; returns
-    /// how many meet.
+    /// Reads the records of each pair and compares them as intervals; returns how many meet.
     pub(crate) fn ask(&self, pairs: &[[u32; 2]]) -> usize {
         let meet = |&[a, b]: &[u32; 2]| {
             let (a, b) = (&self.records[a as usize], &self.records[b as usize]);

@@ -83,8 +83,7 @@ impl LlvmModule<'_> {
         *self.tags.get_or_insert_with(count)
     }
 
-    /// Looks up the tags of pairs of numbers, for [`LlvmModule::ask`] and
-    /// [`LlvmModule::answers`].
+    /// Looks up the tags of pairs of numbers, for [`LlvmModule::ask`] and [`LlvmModule::answers`].
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");

@@ -15,8 +15,7 @@ pub enum BuildError {
         /// The argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
         argument: String,
     },
-    /// A type node that no well-formed node may refer to, which only a text
-    /// can bring in.
+    /// A type node that no well-formed node may refer to, which only a text can bring in.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
     Malformed {
         /// The argument.
@@ -60,8 +59,7 @@ pub enum BuildError {
         /// The offset of the previous field.
         previous: u64,
     },
-    /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
-    /// between them, silently.
+    /// Old-format and size-aware nodes under one root: LLVM answers NoAlias between them, silently.
     #[error("{argument}: {} nodes; keep to one format per root", mixed(.wanted))]
     MixedFormats {
         /// The argument.
@@ -99,8 +97,7 @@ pub enum BuildError {
         /// The access type.
         ty: TypeId,
     },
-    /// An old-format scalar under a struct: LLVM would read it as a struct with
-    /// one field.
+    /// An old-format scalar under a struct: LLVM would read it as a struct with one field.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
     AggregateParent {
         /// The parent's name.

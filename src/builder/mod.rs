@@ -91,8 +91,7 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds a new root that no other module can share: a distinct node that
-    /// refers to itself.
+    /// Adds a new root that no other module can share: a distinct node that refers to itself.
     ///
     /// # Errors
     ///
@@ -138,16 +137,14 @@ impl Builder<'_> {
         self.add_type([Operand::String(name.as_ref()), Operand::Node(parent.0), int(0)])
     }
 
-    /// Adds an old-format struct type with `fields`, each a type and its
-    /// offset in bytes from the start of the struct, in ascending order.
-    /// Fields at one offset make a union. An array field is given as its
-    /// element type.
+    /// Adds an old-format struct type with `fields`, each a type and its offset in bytes from the
+    /// start of the struct, in ascending order. Fields at one offset make a union. An array field
+    /// is given as its element type.
     ///
     /// # Errors
     ///
-    /// [`BuildError::NoFields`], [`BuildError::RootAsField`],
-    /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`],
-    /// [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
+    /// [`BuildError::NoFields`], [`BuildError::RootAsField`], [`BuildError::DescendingOffset`],
+    /// [`BuildError::MixedFormats`], [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
@@ -203,9 +200,8 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
-    /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`],
-    /// [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
+    /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`], [`BuildError::AggregateAccess`],
+    /// [`BuildError::RootInTag`], [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`.
@@ -289,13 +285,11 @@ impl Builder<'_> {
         Ok(self.graph.add_tag(tag, unknown)?)
     }
 
-    /// Returns the tag without its immutable flag; the same tag if it has
-    /// none.
+    /// Returns the tag without its immutable flag; the same tag if it has none.
     ///
     /// # Errors
     ///
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`],
-    /// [`BuildError::Graph`].
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
     pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
@@ -321,8 +315,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`],
-    /// [`BuildError::Graph`].
+    /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructNode`.
     pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {

@@ -1,5 +1,4 @@
-//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of
-//! the public interface.
+//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of the public interface.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -130,8 +129,7 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
     }
 }
 
-/// Returns the scalar of a name with the layout of a `T`, below the scalar
-/// `parent`.
+/// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`.
 ///
 /// # Errors
 ///
@@ -150,8 +148,7 @@ pub fn scalar<T>(
     Ok(id)
 }
 
-/// Returns a Rust type's name as part of a C identifier: `mut_Node` for
-/// `*mut list::Node`.
+/// Returns a Rust type's name as part of a C identifier: `mut_Node` for `*mut list::Node`.
 #[must_use]
 pub fn type_word<T: ?Sized>() -> String {
     word(std::any::type_name::<T>())

@@ -32,14 +32,12 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of arrays of `len` elements; of flexible arrays for
-    /// `None`.
+    /// Returns the type of arrays of `len` elements; of flexible arrays for `None`.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Incomplete`] for elements without size,
-    /// [`DeclareError::Invalid`] for flexible ones, [`DeclareError::ForeignId`],
-    /// [`DeclareError::TooLarge`].
+    /// [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`] for
+    /// flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);

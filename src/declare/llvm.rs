@@ -50,8 +50,7 @@ impl<'a> LlvmTypes<'a> {
         LlvmTypes { types, context, made: HashMap::default(), measured: HashMap::default() }
     }
 
-    /// Returns the LLVM type of a type in memory. A struct that is not defined
-    /// is opaque.
+    /// Returns the LLVM type of a type in memory. A struct that is not defined is opaque.
     ///
     /// # Errors
     ///

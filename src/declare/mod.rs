@@ -139,8 +139,7 @@ pub use target::Target;
 /// }
 /// ```
 ///
-/// So are a `repr(C)` enum with data and a member of a type that has no
-/// declaration:
+/// So are a `repr(C)` enum with data and a member of a type that has no declaration:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;

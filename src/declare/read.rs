@@ -28,8 +28,7 @@ impl Declarations {
         &self.target
     }
 
-    /// Returns every type, in the order in which they were declared or first
-    /// named.
+    /// Returns every type, in the order in which they were declared or first named.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
         (0..self.decls.len() as u32).map(|index| self.id(index))
     }
@@ -42,8 +41,7 @@ impl Declarations {
         )
     }
 
-    /// Returns the type of a name, which is that of a scalar, an enum, a record
-    /// or an alias.
+    /// Returns the type of a name, which is that of a scalar, an enum, a record or an alias.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
@@ -138,8 +136,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the scalars that C does not have: name, size, alignment and the scalar
-    /// above.
+    /// Returns the scalars that C does not have: name, size, alignment and the scalar above.
     #[cfg(feature = "spec")]
     pub(crate) fn own_scalars(&self) -> impl Iterator<Item = (&str, u64, u64, DeclId)> + '_ {
         let known = self.fresh();
@@ -177,8 +174,7 @@ impl Declarations {
         }
     }
 
-    /// Returns how C writes a type without a name, which
-    /// [`Declarations::ty`] reads.
+    /// Returns how C writes a type without a name, which [`Declarations::ty`] reads.
     #[must_use]
     pub fn display(&self, id: DeclId) -> String {
         self.written(id, false)

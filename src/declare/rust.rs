@@ -320,8 +320,7 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
     }
 }
 
-/// A path from a Rust type `B` to a member of type `F`, which the Rust
-/// compiler has checked.
+/// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
 ///
 /// ```
 /// use tbaa::declare::TypedPath;
@@ -338,9 +337,8 @@ pub struct TypedPath<B, F> {
 }
 
 impl<B, F> TypedPath<B, F> {
-    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes
-    /// too: for the Rust compiler to check that there is such a member, and of
-    /// which type.
+    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes too: for the Rust
+    /// compiler to check that there is such a member, and of which type.
     #[must_use]
     pub const fn new(steps: &'static str, member: for<'b> fn(&'b B) -> &'b F) -> Self {
         let _ = member;

@@ -156,8 +156,7 @@ impl Shape {
         self.len < 2
     }
 
-    /// The next type up: the parent, or in the old format an aggregate's first
-    /// field.
+    /// The next type up: the parent, or in the old format an aggregate's first field.
     ///
     /// LLVM: `TBAANode::getParent`.
     pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {

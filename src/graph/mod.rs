@@ -56,8 +56,7 @@ pub enum GraphError {
     /// An operand's id was issued by another graph.
     #[error("an id that another graph issued")]
     ForeignId,
-    /// A tag's format is not that of its access type, or its size is not the
-    /// format's.
+    /// A tag's format is not that of its access type, or its size is not the format's.
     #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
     /// A draft refers to one that is not in its group.
@@ -146,8 +145,7 @@ pub struct Graph {
     records: Vec<Record>,
     /// Node index of each tag, in order of [`TagId`].
     tags: Vec<u32>,
-    /// Node index of each `tbaa.struct` node, in the order in which they became
-    /// such.
+    /// Node index of each `tbaa.struct` node, in the order in which they became such.
     copies: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
@@ -165,8 +163,7 @@ fn new_stamp() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// The copy is a graph of its own: see [Ids of another
-/// graph](Graph#ids-of-another-graph).
+/// The copy is a graph of its own: see [Ids of another graph](Graph#ids-of-another-graph).
 impl Clone for Graph {
     fn clone(&self) -> Self {
         Graph {
@@ -259,8 +256,7 @@ impl Graph {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
     }
 
-    /// Returns every `tbaa.struct` node, in the order in which each first became
-    /// one.
+    /// Returns every `tbaa.struct` node, in the order in which each first became one.
     pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + ExactSizeIterator + '_ {
         self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
@@ -440,8 +436,7 @@ impl Graph {
         self.record(id).flags & ASCENDING != 0
     }
 
-    /// Returns whether an old-format node is a scalar, and all above it up to
-    /// a root.
+    /// Returns whether an old-format node is a scalar, and all above it up to a root.
     ///
     /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
     #[doc(hidden)]

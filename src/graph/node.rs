@@ -179,8 +179,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Returns whether the access is to a whole object: base and access type
-    /// are one.
+    /// Returns whether the access is to a whole object: base and access type are one.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.base == self.access
@@ -192,8 +191,7 @@ impl Tag {
 #[non_exhaustive]
 #[error("operand {operand} of a tag, {}", tag_operand(*.operand))]
 pub struct MalformedTagError {
-    /// Position of the first operand that is missing, of the wrong kind, or
-    /// one too many.
+    /// Position of the first operand that is missing, of the wrong kind, or one too many.
     pub operand: usize,
 }
 

@@ -91,8 +91,7 @@ pub trait RawGraph: Sealed {
     /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
     fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
 
-    /// Takes `node` as an access tag, and the nodes at its type positions as
-    /// types.
+    /// Takes `node` as an access tag, and the nodes at its type positions as types.
     ///
     /// # Panics
     ///
@@ -119,8 +118,7 @@ pub trait RawGraph: Sealed {
     /// If `node` was issued by another graph.
     fn mark_type(&mut self, node: NodeId) -> TypeId;
 
-    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag
-    /// positions as tags.
+    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags.
     ///
     /// # Panics
     ///

@@ -101,8 +101,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))
     }
 
-    /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for
-    /// `n` tags.
+    /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for `n` tags.
     ///
     /// All searches of one call together take at most 2^23 steps and 2^10 for each node of the
     /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made

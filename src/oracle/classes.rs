@@ -18,8 +18,7 @@ use super::order::{Order, Row};
 use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
 
-/// Tags of a list that have the same answer in every query with a tag of the
-/// list.
+/// Tags of a list that have the same answer in every query with a tag of the list.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -62,8 +61,7 @@ impl Classes {
         self.representatives.is_empty()
     }
 
-    /// Returns each tag's class; classes are numbered from 0 in the order of
-    /// their first tags.
+    /// Returns each tag's class; classes are numbered from 0 in the order of their first tags.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.classes
@@ -193,8 +191,7 @@ impl Order {
         Regular::Listed(row.root.start, list)
     }
 
-    /// Numbers the positions such that two have one number iff the same lists
-    /// have them.
+    /// Numbers the positions such that two have one number iff the same lists have them.
     fn partition(&self) -> Vec<u32> {
         let mut partition = Partition::new(self.len());
         let mut members = Vec::new();
@@ -230,8 +227,7 @@ impl Partition {
         Partition { classes: vec![0; len], sizes: vec![len as u32], hits: vec![0] }
     }
 
-    /// Splits each class into its members in a set, each named once, and those
-    /// that are not.
+    /// Splits each class into its members in a set, each named once, and those that are not.
     fn split(&mut self, set: &[u32]) {
         let mut touched = Vec::new();
         for &member in set {
@@ -241,8 +237,7 @@ impl Partition {
             }
             self.hits[class as usize] += 1;
         }
-        // The class that the hit members of a class go to: their own, if that
-        // is all of them.
+        // The class that the hit members of a class go to: their own, if that is all of them.
         let mut new = HashMap::new();
         for class in touched {
             let hits = std::mem::take(&mut self.hits[class as usize]);

@@ -29,8 +29,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
     }
 
-    /// Returns whether the source or the destination of a struct copy may
-    /// overlap with an access.
+    /// Returns whether the source or the destination of a struct copy may overlap with an access.
     ///
     /// ```
     /// use tbaa::{CopyEntry, Graph, Oracle, AliasRule};

@@ -73,8 +73,7 @@ impl fmt::Display for AccessPath {
     }
 }
 
-/// Two paths from one base type that were compared: a pair that meets if any
-/// does.
+/// Two paths from one base type that were compared: a pair that meets if any does.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -234,8 +234,7 @@ impl Order {
             let mut row = Row::new(range.clone());
             row.add(position as u32, len);
             let mut consider = |other: usize| {
-                // A row names the regular tags of its own root only: all others are
-                // on it.
+                // A row names the regular tags of its own root only: all others are on it.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;
@@ -345,8 +344,7 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls back with each range of regular positions that a regular position
-    /// may alias.
+    /// Calls back with each range of regular positions that a regular position may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.table[self.groups[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);

@@ -7,8 +7,7 @@ use crate::extent::Size;
 use crate::graph::{Graph, Tag, TagId, TagParts};
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns whether the tag promises that its memory is never modified
-    /// while it can be read.
+    /// Returns whether the tag promises that its memory is never modified while it can be read.
     ///
     /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
     #[must_use]

@@ -164,8 +164,7 @@ impl Built {
         self.tagged.as_ref()
     }
 
-    /// Returns each type by its key, in file order. Keys of equal nodes share
-    /// an id.
+    /// Returns each type by its key, in file order. Keys of equal nodes share an id.
     #[must_use]
     pub fn types(&self) -> &IndexMap<String, TypeId> {
         &self.types

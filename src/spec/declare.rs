@@ -45,8 +45,7 @@ pub enum DeclaredType {
         /// The alignment in bytes; the size when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// A scalar that aliases it; `char`, which aliases everything, when
-        /// absent.
+        /// A scalar that aliases it; `char`, which aliases everything, when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
@@ -95,8 +94,7 @@ pub struct RecordDecl {
     /// The size in bytes, to be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// The offset in bytes, to be checked, of a member that is declared in
-    /// place.
+    /// The offset in bytes, to be checked, of a member that is declared in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// True if accesses to members may alias everything.

@@ -59,8 +59,7 @@ pub enum TypeDecl {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
-    /// A root that no other module shares: a distinct node that refers to
-    /// itself.
+    /// A root that no other module shares: a distinct node that refers to itself.
     AnonymousRoot {
         /// The key by which others name it.
         key: String,

@@ -10,10 +10,9 @@ use tbaa_lex::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///
-/// Nodes are numbered from 0 in the order in which LLVM itself would number
-/// them: each before its operands, tags first. The named metadata `!tbaa.tags`
-/// (and `!tbaa.structs`, `!tbaa.types`) lists them, so that tools keep them and
-/// `tbaa_ir::read` finds them again.
+/// Nodes are numbered from 0 in the order in which LLVM itself would number them: each before its
+/// operands, tags first. The named metadata `!tbaa.tags` (and `!tbaa.structs`, `!tbaa.types`) lists
+/// them, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
 /// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
@@ -240,8 +239,7 @@ fn write_shortened(text: &str, out: &mut String) {
     }
 }
 
-/// Prints a node's operands, separated by commas, other nodes as `reference`
-/// has it.
+/// Prints a node's operands, separated by commas, other nodes as `reference` has it.
 pub fn write_operands(
     graph: &Graph,
     node: NodeId,

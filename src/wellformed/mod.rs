@@ -171,8 +171,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the path from the base type to the root, or to the access type of a
-    /// size-aware tag.
+    /// Checks the path from the base type to the root, or to the access type of a size-aware tag.
     fn check_path(
         &mut self,
         base: NodeId,

@@ -7,9 +7,8 @@ use tbaa::{Graph, TagId, TypeKind};
 /// Paths of one record that are listed.
 const MOST_PATHS: usize = 1 << 16;
 
-/// Returns the path of every access that declared types give rise to: each
-/// scalar member of each record that `of` admits, through nested records and
-/// arrays, and each scalar and pointer alone.
+/// Returns the path of every access that declared types give rise to: each scalar member of each
+/// record that `of` admits, through nested records and arrays, and each scalar and pointer alone.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};

@@ -7,8 +7,7 @@ use tbaa::BuildError;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A tag was issued by another graph than the oracle's, or than that of the
-    /// sources before.
+    /// A tag was issued by another graph than the oracle's, or than that of the sources before.
     #[error("a tag that another graph issued: a lowering's sources are tags of one graph")]
     ForeignTag,
     /// The oracle follows another rule than that of the sources before.

@@ -76,8 +76,7 @@ impl Forest {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// The lowest place that is comparable to all of `marks`, nodes of one
-    /// group.
+    /// The lowest place that is comparable to all of `marks`, nodes of one group.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {

@@ -33,10 +33,9 @@ impl Lowering {
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`],
-    /// [`LowerError::NoLineage`], [`LowerError::Private`]; the lowering is then
-    /// unchanged.
-    /// [`LowerError::Build`] if the lowered graph is full.
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`],
+    /// [`LowerError::Private`]; the lowering is then unchanged. [`LowerError::Build`] if the
+    /// lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,

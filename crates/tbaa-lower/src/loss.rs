@@ -1,7 +1,6 @@
 //! Counting the pairs that are lost.
 
-/// The loss of a lowering: pairs of sources that the rule calls `NoAlias` and
-/// LLVM does not.
+/// The loss of a lowering: pairs of sources that the rule calls `NoAlias` and LLVM does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -74,8 +74,7 @@ impl Options {
         Options { format, ..self }
     }
 
-    /// Sets the most nodes from the top down to another: at least 1, at most
-    /// 64.
+    /// Sets the most nodes from the top down to another: at least 1, at most 64.
     #[must_use]
     pub fn depth(self, nodes: usize) -> Self {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }

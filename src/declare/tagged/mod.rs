@@ -17,9 +17,8 @@ use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Policy {
-    /// The old format as clang 22 emits it: what stock LLVM reads best, and
-    /// what links with C. Members of unions and arrays in structs are `char`,
-    /// bit-fields have no tag.
+    /// The old format as clang 22 emits it: what stock LLVM reads best, and what links with C.
+    /// Members of unions and arrays in structs are `char`, bit-fields have no tag.
     #[default]
     Clang,
     /// The size-aware format of the 2017 RFC: unions are types with overlapping members, for the
@@ -190,9 +189,8 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
-    /// [`DeclareError::UnknownField`], with the nearest name;
-    /// [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
+    /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and [`DeclareError::UnknownField`],
+    /// with the nearest name; [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
     /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
     /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
@@ -307,8 +305,7 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`],
-    /// [`DeclareError::Build`].
+    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
     ///
     /// clang: `CodeGenTBAA::getTBAAStructInfo`.
     pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {

@@ -18,8 +18,7 @@ impl Path {
     }
 }
 
-/// LLVM would read an operand that is not there, recurse without end, or stop
-/// with a fatal error.
+/// LLVM would read an operand that is not there, recurse without end, or stop with a fatal error.
 #[derive(Debug)]
 pub(super) struct Crash;
 
@@ -78,8 +77,7 @@ pub(super) fn least_common_type(
     Ok(Some(a))
 }
 
-/// Returns whether `wanted` is the type of a field of `ty`, or of a field of a
-/// field, and so on.
+/// Returns whether `wanted` is the type of a field of `ty`, or of a field of a field, and so on.
 ///
 /// LLVM: `hasField`, which visits a type once for every path to it and does
 /// not notice a type that contains itself.

@@ -1,5 +1,4 @@
-//! Rules `union` and `union-strict`: every member of a union is followed, and
-//! bytes decide.
+//! Rules `union` and `union-strict`: every member of a union is followed, and bytes decide.
 //!
 //! # Theory
 //!
@@ -22,9 +21,8 @@
 //! include its own. So the cost of a diamond is that of its types. Objects (q) are sought only
 //! where their bytes may be near p's.
 //!
-//! **Meeting.** Whether two patterns share a byte is an equation in integers,
-//! decided in `stride` by division, Euclid's algorithm, and trials where more
-//! than two strides remain.
+//! **Meeting.** Whether two patterns share a byte is an equation in integers, decided in `stride`
+//! by division, Euclid's algorithm, and trials where more than two strides remain.
 //!
 //! **Strict.** p and q choose the same field wherever both choose, unless the two fields share no
 //! byte. So q ends at a place on p's path; or it continues where p ends; or it leaves p's path at a
