@@ -172,9 +172,7 @@ pub use session::Session;
 pub mod parts {
     pub use crate::bits::ones;
     pub use crate::fnv::fnv;
-    pub use crate::graph::encoding;
-    pub use crate::graph::import;
-    pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, is_clang_root};
+    pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, encoding, import, is_clang_root};
     #[cfg(feature = "declare")]
     pub use crate::nearest::nearest;
     pub use crate::oracle::{Pairs, Vicinity};

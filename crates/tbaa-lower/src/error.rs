@@ -1,7 +1,6 @@
 //! The reason why sources are not lowered.
 
-use tbaa::AliasRule;
-use tbaa::BuildError;
+use tbaa::{AliasRule, BuildError};
 
 /// The reason why sources were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! The forest of nodes that tags are lowered to, and its metadata.
 
-use tbaa::BuildError;
-use tbaa::{Format, Graph, Tag, TagId, TypeId};
+use tbaa::{BuildError, Format, Graph, Tag, TagId, TypeId};
 
 /// A node. Tags at a node may alias tags at the same node, above it and below it.
 #[derive(Clone, Debug)]

@@ -11,14 +11,11 @@ use super::place::{Newcomers, Placed, Seat, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::scopes::Scoped;
-use super::source::Key;
-use super::source::Source;
+use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::BuildError;
-use tbaa::Oracle;
+use tbaa::{BuildError, Graph, Oracle, TypeId};
 use tbaa::parts::table::IndexMap;
-use tbaa::{Graph, TypeId};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, and accesses with a size of their own.

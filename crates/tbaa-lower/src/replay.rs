@@ -6,8 +6,7 @@ use std::fmt;
 use super::source::Key;
 use super::state::Lowering;
 use tbaa::wellformed::{self, Verifier};
-use tbaa::{Access, AliasRule, Oracle};
-use tbaa::{Graph, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
 /// Something that a lowering got wrong; there should be none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,10 +13,8 @@ use super::scopes::{AccessScopes, List};
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::BuildError;
+use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 use tbaa::parts::table::{IndexMap, IndexSet};
-use tbaa::{AliasRule, Oracle};
-use tbaa::{Graph, Size, TypeId};
 
 const VERSION: u32 = 3;
 

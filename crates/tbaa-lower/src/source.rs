@@ -2,8 +2,7 @@
 
 use std::borrow::Borrow;
 
-use tbaa::{Access, Oracle};
-use tbaa::{Graph, Size, TagId};
+use tbaa::{Access, Graph, Oracle, Size, TagId};
 
 /// A tag to be lowered.
 ///

@@ -12,8 +12,7 @@ use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
-use tbaa::{Access, AliasRule};
-use tbaa::{Graph, TagId, TypeId};
+use tbaa::{Access, AliasRule, Graph, TagId, TypeId};
 
 /// The result for one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

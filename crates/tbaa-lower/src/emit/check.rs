@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use tbaa::parts::Shape;
-use tbaa::parts::Verdicts;
+use tbaa::parts::{Shape, Verdicts};
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::wellformed::Rule;
 use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
