@@ -142,14 +142,12 @@ impl Session {
     /// Returns whether two accesses may touch a common byte.
     ///
     /// As [`Oracle::alias`].
-    #[must_use]
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         self.oracle.alias(a, b)
     }
 
     /// Returns whether [`Session::alias`] answers `MayAlias`.
-    #[must_use]
     #[inline]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         self.oracle.may_alias(a, b)
@@ -158,7 +156,6 @@ impl Session {
     /// Returns which dependences may hold between two accesses.
     ///
     /// As [`Oracle::may_conflict`].
-    #[must_use]
     pub fn may_conflict(
         &self,
         first: impl Into<Access>,
@@ -168,7 +165,6 @@ impl Session {
     }
 
     /// Returns the declared types.
-    #[must_use]
     pub fn types(&self) -> &Declarations {
         self.tagged.types()
     }
@@ -179,19 +175,16 @@ impl Session {
     }
 
     /// Returns the declared types under their policy.
-    #[must_use]
     pub fn tagged(&self) -> &TaggedTypes {
         &self.tagged
     }
 
     /// Returns the graph: all nodes and tags so far.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         self.oracle.graph()
     }
 
     /// Returns the oracle, for all other queries.
-    #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.oracle
     }

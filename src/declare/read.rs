@@ -23,7 +23,6 @@ pub struct MemberLayout<'a> {
 
 impl Declarations {
     /// Returns the target.
-    #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -42,7 +41,6 @@ impl Declarations {
     }
 
     /// Returns the type of a name, which is that of a scalar, an enum, a record or an alias.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
     }
@@ -52,13 +50,11 @@ impl Declarations {
     /// # Panics
     ///
     /// If `id` is from other declarations, as for all functions here.
-    #[must_use]
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }
 
     /// Returns the alignment of a type in bytes.
-    #[must_use]
     pub fn align_of(&self, id: DeclId) -> u64 {
         self.decl(id).align
     }
@@ -76,7 +72,6 @@ impl Declarations {
     }
 
     /// Returns whether a type is a union.
-    #[must_use]
     pub fn is_union(&self, id: DeclId) -> bool {
         self.record(id).is_some_and(|record| record.union)
     }
@@ -98,19 +93,16 @@ impl Declarations {
     }
 
     /// Returns whether the types are C++'s.
-    #[must_use]
     pub fn is_cplusplus(&self) -> bool {
         self.cplusplus
     }
 
     /// Returns whether a type is a struct or union.
-    #[must_use]
     pub fn is_record(&self, id: DeclId) -> bool {
         self.record(id).is_some()
     }
 
     /// Returns whether a type is a struct or union without a name.
-    #[must_use]
     pub fn is_unnamed(&self, id: DeclId) -> bool {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
@@ -175,14 +167,12 @@ impl Declarations {
     }
 
     /// Returns how C writes a type without a name, which [`Declarations::ty`] reads.
-    #[must_use]
     pub fn display(&self, id: DeclId) -> String {
         self.written(id, false)
     }
 
     /// Like [`Declarations::display`], but with `struct X` instead of `X`, which is valid before X
     /// is declared.
-    #[must_use]
     pub fn display_with_keywords(&self, id: DeclId) -> String {
         self.written(id, true)
     }

@@ -203,13 +203,11 @@ impl Target {
     }
 
     /// Returns the data layout.
-    #[must_use]
     pub fn data_layout(&self) -> &DataLayout {
         &self.data_layout
     }
 
     /// Returns the size of a pointer, in bytes.
-    #[must_use]
     pub fn pointer_size(&self) -> u64 {
         self.pointer.0
     }

@@ -211,19 +211,16 @@ impl Graph {
     }
 
     /// Returns how many nodes the graph holds.
-    #[must_use]
     pub fn node_count(&self) -> usize {
         self.records.len()
     }
 
     /// Returns how many tags the graph holds.
-    #[must_use]
     pub fn tag_count(&self) -> usize {
         self.tags.len()
     }
 
     /// Returns the node whose [`NodeId::index`] is `index`.
-    #[must_use]
     pub fn nth_node(&self, index: usize) -> Option<NodeId> {
         (index < self.records.len()).then(|| self.id(index))
     }
@@ -250,7 +247,6 @@ impl Graph {
     }
 
     /// Returns the tag whose [`TagId::index`] is `index`.
-    #[must_use]
     #[inline]
     pub fn tag_at(&self, index: usize) -> Option<TagId> {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
@@ -278,7 +274,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    #[must_use]
     #[inline]
     pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
@@ -289,7 +284,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    #[must_use]
     pub fn operand_count(&self, id: NodeId) -> usize {
         self.packed(id).len()
     }
@@ -299,7 +293,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    #[must_use]
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
     }
@@ -311,13 +304,11 @@ impl Graph {
     }
 
     /// Returns whether this graph issued `id`.
-    #[must_use]
     pub fn owns(&self, id: NodeId) -> bool {
         id.stamp == self.stamp && id.index() < self.records.len()
     }
 
     /// Returns whether this graph issued the tag `id`.
-    #[must_use]
     pub fn owns_tag(&self, id: TagId) -> bool {
         id.stamp == self.stamp && id.index() < self.tags.len()
     }
@@ -327,7 +318,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `tag` was issued by another graph.
-    #[must_use]
     pub fn tag_node(&self, tag: TagId) -> NodeId {
         assert!(self.owns_tag(tag), "{tag:?} was issued by another graph");
         self.id(self.tags[tag.index()] as usize)
@@ -338,7 +328,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `node` was issued by another graph.
-    #[must_use]
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
@@ -349,7 +338,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `node` was issued by another graph.
-    #[must_use]
     pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
         (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
@@ -359,7 +347,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `node` was issued by another graph.
-    #[must_use]
     pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
@@ -369,7 +356,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `ty` was issued by another graph.
-    #[must_use]
     pub fn root_of(&self, ty: TypeId) -> Option<TypeId> {
         let root = self.record(ty.0).root;
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))

@@ -66,19 +66,16 @@ impl fmt::Debug for TypeNode<'_> {
 
 impl<'g> TypeNode<'g> {
     /// Returns the type's id.
-    #[must_use]
     pub fn id(&self) -> TypeId {
         self.id
     }
 
     /// Returns the node's format. A root has none; it reads as [`Format::Old`].
-    #[must_use]
     pub fn format(&self) -> Format {
         self.shape.format
     }
 
     /// Returns the kind of the node.
-    #[must_use]
     pub fn kind(&self) -> TypeKind {
         let Shape { format, len } = self.shape;
         if self.shape.is_root() {
@@ -96,7 +93,6 @@ impl<'g> TypeNode<'g> {
 
     /// Returns the name's bytes; `None` for an anonymous root, or if the identity operand is not a
     /// string.
-    #[must_use]
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
             Some(Operand::String(name)) => Some(name),
@@ -108,13 +104,11 @@ impl<'g> TypeNode<'g> {
     /// its first field, and so does this.
     ///
     /// LLVM: `TBAANode::getParent`.
-    #[must_use]
     pub fn parent(&self) -> Option<TypeId> {
         self.shape.parent(self.graph, self.id.0).map(TypeId)
     }
 
     /// Returns the type's size in bytes, which only the new format records.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.int(self.shape.size()?)
     }
@@ -131,7 +125,6 @@ impl<'g> TypeNode<'g> {
     /// fields' offsets never decrease.
     ///
     /// LLVM: `TBAAStructTypeNode::getField`.
-    #[must_use]
     pub fn last_field(&self, offset: u64) -> Option<Field> {
         if !self.graph.is_ascending(self.id.0) {
             return self.fields().rfind(|field| field.offset <= offset);
@@ -180,7 +173,6 @@ pub struct Tag {
 
 impl Tag {
     /// Returns whether the access is to a whole object: base and access type are one.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.base == self.access
     }
@@ -212,7 +204,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    #[must_use]
     pub fn ty(&self, id: TypeId) -> TypeNode<'_> {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
@@ -248,7 +239,6 @@ impl Graph {
     /// # Panics
     ///
     /// If `id` was issued by another graph.
-    #[must_use]
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);

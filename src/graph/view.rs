@@ -45,7 +45,6 @@ impl Graph {
     /// assert!(dot.starts_with("digraph"));
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
-    #[must_use]
     pub fn type_dag(&self) -> TypeDag {
         let mut dag = TypeDag::new();
         let mut index = vec![NodeIndex::end(); self.node_count()];

@@ -42,13 +42,11 @@ pub struct Matrix {
 
 impl Matrix {
     /// Returns the number of tags.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
     /// Returns whether there is no tag.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
@@ -59,7 +57,6 @@ impl Matrix {
     ///
     /// If the list has no such tag.
     #[inline]
-    #[must_use]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);
         self.rows.get(row * self.stride * 64 + column)
@@ -67,7 +64,6 @@ impl Matrix {
 
     /// Returns the number of pairs of two different places in the list that may
     /// alias, each pair counted once.
-    #[must_use]
     pub fn count_may_alias(&self) -> usize {
         // Every tag may alias itself.
         (self.rows.count() - self.len()) / 2
@@ -88,7 +84,6 @@ impl Pairs {
 
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether `a` may alias each of `tags`, in their order.
-    #[must_use]
     pub fn row(&self, a: impl Into<Access>, tags: &[TagId]) -> Vec<bool> {
         let a = a.into();
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
@@ -106,7 +101,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// All searches of one call together take at most 2^23 steps and 2^10 for each node of the
     /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made
     /// to reach the limit do.
-    #[must_use]
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         let stride = tags.len().div_ceil(64);

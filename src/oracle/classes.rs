@@ -50,25 +50,21 @@ pub struct Classes {
 
 impl Classes {
     /// Returns the number of classes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.representatives.len()
     }
 
     /// Returns whether there is no class, because there is no tag.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
 
     /// Returns each tag's class; classes are numbered from 0 in the order of their first tags.
-    #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.classes
     }
 
     /// Returns the place in the list of the first tag of each class.
-    #[must_use]
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
@@ -80,7 +76,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// It takes time in proportion to the number of tags, and of the pairs that the intervals do
     /// not decide and that may alias. Its searches have the same limits as those of
     /// [`Oracle::matrix`].
-    #[must_use]
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
     }

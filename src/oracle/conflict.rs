@@ -86,7 +86,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// ```
     ///
     /// LLVM: `TypeBasedAAResult::alias`, `TypeBasedAAResult::getModRefInfoMask`.
-    #[must_use]
     pub fn may_conflict(
         &self,
         first: impl Into<Access>,
@@ -120,7 +119,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// assert!(oracle.may_conflict_any(&[Access::default()], int.reading()).is_some());
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
-    #[must_use]
     pub fn may_conflict_any(
         &self,
         firsts: &[Access],

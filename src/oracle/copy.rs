@@ -19,7 +19,6 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// If `copy` was issued by another graph.
     ///
     /// LLVM: `AAMDNodes::TBAAStruct`.
-    #[must_use]
     pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
         let entries = self.graph().copy(copy)?;
         let access = |entry: crate::graph::CopyEntry| {
@@ -52,7 +51,6 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// # Panics
     ///
     /// If `copy` was issued by another graph.
-    #[must_use]
     pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
         let access = access.into();
         match self.copy_accesses(copy, AccessKind::Both) {
@@ -68,7 +66,6 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// # Panics
     ///
     /// If `copy` was issued by another graph.
-    #[must_use]
     pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
         let access = access.into();
         let conflict = Conflict::between(AccessKind::Both, access.kind, false)?;
@@ -81,7 +78,6 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`.
     ///
     /// LLVM: `TypeBasedAAResult::aliasErrno`.
-    #[must_use]
     pub fn alias_any(
         &self,
         access: impl Into<Access>,

@@ -176,7 +176,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// );
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
-    #[must_use]
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }

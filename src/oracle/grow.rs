@@ -200,7 +200,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the oracle's graph.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         self.graph.borrow()
     }
@@ -212,7 +211,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the rule that the oracle follows.
-    #[must_use]
     pub fn rule(&self) -> AliasRule {
         self.rule
     }

@@ -33,7 +33,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// here.
     ///
     /// LLVM: `TypeBasedAAResult::alias`.
-    #[must_use]
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
@@ -41,7 +40,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
     // Always inlined: a call would take as long as its contents.
-    #[must_use]
     #[inline(always)]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());

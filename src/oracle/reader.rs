@@ -101,7 +101,6 @@ impl Publisher {
     }
 
     /// Returns a handle that queries the last published state. Clone it for another thread.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         Reader { newest: Arc::clone(&self.newest), known: self.newest.load_full() }
     }
@@ -142,7 +141,6 @@ impl Publisher {
 
     /// Returns the number of replicas, each at most of the oracle's size: the newest, one to
     /// publish next, and those that readers still hold.
-    #[must_use]
     pub fn replicas(&self) -> usize {
         1 + self.old.len()
     }
@@ -207,7 +205,6 @@ impl Reader {
 
     /// Returns the published oracle, for all other queries. It does not change until the reader
     /// catches up.
-    #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.known
     }

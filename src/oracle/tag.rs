@@ -10,7 +10,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether the tag promises that its memory is never modified while it can be read.
     ///
     /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
-    #[must_use]
     pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
         tag.into().is_some_and(|tag| {
             self.graph().owns_tag(tag) && self.graph().tag(tag).is_ok_and(|tag| tag.immutable)
@@ -29,7 +28,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// including accesses to types added later.
     ///
     /// LLVM: `MDNode::getMostGenericTBAA`.
-    #[must_use]
     pub fn most_generic(
         &self,
         a: impl Into<Option<TagId>>,
@@ -72,7 +70,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// For rule `llvm` this is LLVM's own verdict. For the union rules the tag must have a path,
     /// through types that are well formed, of one format, and not recursive. Each accepts tags that
     /// the other does not: LLVM follows only the last member of a union.
-    #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }

@@ -129,13 +129,11 @@ fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
 
 impl Built {
     /// Returns the spec.
-    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
     /// Returns the graph: the spec's types, tags and copies.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -159,20 +157,17 @@ impl Built {
     }
 
     /// Returns the declared types, if the spec has them.
-    #[must_use]
     pub fn tagged(&self) -> Option<&TaggedTypes> {
         self.tagged.as_ref()
     }
 
     /// Returns each type by its key, in file order. Keys of equal nodes share an id.
-    #[must_use]
     pub fn types(&self) -> &IndexMap<String, TypeId> {
         &self.types
     }
 
     /// Returns each tag by its name, in file order, then those of declared
     /// types by their paths. Names of equal tags share an id.
-    #[must_use]
     pub fn tags(&self) -> &IndexMap<String, TagId> {
         &self.tags
     }
@@ -286,7 +281,6 @@ impl Built {
     }
 
     /// Checks every expected answer with the oracle.
-    #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let mut oracles: Vec<(AliasRule, Oracle<&Graph>)> = Vec::new();

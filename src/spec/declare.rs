@@ -145,7 +145,6 @@ pub enum MemberDecl {
 
 impl RecordDecl {
     /// Returns the record as the library declares it.
-    #[must_use]
     pub fn record(&self, kind: RecordKind) -> Record {
         self.named(&self.name, kind)
     }

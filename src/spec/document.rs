@@ -108,7 +108,6 @@ pub enum TypeDecl {
 
 impl TypeDecl {
     /// Returns what other entries call this type: its key, or else its name.
-    #[must_use]
     pub fn key(&self) -> &str {
         match self {
             TypeDecl::AnonymousRoot { key } | TypeDecl::EmptyRoot { key } => key,

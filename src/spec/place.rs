@@ -40,7 +40,6 @@ impl SpecPath {
     /// Returns the line and the column where the place begins in the text of its spec, both from 1,
     /// the column in characters. If the text lacks the place, returns where the enclosing one
     /// begins.
-    #[must_use]
     pub fn locate(&self, text: &str) -> (usize, usize) {
         SpecPath::locate_all([self], text)[0]
     }

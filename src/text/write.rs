@@ -166,13 +166,11 @@ impl Numbering {
     }
 
     /// Returns the number of a node; `None` if it is not printed.
-    #[must_use]
     pub fn get(&self, node: NodeId) -> Option<u32> {
         *self.of.get(node.index())?
     }
 
     /// Returns the node of a number.
-    #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         let at = self.nodes.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.nodes[at].1)

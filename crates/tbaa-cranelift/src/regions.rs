@@ -246,13 +246,11 @@ impl Regions {
     }
 
     /// Returns the number of regions given so far.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
     /// Returns whether no region has been given.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -260,7 +258,6 @@ impl Regions {
     /// Returns the `user_id` of an access's region, or `None` if it has none, or has not been placed.
     ///
     /// An access with a size is looked up with this size, as it was placed.
-    #[must_use]
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)

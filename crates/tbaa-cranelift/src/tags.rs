@@ -48,7 +48,6 @@ impl Tags {
     }
 
     /// Returns the tag of an instruction.
-    #[must_use]
     pub fn get(&self, inst: Inst) -> Option<TagId> {
         self.of[inst]
     }

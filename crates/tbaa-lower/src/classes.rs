@@ -187,20 +187,17 @@ impl AccessClasses {
     }
 
     /// Returns the name of the classes' domain: the scopes' second operand.
-    #[must_use]
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
     /// Returns the number of an access's class; `None` if it was not added.
-    #[must_use]
     pub fn of(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into();
         self.accesses.get(&(access.tag?, access.size)).copied()
     }
 
     /// Returns the name of an access's scope; `None` if it was not added.
-    #[must_use]
     pub fn scope(&self, access: impl Into<Access>) -> Option<&str> {
         Some(self.name(self.of(access)?))
     }
@@ -210,14 +207,12 @@ impl AccessClasses {
     /// # Panics
     ///
     /// If there is no such class.
-    #[must_use]
     pub fn name(&self, class: u32) -> &str {
         &self.names[class as usize]
     }
 
     /// Returns the scopes of an instruction that makes these accesses and no others, with
     /// the rows of their classes; `None` if one was not added, or there are none.
-    #[must_use]
     pub fn names(&self, accesses: &[Access]) -> Option<ScopeNames<'_>> {
         let classes = accesses.iter().map(|&access| self.of(access));
         let mut classes: Vec<u32> = classes.collect::<Option<_>>()?;
@@ -243,7 +238,6 @@ impl AccessClasses {
     /// # Panics
     ///
     /// If there is no such class.
-    #[must_use]
     pub fn row(&self, class: u32) -> String {
         let mut text = class.to_string();
         for other in &self.rows[class as usize] {

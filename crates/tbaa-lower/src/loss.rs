@@ -16,7 +16,6 @@ pub struct Loss {
 
 impl Loss {
     /// Returns the share of the rule's `NoAlias` pairs that LLVM keeps; 1 if there are none.
-    #[must_use]
     pub fn kept(&self) -> f64 {
         if self.no_alias == 0 { 1.0 } else { 1.0 - self.pairs as f64 / self.no_alias as f64 }
     }

@@ -47,7 +47,6 @@ impl Lowering {
     /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
     /// pairs of sources, and returns the violations: none, unless this library or the graph is
     /// broken.
-    #[must_use]
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();
         let mut verifier = Verifier::new(&self.graph);

@@ -113,19 +113,16 @@ pub(super) struct Scoped<'c> {
 
 impl Scopes {
     /// Returns the number of scopes, one for each class.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Returns whether there is no scope.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// Returns the scopes of an access; `None` if it has none.
-    #[must_use]
     pub fn of(&self, access: impl Into<Access>) -> Option<ScopeNames<'_>> {
         let numbers = self.numbers(access.into())?;
         let own = vec![self.name(numbers.scope)];
@@ -138,7 +135,6 @@ impl Scopes {
     /// is in no scope itself.
     ///
     /// `oracle` is the one with which the tags were lowered; it may have grown.
-    #[must_use]
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,

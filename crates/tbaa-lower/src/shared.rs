@@ -68,7 +68,6 @@ impl<'t> Shared<'t> {
     }
 
     /// Returns whether the other side accesses a record by name.
-    #[must_use]
     pub fn has(&self, record: DeclId) -> bool {
         self.shared.contains(&record)
     }
@@ -77,7 +76,6 @@ impl<'t> Shared<'t> {
     /// is not shared, is inside no shared one, and contains none.
     ///
     /// A tag of a scalar or a pointer is not private: it may access any memory.
-    #[must_use]
     pub fn source(&self, graph: &Graph, tag: TagId) -> super::Source {
         let source = super::Source::from(tag);
         let base = graph.tag(tag).ok().and_then(|tag| graph.ty(tag.base).name());

@@ -99,26 +99,22 @@ impl Lowering {
     }
 
     /// Returns the lowered metadata.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// Returns the options.
-    #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
     /// Returns the lowered tag of a source, in [`Lowering::graph`]. `None` means that the access
     /// must be untagged; this is also the answer for an access that is no source.
-    #[must_use]
     pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
         self.sources.get(&Key::of(source.into())?)?.tag
     }
 
     /// Returns what became of a source, and why; `None` if it is none.
-    #[must_use]
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
@@ -137,7 +133,6 @@ impl Lowering {
     }
 
     /// Returns the precision that was lost, and the part of it that cannot be avoided.
-    #[must_use]
     pub fn lost(&self) -> Loss {
         self.loss
     }
@@ -154,7 +149,6 @@ impl Lowering {
     /// the saved state ([`Saved::fork`]).
     ///
     /// [`Saved::fork`]: super::Saved::fork
-    #[must_use]
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
@@ -170,7 +164,6 @@ impl Lowering {
     }
 
     /// Returns the name of the scopes' domain, which no other lineage has.
-    #[must_use]
     pub fn scope_domain(&self) -> String {
         self.unique_name("scopes")
     }
@@ -179,13 +172,11 @@ impl Lowering {
     /// none. Growing adds to the end.
     ///
     /// [`Options::scopes`]: super::Options::scopes
-    #[must_use]
     pub fn scope_names(&self) -> &[String] {
         &self.scopes.names
     }
 
     /// Returns the scopes of an access with this source; `None` if it has none.
-    #[must_use]
     pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
         self.scopes.numbers(source.into())
     }
@@ -194,7 +185,6 @@ impl Lowering {
     /// [`Options::scopes`] there are none.
     ///
     /// [`Options::scopes`]: super::Options::scopes
-    #[must_use]
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }

@@ -116,7 +116,6 @@ impl TaggedTypes {
 
     /// Returns the declared struct or union that clang's node of this name is of:
     /// in C++ the name is mangled.
-    #[must_use]
     pub fn record_of_clang(&self, name: &str) -> Option<DeclId> {
         let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;

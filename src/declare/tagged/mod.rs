@@ -140,7 +140,6 @@ enum AccessInfo {
 impl Place {
     /// Returns whether an access of this size is one of this place and nothing else: it
     /// ends inside, or is a run of whole elements.
-    #[must_use]
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
         // Any number of single bytes is a run.
@@ -163,13 +162,11 @@ impl Declarations {
 
 impl TaggedTypes {
     /// Returns the policy.
-    #[must_use]
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
     /// Returns the types.
-    #[must_use]
     pub fn types(&self) -> &Declarations {
         &self.types
     }

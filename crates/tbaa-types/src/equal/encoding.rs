@@ -114,7 +114,6 @@ impl Encoding {
     }
 
     /// Returns the numbers.
-    #[must_use]
     pub fn numbers(&self) -> &[u64] {
         &self.0
     }

@@ -102,13 +102,11 @@ impl TypeClasses {
     }
 
     /// Returns the number of classes.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Returns whether all equal types are in one class; always so for [`Equality::Unfolding`].
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -119,7 +117,6 @@ impl TypeClasses {
     /// # Panics
     ///
     /// If `ty` was issued by a context that is not among those compared, or after the comparison.
-    #[must_use]
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());
@@ -132,7 +129,6 @@ impl TypeClasses {
     /// # Panics
     ///
     /// As [`TypeClasses::class_of`].
-    #[must_use]
     pub fn same(&self, a: Type, b: Type) -> bool {
         self.class_of(a) == self.class_of(b)
     }
