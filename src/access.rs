@@ -86,22 +86,6 @@ impl Access {
     /// elements. There, a width that fits into the field of the tag's path means an access to the
     /// field or its elements, and gives no size. The same holds for any width if LLVM's walk does
     /// not reach the access type, as in a union.
-    ///
-    /// ```
-    /// use tbaa::{Access, Graph, Size, SizedField};
-    ///
-    /// let mut graph = Graph::new();
-    /// let mut b = graph.builder();
-    /// let root = b.root("R")?;
-    /// let int = b.sized_type(root, 4, "int", &[])?;
-    /// let field = |offset, size| SizedField { ty: int, offset, size };
-    /// let s = b.sized_type(root, 24, "S", &[field(0, 16), field(16, 4), field(20, 4)])?;
-    /// let (element, member) = (b.access_tag(s, int, 0, 4)?, b.access_tag(s, int, 16, 4)?);
-    /// // Two elements of the array; but a member, and what is behind it.
-    /// assert_eq!(Access::of_width(&graph, element, 8).size, None);
-    /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(Size::Bytes(8)));
-    /// # Ok::<(), tbaa::BuildError>(())
-    /// ```
     #[must_use]
     pub fn of_width(graph: &Graph, tag: TagId, width: u64) -> Self {
         let access = Access::from(tag);
