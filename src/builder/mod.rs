@@ -199,9 +199,7 @@ impl Builder<'_> {
     /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
     /// read.
     ///
-    /// # Errors
-    ///
-    /// As [`Builder::struct_tag`].
+    /// Errors: as [`Builder::struct_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
     pub fn immutable_struct_tag(
@@ -235,9 +233,7 @@ impl Builder<'_> {
     /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
     /// read.
     ///
-    /// # Errors
-    ///
-    /// As [`Builder::access_tag`].
+    /// Errors: as [`Builder::access_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
     pub fn immutable_access_tag(

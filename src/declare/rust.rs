@@ -61,9 +61,7 @@ use crate::graph::Graph;
 pub trait Tbaa {
     /// Declares the type, or finds it.
     ///
-    /// # Errors
-    ///
-    /// As [`Declarations::define`].
+    /// Errors: as [`Declarations::define`].
     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
 }
 
@@ -377,9 +375,7 @@ impl Declarations {
     /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
     /// are declared if they are not.
     ///
-    /// # Errors
-    ///
-    /// As [`Tbaa::declare`].
+    /// Errors: as [`Tbaa::declare`].
     pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
         let base = B::declare(self)?;
         Ok(format!("{}{}", self.display(base), path.steps))
@@ -389,9 +385,7 @@ impl Declarations {
 impl TaggedTypes {
     /// Resolves a path of Rust types, which are declared if they are not.
     ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::place`] and [`Tbaa::declare`].
+    /// Errors: as [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

@@ -51,9 +51,7 @@ pub trait RawGraph: Sealed {
     /// Adds a distinct node, which is never merged with an equal one. A node
     /// that refers to itself is added by [`RawGraph::insert_group`].
     ///
-    /// # Errors
-    ///
-    /// As [`RawGraph::insert`].
+    /// Errors: as [`RawGraph::insert`].
     ///
     /// LLVM: `MDNode::getDistinct`.
     fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;

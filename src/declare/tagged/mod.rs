@@ -184,9 +184,7 @@ impl TaggedTypes {
     /// there may alias everything. Under policy `clang` this applies to every access larger than
     /// its type, because LLVM ignores sizes.
     ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tag`].
+    /// Errors: as [`TaggedTypes::tag`].
     pub fn sized(
         &mut self,
         graph: &mut Graph,
