@@ -164,15 +164,25 @@ impl TaggedTypes {
     /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
     /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
+        Ok(self.resolved_tag(graph, path)?.0)
+    }
+
+    /// Returns the tag of a path, and the type at its end.
+    fn resolved_tag(
+        &mut self,
+        graph: &mut Graph,
+        path: &str,
+    ) -> Result<(TagId, DeclId), DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
-        if let AccessInfo::Untagged { reason } = access {
-            return Err(DeclareError::Untagged { path: path.to_owned(), reason });
-        }
         let immutable = self.types.is_immutable(&resolved);
-        let reason = "it has no type of memory; give the path of a member";
         let tag = self.tag_of(graph, &access, immutable)?;
-        tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+        let reason = match access {
+            AccessInfo::Untagged { reason } => reason,
+            _ => "it has no type of memory; give the path of a member",
+        };
+        let tag = tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })?;
+        Ok((tag, resolved.end()))
     }
 
     /// Returns an access with its own size to a path, which may be larger than the path's type: a
@@ -191,14 +201,14 @@ impl TaggedTypes {
         path: &str,
         size: impl Into<Size>,
     ) -> Result<Access, DeclareError> {
-        let access = Access::from(self.tag(graph, path)?);
-        let resolved = self.types.resolve(path)?;
+        let (tag, ty) = self.resolved_tag(graph, path)?;
+        let access = Access::from(tag);
         // A known size that leaves every base. An unknown one would stay inside.
         let size = size.into().known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));
         }
-        if self.types.extent_of(resolved.end()).covers(size) {
+        if self.types.extent_of(ty).covers(size) {
             return Ok(access);
         }
         // Nodes of the old format know neither sizes nor arrays.
