@@ -82,9 +82,7 @@ pub use target::Target;
 /// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no tagged access may
 ///   reach them; otherwise write `char`.
 ///
-/// # Errors
-///
-/// A layout that Rust does not fix is an error of compilation:
+/// Errors: a layout that Rust does not fix is an error of compilation:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;

@@ -34,9 +34,7 @@ impl Matrix {
 
     /// Returns whether tags number `a` and `b` of the list may alias.
     ///
-    /// # Panics
-    ///
-    /// If the list has no such tag.
+    /// Panics if the list has no such tag.
     #[inline]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);

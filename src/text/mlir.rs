@@ -35,9 +35,7 @@ pub enum MlirError {
 /// attributes, each before its use. `#tbaa_tag5` is the node that [`write`](super::write()) prints
 /// as `!5`.
 ///
-/// # Errors
-///
-/// A [`MlirError`] if MLIR cannot express the graph.
+/// Errors: a [`MlirError`] if MLIR cannot express the graph.
 ///
 /// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
 pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
@@ -46,9 +44,7 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
 
 /// Like [`write_mlir`], with other numbers.
 ///
-/// # Errors
-///
-/// A [`MlirError`] if MLIR cannot express the graph.
+/// Errors: a [`MlirError`] if MLIR cannot express the graph.
 pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
     let names = vec![None; graph.node_count()];
     let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };

@@ -93,13 +93,9 @@ impl<'g> Verifier<'g> {
 
     /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
     ///
-    /// # Errors
+    /// Errors: the [`VerifyError`].
     ///
-    /// The [`VerifyError`].
-    ///
-    /// # Panics
-    ///
-    /// If `tag` was issued by another graph.
+    /// Panics if `tag` was issued by another graph.
     ///
     /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
     pub fn check(&mut self, tag: TagId) -> Result<(), VerifyError> {

@@ -118,9 +118,7 @@ impl Regions {
     /// It compares each new access with each known one that the types leave open; for 64 new ones
     /// or fewer, with every known one.
     ///
-    /// # Errors
-    ///
-    /// [`RegionError::OtherRule`].
+    /// Errors: [`RegionError::OtherRule`].
     pub fn extend<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -273,9 +271,8 @@ impl Regions {
     /// every store without regions. Stores without a region get sequence points, as by
     /// [`Regions::insert_sequence_points`].
     ///
-    /// # Errors
-    ///
-    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then unchanged.
+    /// Errors: as [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then
+    /// unchanged.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,

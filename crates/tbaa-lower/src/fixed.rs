@@ -65,9 +65,7 @@ impl Lowering {
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
-    /// # Errors
-    ///
-    /// [`FixError`]; then the lowering cannot be used any more.
+    /// Errors: [`FixError`]; then the lowering cannot be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
