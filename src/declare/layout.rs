@@ -63,9 +63,7 @@ pub(super) fn lay_out(
     }
 }
 
-/// The System V ABI's rules, as clang and GCC apply them.
-///
-/// clang: `ItaniumRecordLayoutBuilder`.
+/// The System V ABI's rules, as clang and GCC apply them. clang: `ItaniumRecordLayoutBuilder`.
 struct SystemV<'a> {
     union: bool,
     unnamed_bits_align: bool,
@@ -130,9 +128,7 @@ impl SystemV<'_> {
     }
 }
 
-/// Visual C++'s rules.
-///
-/// clang: `MicrosoftRecordLayoutBuilder`.
+/// Visual C++'s rules. clang: `MicrosoftRecordLayoutBuilder`.
 struct Microsoft {
     union: bool,
     attributes: Attributes,

@@ -8,7 +8,6 @@ use crate::graph::{Graph, Tag, TagId, TagParts};
 
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether the tag promises that its memory is never modified while it can be read.
-    ///
     /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
     pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
         tag.into().is_some_and(|tag| {
@@ -25,9 +24,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// field's tag.
     ///
     /// The union rules promise more: accesses that may alias `a` or `b` may alias the result,
-    /// including accesses to types added later.
-    ///
-    /// LLVM: `MDNode::getMostGenericTBAA`.
+    /// including accesses to types added later. LLVM: `MDNode::getMostGenericTBAA`.
     pub fn most_generic(
         &self,
         a: impl Into<Option<TagId>>,
