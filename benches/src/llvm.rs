@@ -42,7 +42,8 @@ impl Llvm {
         let (0, text) = text.split_last()? else {
             panic!("a text without a zero byte at its end");
         };
-        let parse: unsafe extern "C" fn(*const c_char, usize) -> *mut Opaque = self.get(b"bench_parse\0");
+        let parse: unsafe extern "C" fn(*const c_char, usize) -> *mut Opaque =
+            self.get(b"bench_parse\0");
         // SAFETY: the text is readable up to and with the zero byte.
         let module = unsafe { parse(text.as_ptr().cast(), text.len()) };
         (!module.is_null()).then_some(LlvmModule { llvm: self, module, pairs: 0, tags: None })
@@ -86,7 +87,8 @@ impl LlvmModule<'_> {
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");
-        let set: unsafe extern "C" fn(*mut Opaque, *const u32, usize) = self.llvm.get(b"bench_pairs\0");
+        let set: unsafe extern "C" fn(*mut Opaque, *const u32, usize) =
+            self.llvm.get(b"bench_pairs\0");
         // SAFETY: the tags were collected, and every number is one of a tag.
         unsafe { set(self.module, pairs.as_flattened().as_ptr(), pairs.len()) };
         self.pairs = pairs.len();
@@ -104,7 +106,8 @@ impl LlvmModule<'_> {
 
     fn over(&self, name: &[u8], window: std::ops::Range<usize>) -> usize {
         assert!(window.end <= self.pairs, "no such pairs");
-        let function: unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize = self.llvm.get(name);
+        let function: unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize =
+            self.llvm.get(name);
         // SAFETY: the window is inside the pairs.
         unsafe { function(self.module, window.start, window.len()) }
     }

@@ -18,19 +18,14 @@ pub enum BuildError {
     },
     /// A type node that no well-formed node may refer to, which only a text can bring in.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
-    Malformed {
-        argument: String,
-        node: NodeId,
-    },
+    Malformed { argument: String, node: NodeId },
     /// A struct type of the old format without fields: its node would read as
     /// a root, and a tag under a different root may alias everything.
     #[error(
         "struct {name:?} has no fields: its old-format node would read as a root; leave it out, or \
          make it a scalar"
     )]
-    NoFields {
-        name: String,
-    },
+    NoFields { name: String },
     /// A field of root type: a root is no type of any memory.
     #[error("field {field} of {name:?} is of root type: give a scalar or a struct")]
     RootAsField {
@@ -63,10 +58,7 @@ pub enum BuildError {
     },
     /// A field under another root than the fields (or the parent) before it.
     #[error("{argument}: of another root than what stands before it")]
-    MixedRoots {
-        argument: String,
-        ty: TypeId,
-    },
+    MixedRoots { argument: String, ty: TypeId },
     /// A tag of or into a root.
     #[error("{argument}: a root is no type of any memory; give a type under it")]
     RootInTag {
@@ -80,16 +72,10 @@ pub enum BuildError {
         "access type {access:?} is a struct: an old-format tag must end at a scalar; tag each \
          field, or use the size-aware format"
     )]
-    AggregateAccess {
-        access: String,
-        ty: TypeId,
-    },
+    AggregateAccess { access: String, ty: TypeId },
     /// An old-format scalar under a struct: LLVM would read it as a struct with one field.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
-    AggregateParent {
-        parent: String,
-        ty: TypeId,
-    },
+    AggregateParent { parent: String, ty: TypeId },
     /// An offset other than 0 into a scalar.
     #[error("offset {offset} into scalar {base:?}: a scalar has offset 0 only")]
     OffsetInScalar {

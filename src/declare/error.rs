@@ -38,30 +38,16 @@ pub enum DeclareError {
     },
     /// A second type of one name.
     #[error("a second type {name:?}: rename one")]
-    Redefined {
-        name: String,
-        first: DeclId,
-    },
+    Redefined { name: String, first: DeclId },
     /// A record that is declared already, with other contents.
     #[error("{name:?} is declared already, and {change}: rename one, or declare it once")]
-    Changed {
-        name: String,
-        change: String,
-        first: DeclId,
-    },
+    Changed { name: String, change: String, first: DeclId },
     /// A second member of one name; members of anonymous ones count.
     #[error("a second field {name:?} in {record:?}: rename one")]
-    DuplicateField {
-        record: String,
-        name: String,
-    },
+    DuplicateField { record: String, name: String },
     /// A type without a size where one is needed.
     #[error("{place}: {ty:?} has no size here: define it first, or point to it")]
-    Incomplete {
-        ty: String,
-        place: String,
-        id: DeclId,
-    },
+    Incomplete { ty: String, place: String, id: DeclId },
     /// A member, an attribute or a type that cannot be so.
     #[error("{place}: {reason}")]
     Invalid {
@@ -71,35 +57,19 @@ pub enum DeclareError {
     },
     /// A step of a path that the type there does not have.
     #[error("{path:?} is of type {ty:?}: {reason}")]
-    Step {
-        path: String,
-        ty: String,
-        reason: &'static str,
-        id: DeclId,
-    },
+    Step { path: String, ty: String, reason: &'static str, id: DeclId },
     /// A constant index past the end of an array.
     #[error("index {index} into {path:?}, which has {len} elements")]
-    OutOfBounds {
-        path: String,
-        index: u64,
-        len: u64,
-    },
+    OutOfBounds { path: String, index: u64, len: u64 },
     /// An access that the policy gives no tag.
     #[error("no tag for {path:?}: {reason}")]
-    Untagged {
-        path: String,
-        reason: &'static str,
-    },
+    Untagged { path: String, reason: &'static str },
     /// A member that has another type in a module that clang compiled.
     #[error(
         "{member}: declared as {ours:?}, and the compiled code accesses {theirs:?} there, which \
          LLVM would take for unrelated: declare the type that the header has"
     )]
-    OtherType {
-        member: String,
-        ours: String,
-        theirs: String,
-    },
+    OtherType { member: String, ours: String, theirs: String },
     /// An impossible explicit offset.
     #[error("{place}: offset {offset} {reason}")]
     Offset {

@@ -120,8 +120,9 @@ struct Record {
 /// something else in the other. The clone's nodes and tags have the original's positions, so
 /// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`. LLVM: `LLVMContext` with
 /// the `MDNode`s in it.
+#[derive(Clone, Default)]
 pub struct Graph {
-    stamp: u32,
+    stamp: Stamp,
     strings: Strings,
     /// Integers, except small ones, which are stored in the operand itself.
     ints: IndexSet<Int>,
@@ -136,42 +137,25 @@ pub struct Graph {
     types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
-    /// The hasher of `unique` and `strings`.
+    /// The hasher of `unique` and `strings`, and of their copies.
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
 }
 
-/// The stamp of a graph that is new.
-fn new_stamp() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
+/// The number in all ids of a graph. A copy of the graph gets another.
+struct Stamp(u32);
 
-/// The copy is a graph of its own: see [Ids of another graph](Graph#ids-of-another-graph).
-impl Clone for Graph {
-    fn clone(&self) -> Self {
-        Graph {
-            stamp: new_stamp(),
-            strings: self.strings.clone(),
-            ints: self.ints.clone(),
-            raws: self.raws.clone(),
-            operands: self.operands.clone(),
-            records: self.records.clone(),
-            tags: self.tags.clone(),
-            copies: self.copies.clone(),
-            types: self.types.clone(),
-            unique: self.unique.clone(),
-            // The tables' hashes are this hasher's.
-            hasher: self.hasher.clone(),
-            root_formats: self.root_formats.clone(),
-        }
+impl Default for Stamp {
+    fn default() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Stamp(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-impl Default for Graph {
-    fn default() -> Self {
-        Self::new()
+impl Clone for Stamp {
+    fn clone(&self) -> Self {
+        Stamp::default()
     }
 }
 
@@ -179,20 +163,7 @@ impl Graph {
     /// Returns an empty graph.
     #[must_use]
     pub fn new() -> Self {
-        Graph {
-            stamp: new_stamp(),
-            strings: Strings::default(),
-            ints: IndexSet::default(),
-            raws: IndexSet::default(),
-            operands: Vec::new(),
-            records: Vec::new(),
-            tags: Vec::new(),
-            copies: Vec::new(),
-            types: Vec::new(),
-            unique: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            root_formats: IndexMap::default(),
-        }
+        Graph::default()
     }
 
     /// Returns how many nodes the graph holds.
@@ -228,13 +199,13 @@ impl Graph {
 
     /// Returns every tag, in the order in which each first became one.
     pub fn tags(&self) -> impl DoubleEndedIterator<Item = TagId> + ExactSizeIterator + '_ {
-        (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp })
+        (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp.0 })
     }
 
     /// Returns the tag whose [`TagId::index`] is `index`.
     #[inline]
     pub fn tag_at(&self, index: usize) -> Option<TagId> {
-        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
+        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp.0 })
     }
 
     /// Returns every `tbaa.struct` node, in the order in which each first became one.
@@ -271,17 +242,17 @@ impl Graph {
     /// The stamp in every id of this graph.
     #[doc(hidden)]
     pub fn stamp(&self) -> u32 {
-        self.stamp
+        self.stamp.0
     }
 
     /// Returns whether this graph issued `id`.
     pub fn owns(&self, id: NodeId) -> bool {
-        id.stamp == self.stamp && id.index() < self.records.len()
+        id.stamp == self.stamp.0 && id.index() < self.records.len()
     }
 
     /// Returns whether this graph issued the tag `id`.
     pub fn owns_tag(&self, id: TagId) -> bool {
-        id.stamp == self.stamp && id.index() < self.tags.len()
+        id.stamp == self.stamp.0 && id.index() < self.tags.len()
     }
 
     /// Returns the metadata node of a tag. Panics if `tag` was issued by another graph.
@@ -293,7 +264,7 @@ impl Graph {
     /// Returns the tag that `node` is, if it is one. Panics if `node` was issued by another graph.
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
-        (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
+        (index != NO_TAG).then_some(TagId { index, stamp: self.stamp.0 })
     }
 
     /// Returns the `tbaa.struct` node that `node` is, if it has been used as one. Panics if `node`
@@ -326,7 +297,7 @@ impl Graph {
     }
 
     fn id(&self, index: usize) -> NodeId {
-        NodeId { index: index as u32, stamp: self.stamp }
+        NodeId { index: index as u32, stamp: self.stamp.0 }
     }
 
     fn record(&self, id: NodeId) -> &Record {

@@ -140,7 +140,7 @@ impl RawGraph for Graph {
         self.tags.push(node.index);
         self.records[node.index()].tag = index;
         self.mark_types_of(node);
-        TagId { index, stamp: self.stamp }
+        TagId { index, stamp: self.stamp.0 }
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {

@@ -107,10 +107,7 @@ pub enum NameError {
     },
     /// The builder refuses a tag for the end of the path.
     #[error("no tag for {path:?}: {error}")]
-    Refused {
-        path: String,
-        error: BuildError,
-    },
+    Refused { path: String, error: BuildError },
     /// The path does not exist among the declared types.
     #[error(transparent)]
     Declared(DeclareError),

@@ -144,18 +144,6 @@ pub struct FieldDecl {
     pub offset: u64,
 }
 
-impl From<(String, String, u64)> for FieldDecl {
-    fn from((name, ty, offset): (String, String, u64)) -> Self {
-        FieldDecl { name, ty, offset }
-    }
-}
-
-impl From<FieldDecl> for (String, String, u64) {
-    fn from(field: FieldDecl) -> Self {
-        (field.name, field.ty, field.offset)
-    }
-}
-
 /// A field of a size-aware type, written `("name", "type", offset, size)`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64, u64)", into = "(String, String, u64, u64)")]
@@ -168,18 +156,6 @@ pub struct SizedFieldDecl {
     pub offset: u64,
     /// The bytes of the field; for an array, of the whole array.
     pub size: u64,
-}
-
-impl From<(String, String, u64, u64)> for SizedFieldDecl {
-    fn from((name, ty, offset, size): (String, String, u64, u64)) -> Self {
-        SizedFieldDecl { name, ty, offset, size }
-    }
-}
-
-impl From<SizedFieldDecl> for (String, String, u64, u64) {
-    fn from(field: SizedFieldDecl) -> Self {
-        (field.name, field.ty, field.offset, field.size)
-    }
 }
 
 /// An access tag. Its format is that of its base type.
@@ -222,18 +198,6 @@ pub struct CopyEntryDecl {
     pub tag: String,
 }
 
-impl From<(u64, u64, String)> for CopyEntryDecl {
-    fn from((offset, size, tag): (u64, u64, String)) -> Self {
-        CopyEntryDecl { offset, size, tag }
-    }
-}
-
-impl From<CopyEntryDecl> for (u64, u64, String) {
-    fn from(entry: CopyEntryDecl) -> Self {
-        (entry.offset, entry.size, entry.tag)
-    }
-}
-
 /// The expected answer to a query, by one rule or more.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -268,6 +232,29 @@ impl Expect {
         ];
         answers.into_iter().filter_map(|(rule, answer)| Some((rule, answer?)))
     }
+}
+
+/// Converts between a declaration and the tuple that it is written as.
+macro_rules! written_as_tuples {
+    ($($decl:ident { $($field:ident: $ty:ty),* })*) => {$(
+        impl From<($($ty),*)> for $decl {
+            fn from(($($field),*): ($($ty),*)) -> Self {
+                $decl { $($field),* }
+            }
+        }
+
+        impl From<$decl> for ($($ty),*) {
+            fn from($decl { $($field),* }: $decl) -> Self {
+                ($($field),*)
+            }
+        }
+    )*};
+}
+
+written_as_tuples! {
+    FieldDecl { name: String, ty: String, offset: u64 }
+    SizedFieldDecl { name: String, ty: String, offset: u64, size: u64 }
+    CopyEntryDecl { offset: u64, size: u64, tag: String }
 }
 
 /// RON as specs use it: `llvm: NoAlias` without a `Some` around it, and

@@ -8,8 +8,8 @@ use std::borrow::Borrow;
 use std::cell::RefCell;
 
 use super::source::Key;
-use tbaa::{Graph, Oracle, TagId};
 use tbaa::parts::table::HashMap;
+use tbaa::{Graph, Oracle, TagId};
 
 /// The most cached answers, of about 60 bytes each.
 const KEPT: usize = 1 << 21;

@@ -11,10 +11,10 @@ use super::forest::{ForestNode, Made};
 use super::skeleton::Skeleton;
 use super::source::Source;
 use super::state::Lowering;
-use tbaa::{BuildError, Format, Graph, Oracle, TagId, TypeId, TypeKind};
 use tbaa::parts::Verdicts;
 use tbaa::parts::table::HashMap;
 use tbaa::wellformed::VerifyError;
+use tbaa::{BuildError, Format, Graph, Oracle, TagId, TypeId, TypeKind};
 
 /// The reason why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -14,8 +14,8 @@ use super::scopes::Scoped;
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::{BuildError, Graph, Oracle, TypeId};
 use tbaa::parts::table::IndexMap;
+use tbaa::{BuildError, Graph, Oracle, TypeId};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, and accesses with a size of their own.

@@ -13,8 +13,8 @@ use super::scopes::{AccessScopes, List};
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 
 const VERSION: u32 = 3;
 
