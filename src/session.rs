@@ -44,9 +44,8 @@ impl Session {
     }
 
     /// Makes a session of its parts. Declared types are added to the graph, which may be that of a
-    /// module. Types that were lowered into another graph before give [`BuildError::ForeignId`].
-    ///
-    /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
+    /// module. Types that were lowered into another graph before give
+    /// [`BuildError::ForeignId`](crate::BuildError::ForeignId).
     #[must_use]
     pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
         Session { tagged, oracle }

@@ -1,18 +1,5 @@
 //! Making well-formed nodes: the counterpart of LLVM's `MDBuilder`.
 //!
-//! | here | LLVM |
-//! |---|---|
-//! | [`Builder::root`] | `createTBAARoot` |
-//! | [`Builder::anonymous_root`] | `createAnonymousTBAARoot` |
-//! | [`Builder::scalar_type`] | `createTBAAScalarTypeNode` |
-//! | [`Builder::struct_type`] | `createTBAAStructTypeNode` |
-//! | [`Builder::struct_tag`] | `createTBAAStructTagNode` |
-//! | [`Builder::sized_type`] | `createTBAATypeNode` |
-//! | [`Builder::access_tag`] | `createTBAAAccessTag` |
-//! | [`Builder::immutable_struct_tag`], [`Builder::immutable_access_tag`] | the same with `IsConstant`, `IsImmutable` |
-//! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
-//! | [`Builder::struct_copy`] | `createTBAAStructNode` |
-//!
 //! Left out: `createTBAANode`, whose nodes have the format before LLVM 3.4, which only occurs in
 //! texts ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, because LLVM's
 //! verifier only accepts 0; alias scopes, which are not types (`tbaa-lower` writes them).

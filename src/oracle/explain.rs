@@ -91,11 +91,9 @@ pub struct Comparison {
     pub apart: Option<Apart>,
 }
 
-/// The answer to a query and the reason for it, by [`Oracle::explain`].
+/// The answer to a query and the reason for it, by [`Oracle::explain`](crate::Oracle::explain).
 ///
 /// The text form starts with the answer, alone on a line.
-///
-/// [`Oracle::explain`]: crate::Oracle::explain
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -26,10 +26,8 @@ impl Tags {
     }
 
     /// Sets the tag of the instruction that gives a value, and returns the value: for loads and
-    /// atomic operations, which [`InstBuilder`] names by their results. Panics if the value is a
-    /// block's parameter: no instruction gives it.
-    ///
-    /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
+    /// atomic operations, which [`InstBuilder`](cranelift_codegen::ir::InstBuilder) names by their
+    /// results. Panics if the value is a block's parameter: no instruction gives it.
     #[track_caller]
     pub fn set_result(
         &mut self,

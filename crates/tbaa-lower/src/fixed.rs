@@ -57,15 +57,12 @@ impl Lowering {
     /// `pairs` is a source (a tag of the oracle's graph that describes the access exactly) and the
     /// tag that the others give the access. All pairs that they may use are required, including
     /// pointers to scalars; only tags that alias everything under the root, such as `char`, may be
-    /// omitted. [`tags_of_clang`] makes them for declared types.
+    /// omitted. [`tags_of_clang`](super::tags_of_clang) makes them for declared types.
     ///
     /// Other lineages may share the memory too, if they fix tags of the same types: the tag of a
     /// source that is not [private](Source::private) is one of the others', and follows from the
-    /// source's types alone. Other knowledge of this lineage may make it more general.
-    ///
-    /// [`tags_of_clang`]: super::tags_of_clang
-    ///
-    /// Errors: [`FixError`]; then the lowering cannot be used any more.
+    /// source's types alone. Other knowledge of this lineage may make it more general. Errors:
+    /// [`FixError`]; then the lowering cannot be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,

@@ -6,16 +6,15 @@ use tbaa::Format;
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
 
-/// The most bytes of one call of [`Lowering::lower`] for the pairs of classes that may alias: 4 for
-/// each pair and class, or a bit for each other class if that is less. If the classes do not fit,
-/// those with the most pairs get no tag; [`Why::TooManyPairs`] marks them.
+/// The most bytes of one call of [`Lowering::lower`](super::Lowering::lower) for the pairs of
+/// classes that may alias: 4 for each pair and class, or a bit for each other class if that is
+/// less. If the classes do not fit, those with the most pairs get no tag;
+/// [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
 /// 65,536 classes that may all alias fit, and so do 5,000,000 with 20 pairs each. The lists of
 /// scopes have the same limit, with 4 bytes for each scope that they name or, if they name all but
 /// a few, leave out.
-///
 /// [`Lowering::lower`]: super::Lowering::lower
-/// [`Why::TooManyPairs`]: super::Why::TooManyPairs
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.

@@ -15,12 +15,9 @@ use tbaa::{Access, Graph, Oracle};
 
 /// Classes of accesses, each with a scope, and the pairs of classes that do not alias.
 ///
-/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with it. The
-/// meaning of a scope never changes, so old code and new may be inlined into each other.
-///
-/// [`Options::scopes`]: super::Options::scopes
-///
-/// LLVM: `ScopedNoAliasAAResult`.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`](super::Options::scopes),
+/// and grow with it. The meaning of a scope never changes, so old code and new may be inlined into
+/// each other. LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
     /// LLVM's name for the domain.

@@ -146,9 +146,7 @@ impl Lowering {
     ///
     /// LLVM merges types of equal content, so linked code of two such lineages would mix two type
     /// systems that were never checked together. Each must have a name of its own, or be a fork of
-    /// the saved state ([`Saved::fork`]).
-    ///
-    /// [`Saved::fork`]: super::Saved::fork
+    /// the saved state ([`Saved::fork`](super::Saved::fork)).
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
@@ -168,10 +166,8 @@ impl Lowering {
         self.unique_name("scopes")
     }
 
-    /// Returns the names of the scopes; without [`Options::scopes`] there are
-    /// none. Growing adds to the end.
-    ///
-    /// [`Options::scopes`]: super::Options::scopes
+    /// Returns the names of the scopes; without [`Options::scopes`](super::Options::scopes) there
+    /// are none. Growing adds to the end.
     pub fn scope_names(&self) -> &[String] {
         &self.scopes.names
     }
@@ -182,9 +178,7 @@ impl Lowering {
     }
 
     /// Returns the scopes, which grow with the lowering; without
-    /// [`Options::scopes`] there are none.
-    ///
-    /// [`Options::scopes`]: super::Options::scopes
+    /// [`Options::scopes`](super::Options::scopes) there are none.
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }
