@@ -154,7 +154,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Like [`Oracle::explain`], with its steps taken from those left.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
-        let mut decision = self.engine().define(self.graph(), &self.index, (a, b), true);
+        let mut decision = self.engine().decide(self.graph(), &self.index, (a, b), true);
         // The index may know more than the definition's steps show.
         if decision.clause == Clause::Limit && !self.may_alias(a, b) {
             decision.clause = Clause::Apart;

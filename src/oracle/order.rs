@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::grow::Oracle;
 use super::index::Role;
-use super::rule::Reach;
+use super::rule::Candidates;
 use super::types::{TypeIndex, Types};
 use crate::bits::{Bits, fill, ones};
 use crate::forest::Span;
@@ -141,7 +141,7 @@ impl Order {
         Order::asking(oracle, list, left, |a, b| {
             let mut steps = left.get();
             let decided = oracle.index.decide(a.index, b.index);
-            let may = decided.or_else(|| oracle.by_definition(a.into(), b.into(), &mut steps));
+            let may = decided.or_else(|| oracle.memo_or_definition(a.into(), b.into(), &mut steps));
             left.set(steps);
             may.unwrap_or(true)
         })
@@ -174,11 +174,11 @@ impl Order {
                 (Role::Regular(root, _), None) => Standing::Listed(root),
                 (Role::Other(root, _), _) => {
                     let mut steps = left.get();
-                    let place = oracle.reach(tag, &mut steps);
+                    let place = oracle.candidates(tag, &mut steps);
                     left.set(steps);
                     match place {
-                        Reach::Everything => Standing::Rejected,
-                        Reach::Base(_) | Reach::Unknown => Standing::Listed(root),
+                        Candidates::Everything => Standing::Rejected,
+                        Candidates::Base(_) | Candidates::Unknown => Standing::Listed(root),
                     }
                 }
             }

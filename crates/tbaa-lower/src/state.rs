@@ -136,9 +136,7 @@ impl Lowering {
     pub fn lost(&self) -> Loss {
         self.loss
     }
-}
 
-impl Lowering {
     /// Returns the name of a type in a module's metadata that claims this lineage's name but is not
     /// this lineage's: another lowering of the same name made it, or one that continued from the
     /// same saved state. `None` if there is none, and the module may be linked with code of this

@@ -62,7 +62,7 @@ use definition::{Denotation, UnionDefinition};
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
-use super::rule::{Decision, Reach, Rule};
+use super::rule::{Candidates, Decision, Rule};
 use super::types::TypeIndex;
 use crate::access::Access;
 use crate::extent::{Size, leaves};
@@ -236,15 +236,15 @@ impl Rule for Union {
         }
     }
 
-    fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach {
+    fn candidates(&self, index: &Index, tag: TagId, left: &mut u64) -> Candidates {
         match (self.start(index, tag.into()), index.role(tag.index)) {
-            (None | Some(Start { leaves: true, .. }), _) => Reach::Everything,
+            (None | Some(Start { leaves: true, .. }), _) => Candidates::Everything,
             (Some(_), Role::Other(_, number))
                 if self.denotation(index, (tag, number), left).is_none() =>
             {
-                Reach::Everything
+                Candidates::Everything
             }
-            (Some(start), _) => Reach::Base(start.base),
+            (Some(start), _) => Candidates::Base(start.base),
         }
     }
 
@@ -274,7 +274,7 @@ impl Rule for Union {
         (!may || *left > 0).then_some(may)
     }
 
-    fn define(
+    fn decide(
         &self,
         graph: &Graph,
         index: &Index,
