@@ -59,9 +59,8 @@ pub struct Access {
     pub tag: Option<TagId>,
     /// The number of bytes that it touches, instead of the tag's.
     pub size: Option<Size>,
-    /// The direction: it reads, writes, or both. Only [`may_conflict`] uses it.
-    ///
-    /// [`may_conflict`]: crate::Oracle::may_conflict
+    /// The direction: it reads, writes, or both. Only [`may_conflict`](crate::Oracle::may_conflict)
+    /// uses it.
     pub kind: AccessKind,
 }
 

@@ -7,9 +7,8 @@
 //! one; such two nodes are compared by climbing. When a quarter of the nodes are unnumbered, all
 //! are renumbered, so that adding a node takes constant time on average.
 //!
-//! Climbing follows jump pointers (Myers, "An applicative random-access
-//! stack", 1983): each node also knows one ancestor farther up, so placed that
-//! a climb of n nodes takes `O(log n)` steps.
+//! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): each node
+//! also knows one ancestor farther up, so placed that a climb of n nodes takes `O(log n)` steps.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,10 @@
 //! Type-based alias analysis: build LLVM TBAA metadata, store the type DAG,
 //! ask whether two accesses may alias, write `!tbaa` text.
 //!
-//! A compiler that knows the types of its program knows that a store to an
-//! `int` leaves every `float` as it was. LLVM carries that knowledge as
-//! `!tbaa` metadata: a tag on each load and store, which names a place in a
-//! DAG of types. This crate makes such metadata, and answers what LLVM would
-//! answer on it, without LLVM.
+//! A compiler that knows the types of its program knows that a store to an `int` leaves every
+//! `float` as it was. LLVM carries that knowledge as `!tbaa` metadata: a tag on each load and
+//! store, which names a place in a DAG of types. This crate makes such metadata, and answers what
+//! LLVM would answer on it, without LLVM.
 //!
 //! # Example
 //!
@@ -174,9 +173,7 @@ pub use session::Session;
 pub mod parts {
     pub use crate::bits::ones;
     pub use crate::fnv::fnv;
-    pub use crate::graph::encoding;
-    pub use crate::graph::import;
-    pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, is_clang_root};
+    pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, encoding, import, is_clang_root};
     #[cfg(feature = "declare")]
     pub use crate::nearest::nearest;
     pub use crate::oracle::{Pairs, Vicinity};

@@ -11,23 +11,6 @@ use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 /// Types, paths and queries may come in any order. Use the parts for operations that the session
 /// does not offer: [`Session::types_mut`], [`Session::graph`], [`Session::oracle`], and all at once
 /// in [`Session::update`].
-///
-/// ```
-/// use tbaa::declare::{Declarations, Record, Target};
-/// use tbaa::{AliasResult, Session};
-///
-/// let types = Declarations::new(Target::x86_64());
-/// let mut session = Session::with_unions(types);
-/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
-/// let point = session.tags(&["Point.x", "Point.y"])?;
-/// assert_eq!(session.alias(point[0], point[1]), AliasResult::NoAlias);
-///
-/// // More types and tags come as the program is compiled.
-/// session.define(Record::union("Word").field("bits", "int").field("number", "float"))?;
-/// let (bits, number) = (session.tag("Word.bits")?, session.tag("Word.number")?);
-/// assert_eq!(session.alias(bits, number), AliasResult::MayAlias);
-/// # Ok::<(), tbaa::declare::DeclareError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     tagged: TaggedTypes,
@@ -60,11 +43,9 @@ impl Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rule))
     }
 
-    /// Makes a session of its parts. Declared types are added to the graph, which may
-    /// be that of a module. Types that were lowered into another graph before give
-    /// [`BuildError::ForeignId`].
-    ///
-    /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
+    /// Makes a session of its parts. Declared types are added to the graph, which may be that of a
+    /// module. Types that were lowered into another graph before give
+    /// [`BuildError::ForeignId`](crate::BuildError::ForeignId).
     #[must_use]
     pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
         Session { tagged, oracle }
@@ -76,58 +57,34 @@ impl Session {
         (self.tagged, self.oracle)
     }
 
-    /// Declares a struct or union.
-    ///
-    /// # Errors
-    ///
-    /// As [`Declarations::define`].
+    /// Declares a struct or union. Errors: as [`Declarations::define`].
     pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
         self.types_mut().define(record)
     }
 
     /// Returns the tag of an access to a path, and adds it if it is new. [`Session::tags`] is
-    /// faster for many paths.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tag`].
+    /// faster for many paths. Errors: as [`TaggedTypes::tag`].
     pub fn tag(&mut self, path: &str) -> Result<TagId, DeclareError> {
         self.update(|types, graph| types.tag(graph, path))
     }
 
     /// Returns an access to a path with its own size, which may exceed the path's type: a number of
-    /// bytes, or a [`Size`].
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::sized`].
+    /// bytes, or a [`Size`]. Errors: as [`TaggedTypes::sized`].
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<Access, DeclareError> {
         self.update(|types, graph| types.sized(graph, path, size))
     }
 
-    /// Returns the tags of accesses to several paths.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tags`].
+    /// Returns the tags of accesses to several paths. Errors: as [`TaggedTypes::tags`].
     pub fn tags(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TagId>, DeclareError> {
         self.update(|types, graph| types.tags(graph, paths))
     }
 
-    /// Resolves a path to its tag, offset, size and alignment.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::place`].
+    /// Resolves a path to its tag, offset, size and alignment. Errors: as [`TaggedTypes::place`].
     pub fn place(&mut self, path: &str) -> Result<Place, DeclareError> {
         self.update(|types, graph| types.place(graph, path))
     }
 
-    /// Returns the `tbaa.struct` node for copies of a type.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::copy`].
+    /// Returns the `tbaa.struct` node for copies of a type. Errors: as [`TaggedTypes::copy`].
     pub fn copy(&mut self, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.update(|types, graph| types.copy(graph, ty))
     }
@@ -143,14 +100,12 @@ impl Session {
     /// Returns whether two accesses may touch a common byte.
     ///
     /// As [`Oracle::alias`].
-    #[must_use]
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         self.oracle.alias(a, b)
     }
 
     /// Returns whether [`Session::alias`] answers `MayAlias`.
-    #[must_use]
     #[inline]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         self.oracle.may_alias(a, b)
@@ -159,7 +114,6 @@ impl Session {
     /// Returns which dependences may hold between two accesses.
     ///
     /// As [`Oracle::may_conflict`].
-    #[must_use]
     pub fn may_conflict(
         &self,
         first: impl Into<Access>,
@@ -169,7 +123,6 @@ impl Session {
     }
 
     /// Returns the declared types.
-    #[must_use]
     pub fn types(&self) -> &Declarations {
         self.tagged.types()
     }
@@ -180,19 +133,16 @@ impl Session {
     }
 
     /// Returns the declared types under their policy.
-    #[must_use]
     pub fn tagged(&self) -> &TaggedTypes {
         &self.tagged
     }
 
     /// Returns the graph: all nodes and tags so far.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         self.oracle.graph()
     }
 
     /// Returns the oracle, for all other queries.
-    #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.oracle
     }

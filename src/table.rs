@@ -1,6 +1,5 @@
-//! Hash tables with hashbrown's hasher: several times as fast as std's on the
-//! short keys here, and still seeded at random, so that no text can be written
-//! whose keys collide.
+//! Hash tables with hashbrown's hasher: several times as fast as std's on the short keys here, and
+//! seeded at random all the same, so that no text can be made to collide.
 
 pub use hashbrown::DefaultHashBuilder;
 pub use hashbrown::hash_map::Entry;

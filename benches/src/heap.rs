@@ -57,8 +57,7 @@ pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     ((held() - before) as f64, result)
 }
 
-/// Runs `work` and returns how many bytes more than before it this thread's
-/// heap held at most.
+/// Runs `work` and returns how many bytes more than before it this thread's heap held at most.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     PEAK.set(before);

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use libloading::{Library, Symbol};
+use libloading::Library;
 
 use crate::programs::{of, run};
 
@@ -42,8 +42,8 @@ impl Llvm {
         let (0, text) = text.split_last()? else {
             panic!("a text without a zero byte at its end");
         };
-        type Parse = unsafe extern "C" fn(*const c_char, usize) -> *mut Opaque;
-        let parse: Symbol<'_, Parse> = self.function(b"bench_parse\0");
+        let parse: unsafe extern "C" fn(*const c_char, usize) -> *mut Opaque =
+            self.get(b"bench_parse\0");
         // SAFETY: the text is readable up to and with the zero byte.
         let module = unsafe { parse(text.as_ptr().cast(), text.len()) };
         (!module.is_null()).then_some(LlvmModule { llvm: self, module, pairs: 0, tags: None })
@@ -51,14 +51,15 @@ impl Llvm {
 
     /// Bytes that the process holds from malloc.
     pub(crate) fn heap(&self) -> f64 {
-        let heap: Symbol<'_, unsafe extern "C" fn() -> usize> = self.function(b"bench_heap\0");
+        let heap: unsafe extern "C" fn() -> usize = self.get(b"bench_heap\0");
         // SAFETY: it only queries malloc.
         unsafe { heap() as f64 }
     }
 
-    fn function<T>(&self, name: &[u8]) -> Symbol<'_, T> {
+    /// Returns a function, which lives as long as the library.
+    fn get<T: Copy>(&self, name: &[u8]) -> T {
         // SAFETY: callers give the types that `llvm.cpp` declares.
-        unsafe { self.library.get(name) }.expect("a function of llvm.cpp")
+        *unsafe { self.library.get::<T>(name) }.expect("a function of llvm.cpp")
     }
 }
 
@@ -75,21 +76,19 @@ impl LlvmModule<'_> {
     pub(crate) fn tags(&mut self) -> usize {
         let module = self.module;
         let count = || {
-            type Tags = unsafe extern "C" fn(*mut Opaque) -> usize;
-            let tags: Symbol<'_, Tags> = self.llvm.function(b"bench_tags\0");
+            let tags: unsafe extern "C" fn(*mut Opaque) -> usize = self.llvm.get(b"bench_tags\0");
             // SAFETY: the module lives as long as `self`.
             unsafe { tags(module) }
         };
         *self.tags.get_or_insert_with(count)
     }
 
-    /// Looks up the tags of pairs of numbers, for [`LlvmModule::ask`] and
-    /// [`LlvmModule::answers`].
+    /// Looks up the tags of pairs of numbers, for [`LlvmModule::ask`] and [`LlvmModule::answers`].
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");
-        type Pairs = unsafe extern "C" fn(*mut Opaque, *const u32, usize);
-        let set: Symbol<'_, Pairs> = self.llvm.function(b"bench_pairs\0");
+        let set: unsafe extern "C" fn(*mut Opaque, *const u32, usize) =
+            self.llvm.get(b"bench_pairs\0");
         // SAFETY: the tags were collected, and every number is one of a tag.
         unsafe { set(self.module, pairs.as_flattened().as_ptr(), pairs.len()) };
         self.pairs = pairs.len();
@@ -107,8 +106,8 @@ impl LlvmModule<'_> {
 
     fn over(&self, name: &[u8], window: std::ops::Range<usize>) -> usize {
         assert!(window.end <= self.pairs, "no such pairs");
-        type Over = unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize;
-        let function: Symbol<'_, Over> = self.llvm.function(name);
+        let function: unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize =
+            self.llvm.get(name);
         // SAFETY: the window is inside the pairs.
         unsafe { function(self.module, window.start, window.len()) }
     }
@@ -116,8 +115,7 @@ impl LlvmModule<'_> {
     /// Returns how many tags may alias tag `tag`.
     pub(crate) fn row(&mut self, tag: usize) -> usize {
         assert!(tag < self.tags(), "no such tag");
-        type Row = unsafe extern "C" fn(*mut Opaque, usize) -> usize;
-        let row: Symbol<'_, Row> = self.llvm.function(b"bench_row\0");
+        let row: unsafe extern "C" fn(*mut Opaque, usize) -> usize = self.llvm.get(b"bench_row\0");
         // SAFETY: the tag is one of those collected.
         unsafe { row(self.module, tag) }
     }
@@ -125,8 +123,7 @@ impl LlvmModule<'_> {
     /// Returns which pairs may alias.
     pub(crate) fn answers(&self) -> Vec<bool> {
         let mut answers = vec![0_u8; self.pairs];
-        type Answers = unsafe extern "C" fn(*mut Opaque, *mut u8);
-        let ask: Symbol<'_, Answers> = self.llvm.function(b"bench_answers\0");
+        let ask: unsafe extern "C" fn(*mut Opaque, *mut u8) = self.llvm.get(b"bench_answers\0");
         // SAFETY: there is room for an answer a pair.
         unsafe { ask(self.module, answers.as_mut_ptr()) };
         answers.into_iter().map(|answer| answer != 0).collect()
@@ -134,8 +131,7 @@ impl LlvmModule<'_> {
 
     /// Prints the module and returns how many bytes that are.
     pub(crate) fn print(&self) -> usize {
-        type Print = unsafe extern "C" fn(*mut Opaque) -> usize;
-        let print: Symbol<'_, Print> = self.llvm.function(b"bench_print\0");
+        let print: unsafe extern "C" fn(*mut Opaque) -> usize = self.llvm.get(b"bench_print\0");
         // SAFETY: the module lives as long as `self`.
         unsafe { print(self.module) }
     }
@@ -144,8 +140,7 @@ impl LlvmModule<'_> {
     /// second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
-        type Grow = unsafe extern "C" fn(*mut Opaque, usize, usize);
-        let grow: Symbol<'_, Grow> = self.llvm.function(b"bench_grow\0");
+        let grow: unsafe extern "C" fn(*mut Opaque, usize, usize) = self.llvm.get(b"bench_grow\0");
         // SAFETY: nothing else uses the module's context.
         unsafe { grow(self.module, number, fields) };
     }
@@ -153,8 +148,7 @@ impl LlvmModule<'_> {
 
 impl Drop for LlvmModule<'_> {
     fn drop(&mut self) {
-        type Free = unsafe extern "C" fn(*mut Opaque);
-        let free: Symbol<'_, Free> = self.llvm.function(b"bench_free\0");
+        let free: unsafe extern "C" fn(*mut Opaque) = self.llvm.get(b"bench_free\0");
         // SAFETY: the module is freed once, here.
         unsafe { free(self.module) };
     }

@@ -3,7 +3,6 @@
 
 mod growth;
 mod heap;
-mod limit;
 mod llvm;
 mod machine;
 mod programs;

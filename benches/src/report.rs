@@ -12,8 +12,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Says whether a target was reached, by its worst figure. `None` where
-    /// nothing was measured.
+    /// Says whether a target was reached, by its worst figure. `None` where nothing was measured.
     pub(crate) fn target(
         &mut self,
         work: &str,

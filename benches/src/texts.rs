@@ -23,8 +23,7 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures writing the metadata of a text that holds nothing else, by the
-/// byte written.
+/// Measures writing the metadata of a text that holds nothing else, by the byte written.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

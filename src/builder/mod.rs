@@ -1,18 +1,5 @@
 //! Making well-formed nodes: the counterpart of LLVM's `MDBuilder`.
 //!
-//! | here | LLVM |
-//! |---|---|
-//! | [`Builder::root`] | `createTBAARoot` |
-//! | [`Builder::anonymous_root`] | `createAnonymousTBAARoot` |
-//! | [`Builder::scalar_type`] | `createTBAAScalarTypeNode` |
-//! | [`Builder::struct_type`] | `createTBAAStructTypeNode` |
-//! | [`Builder::struct_tag`] | `createTBAAStructTagNode` |
-//! | [`Builder::sized_type`] | `createTBAATypeNode` |
-//! | [`Builder::access_tag`] | `createTBAAAccessTag` |
-//! | [`Builder::immutable_struct_tag`], [`Builder::immutable_access_tag`] | the same with `IsConstant`, `IsImmutable` |
-//! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
-//! | [`Builder::struct_copy`] | `createTBAAStructNode` |
-//!
 //! Left out: `createTBAANode`, whose nodes have the format before LLVM 3.4, which only occurs in
 //! texts ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, because LLVM's
 //! verifier only accepts 0; alias scopes, which are not types (`tbaa-lower` writes them).
@@ -29,9 +16,8 @@ use crate::graph::{
 };
 pub use error::BuildError;
 
-/// A field of a size-aware type, as given to [`Builder::sized_type`].
-///
-/// LLVM: `MDBuilder::TBAAStructField`.
+/// A field of a size-aware type, as given to [`Builder::sized_type`]. LLVM:
+/// `MDBuilder::TBAAStructField`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizedField {
     /// The field's type; an array's element type.
@@ -43,28 +29,8 @@ pub struct SizedField {
     pub size: u64,
 }
 
-/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one
-/// costs nothing, so a JIT may make one for each node.
-///
-/// ```
-/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
-///
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("Simple C/C++ TBAA")?;
-/// let char = b.scalar_type("omnipotent char", root)?;
-/// let ptr = b.scalar_type("any pointer", char)?;
-/// let int = b.scalar_type("int", char)?;
-/// let call_info = b.struct_type("CallInfo", &[(ptr, 0), (ptr, 8), (int, 16)])?;
-/// let func = b.struct_tag(call_info, ptr, 0)?;
-/// let top = b.struct_tag(call_info, ptr, 8)?;
-///
-/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
-/// assert_eq!(oracle.alias(func, top), AliasResult::NoAlias);
-/// # Ok::<(), tbaa::BuildError>(())
-/// ```
-///
-/// LLVM: `MDBuilder`.
+/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one costs nothing, so a
+/// JIT may make one for each node. LLVM: `MDBuilder`.
 #[derive(Debug)]
 pub struct Builder<'g> {
     graph: &'g mut Graph,
@@ -78,53 +44,33 @@ impl Graph {
 }
 
 impl Builder<'_> {
-    /// Adds the named root, or finds it. Types under roots of different names
-    /// are unrelated type systems: queries across them answer `MayAlias`.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAARoot`.
+    /// Adds the named root, or finds it. Types under roots of different names are unrelated type
+    /// systems: queries across them answer `MayAlias`. Errors: [`BuildError::Graph`]. LLVM:
+    /// `MDBuilder::createTBAARoot`.
     pub fn root(&mut self, name: impl AsRef<[u8]>) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[Operand::String(name.as_ref())])?;
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds a new root that no other module can share: a distinct node that
-    /// refers to itself.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
+    /// Adds a new root that no other module can share: a distinct node that refers to itself.
+    /// Errors: [`BuildError::Graph`]. LLVM: `MDBuilder::createAnonymousTBAARoot`.
     pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
         let itself = Draft { distinct: true, operands: vec![DraftOperand::Member(0)] };
         let nodes = self.graph.insert_group(&[itself])?;
         Ok(self.graph.mark_type(nodes[0]))
     }
 
-    /// Adds the root `!{}`, or finds it: a uniqued node without operands,
-    /// which some front ends use (Wasmer). All its users share it.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Graph`].
+    /// Adds the root `!{}`, or finds it: a uniqued node without operands, which some front ends use
+    /// (Wasmer). All its users share it. Errors: [`BuildError::Graph`].
     pub fn empty_root(&mut self) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[])?;
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds an old-format scalar type under `parent`, a root or a scalar.
-    ///
-    /// # Errors
-    ///
+    /// Adds an old-format scalar type under `parent`, a root or a scalar. Errors:
     /// [`BuildError::MixedFormats`] under a root with size-aware types;
-    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`],
-    /// [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`], [`BuildError::Malformed`],
+    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAAScalarTypeNode`.
     pub fn scalar_type(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -138,19 +84,12 @@ impl Builder<'_> {
         self.add_type([Operand::String(name.as_ref()), Operand::Node(parent.0), int(0)])
     }
 
-    /// Adds an old-format struct type with `fields`, each a type and its
-    /// offset in bytes from the start of the struct, in ascending order.
-    /// Fields at one offset make a union. An array field is given as its
-    /// element type.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::NoFields`], [`BuildError::RootAsField`],
-    /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`],
-    /// [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
-    /// [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
+    /// Adds an old-format struct type with `fields`, each a type and its offset in bytes from the
+    /// start of the struct, in ascending order. Fields at one offset make a union. An array field
+    /// is given as its element type. Errors: [`BuildError::NoFields`], [`BuildError::RootAsField`],
+    /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`], [`BuildError::MixedRoots`],
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
+    /// `MDBuilder::createTBAAStructTypeNode`.
     pub fn struct_type(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -168,13 +107,8 @@ impl Builder<'_> {
 
     /// Adds a size-aware type: a scalar if `fields` is empty, else a struct or union. `size` is in
     /// bytes; `parent` is a root or a size-aware type. A field may end past its struct: clang gives
-    /// a bit-field the size of its declared type.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::struct_type`], except [`BuildError::NoFields`].
-    ///
-    /// LLVM: `MDBuilder::createTBAATypeNode`.
+    /// a bit-field the size of its declared type. Errors: as [`Builder::struct_type`], except
+    /// [`BuildError::NoFields`]. LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
         &mut self,
         parent: TypeId,
@@ -199,16 +133,10 @@ impl Builder<'_> {
     ///
     /// NB: the path may lead through any member of a union. LLVM's verifier follows only the last
     /// member and rejects a tag to another; check with [`crate::wellformed::Verifier`] before
-    /// passing such a tag to LLVM.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
-    /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`],
-    /// [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
-    /// [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAStructTagNode`.
+    /// passing such a tag to LLVM. Errors: [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
+    /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`], [`BuildError::MixedFormats`],
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
+    /// `MDBuilder::createTBAAStructTagNode`.
     pub fn struct_tag(
         &mut self,
         base: TypeId,
@@ -219,13 +147,8 @@ impl Builder<'_> {
     }
 
     /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
-    /// read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::struct_tag`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
+    /// read. Errors: as [`Builder::struct_tag`]. LLVM: `MDBuilder::createTBAAStructTagNode` with
+    /// `IsConstant`.
     pub fn immutable_struct_tag(
         &mut self,
         base: TypeId,
@@ -237,13 +160,9 @@ impl Builder<'_> {
 
     /// Adds a size-aware access tag. `size` is a number of bytes or a [`Size`]; an unknown one is
     /// written as 0, as clang does. The access type may be an aggregate. The path may lead through
-    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAAccessTag`.
+    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it. Errors: as
+    /// [`Builder::struct_tag`], except [`BuildError::AggregateAccess`]. LLVM:
+    /// `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
         &mut self,
         base: TypeId,
@@ -255,13 +174,8 @@ impl Builder<'_> {
     }
 
     /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
-    /// read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::access_tag`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
+    /// read. Errors: as [`Builder::access_tag`]. LLVM: `MDBuilder::createTBAAAccessTag` with
+    /// `IsImmutable`.
     pub fn immutable_access_tag(
         &mut self,
         base: TypeId,
@@ -273,12 +187,8 @@ impl Builder<'_> {
     }
 
     /// Adds a tag given by its parts: by [`Builder::struct_tag`] or [`Builder::access_tag`],
-    /// depending on its format.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
-    /// old-format tag has a size, or a size-aware one has none.
+    /// depending on its format. Errors: as [`Builder::struct_tag`] and [`Builder::access_tag`];
+    /// [`BuildError::Graph`] also if an old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
         self.tag_as(tag, 0)
     }
@@ -289,15 +199,9 @@ impl Builder<'_> {
         Ok(self.graph.add_tag(tag, unknown)?)
     }
 
-    /// Returns the tag without its immutable flag; the same tag if it has
-    /// none.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`],
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
+    /// Returns the tag without its immutable flag; the same tag if it has none. Errors:
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
+    /// `MDBuilder::createMutableTBAAAccessTag`.
     pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
         if !self.graph.owns_tag(tag) {
             return Err(BuildError::ForeignId { argument: "tag".to_owned() });
@@ -316,15 +220,9 @@ impl Builder<'_> {
         Ok(self.graph.add_tag(Tag { immutable: false, ..parts }, size.unwrap_or(0))?)
     }
 
-    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
-    /// in ascending order and without overlap.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`],
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAStructNode`.
+    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes, in ascending order
+    /// and without overlap. Errors: [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`],
+    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAAStructNode`.
     pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {
         let mut operands = Vec::with_capacity(3 * entries.len());
         let mut end = 0;

@@ -52,8 +52,7 @@ impl Declarations {
         for (name, of) in [("int64_t", wide), ("uint64_t", wide), ("size_t", word)] {
             self.names.insert(name.to_owned(), self.names[of]);
         }
-        // `uintptr_t` is `unsigned int` if `size_t` is; on wasm32 both
-        // are `long`.
+        // `uintptr_t` is `unsigned int` if `size_t` is; on wasm32 both are `long`.
         for name in ["ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"] {
             self.names.insert(name.to_owned(), self.names[word]);
         }

@@ -1,5 +1,4 @@
-//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of
-//! the public interface.
+//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of the public interface.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -84,11 +83,8 @@ macro_rules! transparent {
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
 /// Returns a type with as many bytes as a `T`, accesses to which may alias everything. A member of
-/// type `char` would not do: LLVM treats an access to it as one to the struct around it.
-///
-/// # Errors
-///
-/// As [`Declarations::define`].
+/// type `char` would not do: LLVM treats an access to it as one to the struct around it. Errors: as
+/// [`Declarations::define`].
 pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     let char = types.ty("char")?;
     let size = size_of::<T>() as u64;
@@ -106,11 +102,8 @@ pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     }
 }
 
-/// Returns the type that C writes as `text`, which must have the size of a `T`.
-///
-/// # Errors
-///
-/// As [`Declarations::ty`]; [`DeclareError::Size`].
+/// Returns the type that C writes as `text`, which must have the size of a `T`. Errors: as
+/// [`Declarations::ty`]; [`DeclareError::Size`].
 pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
     let id = types.ty(text)?;
     as_large::<T>(types, id, text)
@@ -130,12 +123,8 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
     }
 }
 
-/// Returns the scalar of a name with the layout of a `T`, below the scalar
-/// `parent`.
-///
-/// # Errors
-///
-/// As [`Declarations::scalar`].
+/// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`. Errors: as
+/// [`Declarations::scalar`].
 pub fn scalar<T>(
     types: &mut Declarations,
     name: &str,
@@ -150,8 +139,7 @@ pub fn scalar<T>(
     Ok(id)
 }
 
-/// Returns a Rust type's name as part of a C identifier: `mut_Node` for
-/// `*mut list::Node`.
+/// Returns a Rust type's name as part of a C identifier: `mut_Node` for `*mut list::Node`.
 #[must_use]
 pub fn type_word<T: ?Sized>() -> String {
     word(std::any::type_name::<T>())

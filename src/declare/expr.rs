@@ -92,30 +92,13 @@ fn lengths(reader: &mut Reader<'_>) -> Result<Vec<Option<u64>>, DeclareError> {
 impl Declarations {
     /// Returns the type that a text writes down, as C does without a name.
     ///
-    /// `struct X` and `union X` declare a type of that name if there is none,
-    /// which must be defined before its size matters. Qualifiers count for
-    /// nothing here.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`],
-    /// [`DeclareError::Incomplete`], [`DeclareError::Invalid`],
-    /// [`DeclareError::TooLarge`].
-    ///
-    /// ```
-    /// use tbaa::declare::{Declarations, Target};
-    ///
-    /// let mut types = Declarations::new(Target::x86_64());
-    /// let rows = types.ty("unsigned short [3][4]")?;
-    /// assert_eq!(types.size_of(rows), Some(24));
-    /// let callback = types.ty("int (*)(void *, int)")?;
-    /// assert_eq!(types.size_of(callback), Some(8));
-    /// # Ok::<(), tbaa::declare::DeclareError>(())
-    /// ```
+    /// `struct X` and `union X` declare a type of that name if there is none, which must be defined
+    /// before its size matters. Qualifiers count for nothing here. Errors:
+    /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`], [`DeclareError::Incomplete`],
+    /// [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
-        // Names may have blanks in them, such as that of a scalar of the
-        // program's own.
+        // Names may have blanks in them, such as that of a scalar of the program's own.
         let head = text.find(['*', '[', '(', '<', '&']).unwrap_or(text.len());
         let mut ty = match self.names.get(text[..head].trim()) {
             Some(&named) => {

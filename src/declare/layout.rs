@@ -42,8 +42,10 @@ pub(super) fn lay_out(
 ) -> Option<Layout> {
     match rules {
         LayoutRules::SystemV { unnamed_bits_align } => {
-            let mut state = SystemV { union, unnamed_bits_align, attributes, ..SystemV::new() };
-            state.align = attributes.align.unwrap_or(1);
+            let (offsets, used, size) = Default::default();
+            let align = attributes.align.unwrap_or(1);
+            let mut state =
+                SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
             for slot in slots {
                 state.place(slot)?;
             }
@@ -61,9 +63,7 @@ pub(super) fn lay_out(
     }
 }
 
-/// The System V ABI's rules, as clang and GCC apply them.
-///
-/// clang: `ItaniumRecordLayoutBuilder`.
+/// The System V ABI's rules, as clang and GCC apply them. clang: `ItaniumRecordLayoutBuilder`.
 struct SystemV<'a> {
     union: bool,
     unnamed_bits_align: bool,
@@ -76,22 +76,7 @@ struct SystemV<'a> {
     align: u64,
 }
 
-const NONE: Attributes =
-    Attributes { packed: false, pack: None, align: None, size: None, may_alias: false };
-
 impl SystemV<'_> {
-    fn new() -> Self {
-        SystemV {
-            union: false,
-            unnamed_bits_align: false,
-            attributes: &NONE,
-            offsets: Vec::new(),
-            used: 0,
-            size: 0,
-            align: 1,
-        }
-    }
-
     fn place(&mut self, slot: &Slot) -> Option<()> {
         let packed = self.attributes.packed || slot.packed;
         let pack = self.attributes.pack.unwrap_or(u64::MAX);
@@ -143,9 +128,7 @@ impl SystemV<'_> {
     }
 }
 
-/// Visual C++'s rules.
-///
-/// clang: `MicrosoftRecordLayoutBuilder`.
+/// Visual C++'s rules. clang: `MicrosoftRecordLayoutBuilder`.
 struct Microsoft {
     union: bool,
     attributes: Attributes,

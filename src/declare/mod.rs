@@ -58,53 +58,8 @@ pub use record::{Member, MemberType, Record, RecordKind};
 pub use rust::{Handle, Tbaa, TypedPath};
 pub use tagged::{BitRange, Place, Policy, TaggedTypes};
 pub use target::Target;
-/// Sizes, alignments and offsets are the Rust compiler's own.
-///
-/// | Rust | declared as |
-/// |---|---|
-/// | struct or union with `#[repr(C)]`, `packed` and `align` included | a struct or union of its name; the members of a tuple are `0`, `1`, ... |
-/// | struct with `#[repr(transparent)]` | its one member's type |
-/// | enum without data, with `#[repr(u8)]` or another integer | the integer |
-///
-/// Members without bytes, such as `PhantomData`, are left out; an array `[T; 0]` becomes C's
-/// flexible array member. A generic type has a name for each use: `Pair<u32>` is `Pair_u32`.
-///
-/// ```
-/// use tbaa::declare::{Declarations, Policy, Target, Tbaa, path};
-/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// union Value {
-///     gc: *mut std::ffi::c_void,
-///     n: f64,
-/// }
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct TValue {
-///     value: Value,
-///     tt: u16,
-/// }
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Table {
-///     size: u32,
-///     array: *mut TValue,
-/// }
-///
-/// # let Some(target) = Target::host() else { return Ok(()) };
-/// let mut graph = Graph::new();
-/// let mut types = Declarations::new(target).into_tagged(Policy::Rfc);
-/// let number = types.handle(&mut graph, path!(Table.array[*].value.n))?;
-/// let size = types.handle(&mut graph, path!(Table.size))?;
-///
-/// let oracle = Oracle::new(&graph, AliasRule::Union);
-/// let (number, size) = (number.place().tag.unwrap(), size.place().tag.unwrap());
-/// assert_eq!(oracle.alias(number, size), AliasResult::NoAlias);
-/// # Ok::<(), tbaa::declare::DeclareError>(())
-/// ```
+/// Declares a Rust type as the C type of the same layout: sizes, alignments and offsets are the Rust
+/// compiler's own. The guide "A runtime in Rust" says what each type is declared as.
 ///
 /// # Attributes
 ///
@@ -127,9 +82,7 @@ pub use target::Target;
 /// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no tagged access may
 ///   reach them; otherwise write `char`.
 ///
-/// # Errors
-///
-/// A layout that Rust does not fix is an error of compilation:
+/// Errors: a layout that Rust does not fix is an error of compilation:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;
@@ -139,24 +92,14 @@ pub use target::Target;
 /// }
 /// ```
 ///
-/// So are a `repr(C)` enum with data and a member of a type that has no
-/// declaration:
+/// So are a `repr(C)` enum with data and a member of a type that has no declaration, such as `Vec`
+/// without `#[tbaa(char)]`:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;
 /// #[derive(Tbaa)]
 /// #[repr(C)]
 /// struct Node {
-///     keys: Vec<u32>, // error: `Vec<u32>` has no declaration as a C type
-/// }
-/// ```
-///
-/// ```
-/// # use tbaa::declare::Tbaa;
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Node {
-///     #[tbaa(char)]
 ///     keys: Vec<u32>,
 /// }
 /// ```

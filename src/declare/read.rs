@@ -23,13 +23,11 @@ pub struct MemberLayout<'a> {
 
 impl Declarations {
     /// Returns the target.
-    #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Returns every type, in the order in which they were declared or first
-    /// named.
+    /// Returns every type, in the order in which they were declared or first named.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
         (0..self.decls.len() as u32).map(|index| self.id(index))
     }
@@ -42,25 +40,18 @@ impl Declarations {
         )
     }
 
-    /// Returns the type of a name, which is that of a scalar, an enum, a record
-    /// or an alias.
-    #[must_use]
+    /// Returns the type of a name, which is that of a scalar, an enum, a record or an alias.
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
     }
 
     /// Returns the size of a type in bytes; `None` for `void`, a function, or an undefined struct.
-    ///
-    /// # Panics
-    ///
-    /// If `id` is from other declarations, as for all functions here.
-    #[must_use]
+    /// Panics if `id` is from other declarations, as for all functions here.
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }
 
     /// Returns the alignment of a type in bytes.
-    #[must_use]
     pub fn align_of(&self, id: DeclId) -> u64 {
         self.decl(id).align
     }
@@ -78,7 +69,6 @@ impl Declarations {
     }
 
     /// Returns whether a type is a union.
-    #[must_use]
     pub fn is_union(&self, id: DeclId) -> bool {
         self.record(id).is_some_and(|record| record.union)
     }
@@ -100,19 +90,16 @@ impl Declarations {
     }
 
     /// Returns whether the types are C++'s.
-    #[must_use]
     pub fn is_cplusplus(&self) -> bool {
         self.cplusplus
     }
 
     /// Returns whether a type is a struct or union.
-    #[must_use]
     pub fn is_record(&self, id: DeclId) -> bool {
         self.record(id).is_some()
     }
 
     /// Returns whether a type is a struct or union without a name.
-    #[must_use]
     pub fn is_unnamed(&self, id: DeclId) -> bool {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
@@ -138,8 +125,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the scalars that C does not have: name, size, alignment and the scalar
-    /// above.
+    /// Returns the scalars that C does not have: name, size, alignment and the scalar above.
     #[cfg(feature = "spec")]
     pub(crate) fn own_scalars(&self) -> impl Iterator<Item = (&str, u64, u64, DeclId)> + '_ {
         let known = self.fresh();
@@ -177,16 +163,13 @@ impl Declarations {
         }
     }
 
-    /// Returns how C writes a type without a name, which
-    /// [`Declarations::ty`] reads.
-    #[must_use]
+    /// Returns how C writes a type without a name, which [`Declarations::ty`] reads.
     pub fn display(&self, id: DeclId) -> String {
         self.written(id, false)
     }
 
     /// Like [`Declarations::display`], but with `struct X` instead of `X`, which is valid before X
     /// is declared.
-    #[must_use]
     pub fn display_with_keywords(&self, id: DeclId) -> String {
         self.written(id, true)
     }

@@ -59,22 +59,15 @@ use crate::graph::Graph;
             `#[tbaa(char)]` makes bytes of it that alias everything"
 )]
 pub trait Tbaa {
-    /// Declares the type, or finds it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Declarations::define`].
+    /// Declares the type, or finds it. Errors: as [`Declarations::define`].
     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
 }
 
 impl Declarations {
     /// Declares a Rust type under a name, once: `record` is called for its members when the type is
     /// first declared. Pointees of members are only forward-declared by then, and declared
-    /// afterwards, because a type may point to one that contains it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
+    /// afterwards, because a type may point to one that contains it. Errors: as
+    /// [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
     /// pointee that could not be declared is tried again at each later call, which returns its
     /// error.
     pub fn declare_once<T: ?Sized>(
@@ -320,27 +313,15 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
     }
 }
 
-/// A path from a Rust type `B` to a member of type `F`, which the Rust
-/// compiler has checked.
-///
-/// ```
-/// use tbaa::declare::TypedPath;
-///
-/// struct Point {
-///     x: f32,
-/// }
-/// const X: TypedPath<Point, f32> = TypedPath::new(".x", |point| &point.x);
-/// # let _ = X;
-/// ```
+/// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
 pub struct TypedPath<B, F> {
     steps: &'static str,
     marker: PhantomData<fn(B) -> F>,
 }
 
 impl<B, F> TypedPath<B, F> {
-    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes
-    /// too: for the Rust compiler to check that there is such a member, and of
-    /// which type.
+    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes too: for the Rust
+    /// compiler to check that there is such a member, and of which type.
     #[must_use]
     pub const fn new(steps: &'static str, member: for<'b> fn(&'b B) -> &'b F) -> Self {
         let _ = member;
@@ -386,12 +367,9 @@ impl<B, F> Handle<B, F> {
 }
 
 impl Declarations {
-    /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
-    /// are declared if they are not.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tbaa::declare`].
+    /// Writes a path of Rust types down for whatever takes a text, such as
+    /// `tbaa_lower::emit::Jit::place`. The types are declared if they are not. Errors: as
+    /// [`Tbaa::declare`].
     pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
         let base = B::declare(self)?;
         Ok(format!("{}{}", self.display(base), path.steps))
@@ -399,11 +377,8 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Resolves a path of Rust types, which are declared if they are not.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::place`] and [`Tbaa::declare`].
+    /// Resolves a path of Rust types, which are declared if they are not. Errors: as
+    /// [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

@@ -1,5 +1,4 @@
-//! The sizes of types and the rules of layouts that a C compiler fixes for a
-//! target.
+//! The sizes of types and the rules of layouts that a C compiler fixes for a target.
 
 use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 
@@ -114,8 +113,7 @@ impl Target {
         found.map(|(.., make)| make())
     }
 
-    /// Returns the preset of the machine that this program runs on, if there is
-    /// one.
+    /// Returns the preset of the machine that this program runs on, if there is one.
     #[must_use]
     pub fn host() -> Option<Target> {
         use std::env::consts::{ARCH, OS};
@@ -205,13 +203,11 @@ impl Target {
     }
 
     /// Returns the data layout.
-    #[must_use]
     pub fn data_layout(&self) -> &DataLayout {
         &self.data_layout
     }
 
     /// Returns the size of a pointer, in bytes.
-    #[must_use]
     pub fn pointer_size(&self) -> u64 {
         self.pointer.0
     }

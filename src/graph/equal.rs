@@ -1,5 +1,4 @@
-//! Equality of graphs: the same tags, copies and types in the same order, up
-//! to numbering.
+//! Equality of graphs: the same tags, copies and types in the same order, up to numbering.
 
 use super::{Graph, NodeId, Operand, TagId};
 

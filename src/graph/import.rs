@@ -69,8 +69,7 @@ pub trait Source<'t> {
 
     fn graph(&mut self) -> &mut Graph;
     fn state(&self, key: Self::Key) -> State;
-    /// Appends a node's operands, and takes note that it is open at `place`
-    /// among the open nodes.
+    /// Appends a node's operands, and takes note that it is open at `place` among the open nodes.
     fn open(
         &mut self,
         key: Self::Key,

@@ -56,8 +56,7 @@ pub enum GraphError {
     /// An operand's id was issued by another graph.
     #[error("an id that another graph issued")]
     ForeignId,
-    /// A tag's format is not that of its access type, or its size is not the
-    /// format's.
+    /// A tag's format is not that of its access type, or its size is not the format's.
     #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
     /// A draft refers to one that is not in its group.
@@ -119,25 +118,11 @@ struct Record {
 ///
 /// A clone is another graph: the two grow independently, and the next id of one would mean
 /// something else in the other. The clone's nodes and tags have the original's positions, so
-/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
-///
-/// ```
-/// # use tbaa::Graph;
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("R")?;
-/// let int = b.scalar_type("int", root)?;
-/// let tag = b.struct_tag(int, int, 0)?;
-/// let clone = graph.clone();
-/// assert!(!clone.owns_tag(tag));
-/// let same = clone.tag_at(tag.index()).unwrap();
-/// assert_eq!(clone.ty(clone.tag(same)?.base).name(), Some(&b"int"[..]));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// LLVM: `LLVMContext` with the `MDNode`s in it.
+/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`. LLVM: `LLVMContext` with
+/// the `MDNode`s in it.
+#[derive(Clone, Default)]
 pub struct Graph {
-    stamp: u32,
+    stamp: Stamp,
     strings: Strings,
     /// Integers, except small ones, which are stored in the operand itself.
     ints: IndexSet<Int>,
@@ -146,50 +131,31 @@ pub struct Graph {
     records: Vec<Record>,
     /// Node index of each tag, in order of [`TagId`].
     tags: Vec<u32>,
-    /// Node index of each `tbaa.struct` node, in the order in which they became
-    /// such.
+    /// Node index of each `tbaa.struct` node, in the order in which they became such.
     copies: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
-    /// The hasher of `unique` and `strings`.
+    /// The hasher of `unique` and `strings`, and of their copies.
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
 }
 
-/// The stamp of a graph that is new.
-fn new_stamp() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
+/// The number in all ids of a graph. A copy of the graph gets another.
+struct Stamp(u32);
 
-/// The copy is a graph of its own: see [Ids of another
-/// graph](Graph#ids-of-another-graph).
-impl Clone for Graph {
-    fn clone(&self) -> Self {
-        Graph {
-            stamp: new_stamp(),
-            strings: self.strings.clone(),
-            ints: self.ints.clone(),
-            raws: self.raws.clone(),
-            operands: self.operands.clone(),
-            records: self.records.clone(),
-            tags: self.tags.clone(),
-            copies: self.copies.clone(),
-            types: self.types.clone(),
-            unique: self.unique.clone(),
-            // The tables' hashes are this hasher's.
-            hasher: self.hasher.clone(),
-            root_formats: self.root_formats.clone(),
-        }
+impl Default for Stamp {
+    fn default() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Stamp(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-impl Default for Graph {
-    fn default() -> Self {
-        Self::new()
+impl Clone for Stamp {
+    fn clone(&self) -> Self {
+        Stamp::default()
     }
 }
 
@@ -197,36 +163,20 @@ impl Graph {
     /// Returns an empty graph.
     #[must_use]
     pub fn new() -> Self {
-        Graph {
-            stamp: new_stamp(),
-            strings: Strings::default(),
-            ints: IndexSet::default(),
-            raws: IndexSet::default(),
-            operands: Vec::new(),
-            records: Vec::new(),
-            tags: Vec::new(),
-            copies: Vec::new(),
-            types: Vec::new(),
-            unique: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            root_formats: IndexMap::default(),
-        }
+        Graph::default()
     }
 
     /// Returns how many nodes the graph holds.
-    #[must_use]
     pub fn node_count(&self) -> usize {
         self.records.len()
     }
 
     /// Returns how many tags the graph holds.
-    #[must_use]
     pub fn tag_count(&self) -> usize {
         self.tags.len()
     }
 
     /// Returns the node whose [`NodeId::index`] is `index`.
-    #[must_use]
     pub fn nth_node(&self, index: usize) -> Option<NodeId> {
         (index < self.records.len()).then(|| self.id(index))
     }
@@ -249,27 +199,21 @@ impl Graph {
 
     /// Returns every tag, in the order in which each first became one.
     pub fn tags(&self) -> impl DoubleEndedIterator<Item = TagId> + ExactSizeIterator + '_ {
-        (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp })
+        (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp.0 })
     }
 
     /// Returns the tag whose [`TagId::index`] is `index`.
-    #[must_use]
     #[inline]
     pub fn tag_at(&self, index: usize) -> Option<TagId> {
-        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
+        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp.0 })
     }
 
-    /// Returns every `tbaa.struct` node, in the order in which each first became
-    /// one.
+    /// Returns every `tbaa.struct` node, in the order in which each first became one.
     pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + ExactSizeIterator + '_ {
         self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
 
-    /// Returns the operands of a node.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
+    /// Returns the operands of a node. Panics if `id` was issued by another graph.
     pub fn operands(
         &self,
         id: NodeId,
@@ -277,33 +221,20 @@ impl Graph {
         self.packed(id).iter().map(|&packed| self.unpack(packed))
     }
 
-    /// Returns operand `position` of a node, or `None` past its last.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
-    #[must_use]
+    /// Returns operand `position` of a node, or `None` past its last. Panics if `id` was issued by
+    /// another graph.
     #[inline]
     pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
     }
 
-    /// Returns how many operands a node has.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
-    #[must_use]
+    /// Returns how many operands a node has. Panics if `id` was issued by another graph.
     pub fn operand_count(&self, id: NodeId) -> usize {
         self.packed(id).len()
     }
 
-    /// Returns whether a node is distinct: never merged with an equal one.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
-    #[must_use]
+    /// Returns whether a node is distinct: never merged with an equal one. Panics if `id` was
+    /// issued by another graph.
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
     }
@@ -311,69 +242,45 @@ impl Graph {
     /// The stamp in every id of this graph.
     #[doc(hidden)]
     pub fn stamp(&self) -> u32 {
-        self.stamp
+        self.stamp.0
     }
 
     /// Returns whether this graph issued `id`.
-    #[must_use]
     pub fn owns(&self, id: NodeId) -> bool {
-        id.stamp == self.stamp && id.index() < self.records.len()
+        id.stamp == self.stamp.0 && id.index() < self.records.len()
     }
 
     /// Returns whether this graph issued the tag `id`.
-    #[must_use]
     pub fn owns_tag(&self, id: TagId) -> bool {
-        id.stamp == self.stamp && id.index() < self.tags.len()
+        id.stamp == self.stamp.0 && id.index() < self.tags.len()
     }
 
-    /// Returns the metadata node of a tag.
-    ///
-    /// # Panics
-    ///
-    /// If `tag` was issued by another graph.
-    #[must_use]
+    /// Returns the metadata node of a tag. Panics if `tag` was issued by another graph.
     pub fn tag_node(&self, tag: TagId) -> NodeId {
         assert!(self.owns_tag(tag), "{tag:?} was issued by another graph");
         self.id(self.tags[tag.index()] as usize)
     }
 
-    /// Returns the tag that `node` is, if it is one.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    #[must_use]
+    /// Returns the tag that `node` is, if it is one. Panics if `node` was issued by another graph.
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
-        (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
+        (index != NO_TAG).then_some(TagId { index, stamp: self.stamp.0 })
     }
 
-    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    #[must_use]
+    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one. Panics if `node`
+    /// was issued by another graph.
     pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
         (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
-    /// Returns the type that `node` is, if it has been used as one.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    #[must_use]
+    /// Returns the type that `node` is, if it has been used as one. Panics if `node` was issued by
+    /// another graph.
     pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
-    /// Returns the root above a type, or `None` when its parents form a cycle.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another graph.
-    #[must_use]
+    /// Returns the root above a type, or `None` when its parents form a cycle. Panics if `ty` was
+    /// issued by another graph.
     pub fn root_of(&self, ty: TypeId) -> Option<TypeId> {
         let root = self.record(ty.0).root;
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
@@ -390,7 +297,7 @@ impl Graph {
     }
 
     fn id(&self, index: usize) -> NodeId {
-        NodeId { index: index as u32, stamp: self.stamp }
+        NodeId { index: index as u32, stamp: self.stamp.0 }
     }
 
     fn record(&self, id: NodeId) -> &Record {
@@ -440,10 +347,8 @@ impl Graph {
         self.record(id).flags & ASCENDING != 0
     }
 
-    /// Returns whether an old-format node is a scalar, and all above it up to
-    /// a root.
-    ///
-    /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
+    /// Returns whether an old-format node is a scalar, and all above it up to a root. LLVM:
+    /// `TBAAVerifier::isValidScalarTBAANode`.
     #[doc(hidden)]
     pub fn is_old_scalar(&self, id: NodeId) -> bool {
         self.record(id).flags & IS_SCALAR != 0

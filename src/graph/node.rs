@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-/// The roots of clang's types: of C, and of C++.
-///
-/// clang: `CodeGenTBAA::getRoot`.
+/// The roots of clang's types: of C, and of C++. clang: `CodeGenTBAA::getRoot`.
 pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 
 /// Returns whether a root of this name is clang's.
@@ -47,9 +45,7 @@ pub struct Field {
     pub extent: Option<u64>,
 }
 
-/// A view of a type node.
-///
-/// LLVM: `TBAAStructTypeNode` and `TBAANode`.
+/// A view of a type node. LLVM: `TBAAStructTypeNode` and `TBAANode`.
 #[derive(Clone, Copy)]
 pub struct TypeNode<'g> {
     graph: &'g Graph,
@@ -66,19 +62,16 @@ impl fmt::Debug for TypeNode<'_> {
 
 impl<'g> TypeNode<'g> {
     /// Returns the type's id.
-    #[must_use]
     pub fn id(&self) -> TypeId {
         self.id
     }
 
     /// Returns the node's format. A root has none; it reads as [`Format::Old`].
-    #[must_use]
     pub fn format(&self) -> Format {
         self.shape.format
     }
 
     /// Returns the kind of the node.
-    #[must_use]
     pub fn kind(&self) -> TypeKind {
         let Shape { format, len } = self.shape;
         if self.shape.is_root() {
@@ -96,7 +89,6 @@ impl<'g> TypeNode<'g> {
 
     /// Returns the name's bytes; `None` for an anonymous root, or if the identity operand is not a
     /// string.
-    #[must_use]
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
             Some(Operand::String(name)) => Some(name),
@@ -105,16 +97,12 @@ impl<'g> TypeNode<'g> {
     }
 
     /// Returns the parent. An old-format aggregate has no parent of its own; LLVM reads the type of
-    /// its first field, and so does this.
-    ///
-    /// LLVM: `TBAANode::getParent`.
-    #[must_use]
+    /// its first field, and so does this. LLVM: `TBAANode::getParent`.
     pub fn parent(&self) -> Option<TypeId> {
         self.shape.parent(self.graph, self.id.0).map(TypeId)
     }
 
     /// Returns the type's size in bytes, which only the new format records.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.int(self.shape.size()?)
     }
@@ -128,10 +116,7 @@ impl<'g> TypeNode<'g> {
     }
 
     /// Returns the last field that does not start after `offset`. It takes logarithmic time if the
-    /// fields' offsets never decrease.
-    ///
-    /// LLVM: `TBAAStructTypeNode::getField`.
-    #[must_use]
+    /// fields' offsets never decrease. LLVM: `TBAAStructTypeNode::getField`.
     pub fn last_field(&self, offset: u64) -> Option<Field> {
         if !self.graph.is_ascending(self.id.0) {
             return self.fields().rfind(|field| field.offset <= offset);
@@ -159,9 +144,7 @@ impl<'g> TypeNode<'g> {
     }
 }
 
-/// The contents of an access tag.
-///
-/// LLVM: `TBAAStructTagNode`.
+/// The contents of an access tag. LLVM: `TBAAStructTagNode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
     /// The type through which memory is accessed.
@@ -179,9 +162,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Returns whether the access is to a whole object: base and access type
-    /// are one.
-    #[must_use]
+    /// Returns whether the access is to a whole object: base and access type are one.
     pub fn is_whole(&self) -> bool {
         self.base == self.access
     }
@@ -192,8 +173,7 @@ impl Tag {
 #[non_exhaustive]
 #[error("operand {operand} of a tag, {}", tag_operand(*.operand))]
 pub struct MalformedTagError {
-    /// Position of the first operand that is missing, of the wrong kind, or
-    /// one too many.
+    /// Position of the first operand that is missing, of the wrong kind, or one too many.
     pub operand: usize,
 }
 
@@ -209,12 +189,7 @@ pub struct CopyEntry {
 }
 
 impl Graph {
-    /// Returns a type node, to be read.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
-    #[must_use]
+    /// Returns a type node, to be read. Panics if `id` was issued by another graph.
     pub fn ty(&self, id: TypeId) -> TypeNode<'_> {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
@@ -222,16 +197,8 @@ impl Graph {
     /// Returns a tag's parts.
     ///
     /// Only the operands' kinds are checked here. [`crate::wellformed`] decides whether the path
-    /// exists.
-    ///
-    /// # Errors
-    ///
-    /// [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a text
-    /// can have.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
+    /// exists. Errors: [`MalformedTagError`] if an operand has the wrong kind, which only a tag
+    /// read from a text can have. Panics if `id` was issued by another graph.
     pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTagError> {
         let parts = TagParts::of(self, self.tag_node(id))
             .map_err(|operand| MalformedTagError { operand })?;
@@ -245,12 +212,8 @@ impl Graph {
         })
     }
 
-    /// Returns the accesses of a struct copy, or `None` if an entry is malformed.
-    ///
-    /// # Panics
-    ///
-    /// If `id` was issued by another graph.
-    #[must_use]
+    /// Returns the accesses of a struct copy, or `None` if an entry is malformed. Panics if `id`
+    /// was issued by another graph.
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);

@@ -11,8 +11,7 @@ struct Portable {
     nodes: Vec<PortableNode>,
     /// Nodes that are tags, in order.
     tags: Vec<u32>,
-    /// Nodes that are types or `tbaa.struct` nodes, whether or not a tag
-    /// reaches them.
+    /// Nodes that are types or `tbaa.struct` nodes, whether or not a tag reaches them.
     types: Vec<u32>,
     copies: Vec<u32>,
     /// The number of each node in the text that it is from, which `tbaa dump` adds.

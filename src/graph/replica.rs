@@ -1,12 +1,12 @@
 //! Copies that keep up with a growing graph, and know its ids for their own.
 
-use super::{Graph, IS_COPY, IS_TYPE};
+use super::{Graph, IS_COPY, IS_TYPE, Stamp};
 
 impl Graph {
     /// Returns a copy that takes this graph's ids for its own. Nothing may be
     /// added to it but by [`Graph::follow`].
     pub(crate) fn replica(&self) -> Graph {
-        Graph { stamp: self.stamp, ..self.clone() }
+        Graph { stamp: Stamp(self.stamp.0), ..self.clone() }
     }
 
     /// Adds to a replica, or to a clone that nothing else was added to, what its original

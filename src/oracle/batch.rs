@@ -12,25 +12,6 @@ use crate::bits::Bits;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.
-///
-/// ```
-/// use tbaa::{Graph, Oracle, AliasRule};
-///
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("R")?;
-/// let char = b.scalar_type("char", root)?;
-/// let int = b.scalar_type("int", char)?;
-/// let float = b.scalar_type("float", char)?;
-/// let mut tag = |ty| b.struct_tag(ty, ty, 0);
-/// let tags = [tag(char)?, tag(int)?, tag(float)?];
-///
-/// let matrix = Oracle::new(&graph, AliasRule::Llvm).matrix(&tags);
-/// assert!(matrix.may_alias(0, 1));
-/// assert!(!matrix.may_alias(1, 2));
-/// assert_eq!(matrix.count_may_alias(), 2, "of 3 pairs");
-/// # Ok::<(), tbaa::BuildError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// Each tag's row and column.
@@ -42,24 +23,18 @@ pub struct Matrix {
 
 impl Matrix {
     /// Returns the number of tags.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
     /// Returns whether there is no tag.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// Returns whether tags number `a` and `b` of the list may alias.
-    ///
-    /// # Panics
-    ///
-    /// If the list has no such tag.
+    /// Returns whether tags number `a` and `b` of the list may alias. Panics if the list has no
+    /// such tag.
     #[inline]
-    #[must_use]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);
         self.rows.get(row * self.stride * 64 + column)
@@ -67,7 +42,6 @@ impl Matrix {
 
     /// Returns the number of pairs of two different places in the list that may
     /// alias, each pair counted once.
-    #[must_use]
     pub fn count_may_alias(&self) -> usize {
         // Every tag may alias itself.
         (self.rows.count() - self.len()) / 2
@@ -88,7 +62,6 @@ impl Pairs {
 
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether `a` may alias each of `tags`, in their order.
-    #[must_use]
     pub fn row(&self, a: impl Into<Access>, tags: &[TagId]) -> Vec<bool> {
         let a = a.into();
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
@@ -101,13 +74,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))
     }
 
-    /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for
-    /// `n` tags.
+    /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for `n` tags.
     ///
     /// All searches of one call together take at most 2^23 steps and 2^10 for each node of the
     /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made
     /// to reach the limit do.
-    #[must_use]
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         let stride = tags.len().div_ceil(64);

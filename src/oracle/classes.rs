@@ -18,31 +18,7 @@ use super::order::{Order, Row};
 use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
 
-/// Tags of a list that have the same answer in every query with a tag of the
-/// list.
-///
-/// ```
-/// use tbaa::{Graph, Oracle, AliasRule};
-///
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("R")?;
-/// let int = b.scalar_type("int", root)?;
-/// let float = b.scalar_type("float", root)?;
-/// let pair = b.struct_type("pair", &[(float, 0), (float, 4)])?;
-/// let tags = [
-///     b.struct_tag(int, int, 0)?,
-///     b.struct_tag(float, float, 0)?,
-///     b.immutable_struct_tag(int, int, 0)?,
-///     b.struct_tag(pair, float, 0)?,
-///     b.struct_tag(pair, float, 4)?,
-/// ];
-///
-/// let classes = Oracle::new(&graph, AliasRule::Llvm).classes(&tags);
-/// assert_eq!(classes.as_slice(), [0, 1, 0, 2, 3]);
-/// assert_eq!(classes.representatives(), [0, 1, 3, 4]);
-/// # Ok::<(), tbaa::BuildError>(())
-/// ```
+/// Tags of a list that have the same answer in every query with a tag of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Classes {
     classes: Vec<u32>,
@@ -51,26 +27,21 @@ pub struct Classes {
 
 impl Classes {
     /// Returns the number of classes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.representatives.len()
     }
 
     /// Returns whether there is no class, because there is no tag.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
 
-    /// Returns each tag's class; classes are numbered from 0 in the order of
-    /// their first tags.
-    #[must_use]
+    /// Returns each tag's class; classes are numbered from 0 in the order of their first tags.
     pub fn as_slice(&self) -> &[u32] {
         &self.classes
     }
 
     /// Returns the place in the list of the first tag of each class.
-    #[must_use]
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
@@ -82,7 +53,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// It takes time in proportion to the number of tags, and of the pairs that the intervals do
     /// not decide and that may alias. Its searches have the same limits as those of
     /// [`Oracle::matrix`].
-    #[must_use]
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
     }
@@ -193,8 +163,7 @@ impl Order {
         Regular::Listed(row.root.start, list)
     }
 
-    /// Numbers the positions such that two have one number iff the same lists
-    /// have them.
+    /// Numbers the positions such that two have one number iff the same lists have them.
     fn partition(&self) -> Vec<u32> {
         let mut partition = Partition::new(self.len());
         let mut members = Vec::new();
@@ -230,8 +199,7 @@ impl Partition {
         Partition { classes: vec![0; len], sizes: vec![len as u32], hits: vec![0] }
     }
 
-    /// Splits each class into its members in a set, each named once, and those
-    /// that are not.
+    /// Splits each class into its members in a set, each named once, and those that are not.
     fn split(&mut self, set: &[u32]) {
         let mut touched = Vec::new();
         for &member in set {
@@ -241,8 +209,7 @@ impl Partition {
             }
             self.hits[class as usize] += 1;
         }
-        // The class that the hit members of a class go to: their own, if that
-        // is all of them.
+        // The class that the hit members of a class go to: their own, if that is all of them.
         let mut new = HashMap::new();
         for class in touched {
             let hits = std::mem::take(&mut self.hits[class as usize]);

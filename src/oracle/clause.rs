@@ -14,9 +14,8 @@ pub enum Clause {
     NoTag,
     /// May: another graph issued a tag.
     ForeignTag,
-    /// May: a tag, or a type that it reaches, is ill formed, contains itself,
-    /// or mixes formats; or the tag denotes no path; for rule `llvm`, LLVM's
-    /// verifier rejects the tag.
+    /// May: a tag, or a type that it reaches, is ill formed, contains itself, or mixes formats; or
+    /// the tag denotes no path; for rule `llvm`, LLVM's verifier rejects the tag.
     Malformed,
     /// May: a known size reaches past the end of the access's base type on every path, so
     /// the tag does not describe the access.
@@ -39,8 +38,7 @@ pub enum Clause {
     /// May, rule `llvm` only: walking from one tag's base type reaches the
     /// other's type at its offset, or at a whole object.
     Meets,
-    /// May, rule `llvm` only, new format: one access type contains the other's
-    /// base type.
+    /// May, rule `llvm` only, new format: one access type contains the other's base type.
     Contains,
     /// No, rule `llvm` only: walking from one tag's base type reaches the other's
     /// type at another offset.

@@ -12,14 +12,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     ///
     /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole elements
     /// is an access to each. The bytes between the entries are padding, which the copy may leave
-    /// out.
-    ///
-    /// # Panics
-    ///
-    /// If `copy` was issued by another graph.
-    ///
-    /// LLVM: `AAMDNodes::TBAAStruct`.
-    #[must_use]
+    /// out. Panics if `copy` was issued by another graph. LLVM: `AAMDNodes::TBAAStruct`.
     pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
         let entries = self.graph().copy(copy)?;
         let access = |entry: crate::graph::CopyEntry| {
@@ -29,31 +22,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
     }
 
-    /// Returns whether the source or the destination of a struct copy may
-    /// overlap with an access.
-    ///
-    /// ```
-    /// use tbaa::{CopyEntry, Graph, Oracle, AliasRule};
-    ///
-    /// let mut graph = Graph::new();
-    /// let mut b = graph.builder();
-    /// let root = b.root("R")?;
-    /// let int = b.scalar_type("int", root)?;
-    /// let float = b.scalar_type("float", root)?;
-    /// let int = b.struct_tag(int, int, 0)?;
-    /// let float = b.struct_tag(float, float, 0)?;
-    /// let ints = b.struct_copy(&[CopyEntry { offset: 0, size: 4, tag: int }])?;
-    ///
-    /// let oracle = Oracle::new(&graph, AliasRule::Union);
-    /// assert!(oracle.copy_may_alias(ints, int));
-    /// assert!(!oracle.copy_may_alias(ints, float));
-    /// # Ok::<(), tbaa::BuildError>(())
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// If `copy` was issued by another graph.
-    #[must_use]
+    /// Returns whether the source or the destination of a struct copy may overlap with an access.
+    /// Panics if `copy` was issued by another graph.
     pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
         let access = access.into();
         match self.copy_accesses(copy, AccessKind::Both) {
@@ -64,12 +34,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
 
     /// Returns the possible dependences of a later access on a struct copy. The source is read and
     /// the destination written by the same tags; so a read after the copy depends on its writes,
-    /// and a write on both.
-    ///
-    /// # Panics
-    ///
-    /// If `copy` was issued by another graph.
-    #[must_use]
+    /// and a write on both. Panics if `copy` was issued by another graph.
     pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
         let access = access.into();
         let conflict = Conflict::between(AccessKind::Both, access.kind, false)?;
@@ -79,10 +44,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// Returns whether an access may overlap with one that has any of the given tags.
     ///
     /// With the tags of `!llvm.errno.tbaa` this returns whether an access may read or change
-    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`.
-    ///
-    /// LLVM: `TypeBasedAAResult::aliasErrno`.
-    #[must_use]
+    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`. LLVM:
+    /// `TypeBasedAAResult::aliasErrno`.
     pub fn alias_any(
         &self,
         access: impl Into<Access>,

@@ -73,8 +73,7 @@ impl fmt::Display for AccessPath {
     }
 }
 
-/// Two paths from one base type that were compared: a pair that meets if any
-/// does.
+/// Two paths from one base type that were compared: a pair that meets if any does.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -92,11 +91,9 @@ pub struct Comparison {
     pub apart: Option<Apart>,
 }
 
-/// The answer to a query and the reason for it, by [`Oracle::explain`].
+/// The answer to a query and the reason for it, by [`Oracle::explain`](crate::Oracle::explain).
 ///
 /// The text form starts with the answer, alone on a line.
-///
-/// [`Oracle::explain`]: crate::Oracle::explain
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -150,34 +147,6 @@ impl Explanation {
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
     /// and the paths and bytes that the clause speaks of.
-    ///
-    /// ```
-    /// use tbaa::explain::Clause;
-    /// use tbaa::{Graph, Oracle, AliasRule, SizedField};
-    ///
-    /// let mut graph = Graph::new();
-    /// let mut b = graph.builder();
-    /// let root = b.root("R")?;
-    /// let int = b.sized_type(root, 4, "int", &[])?;
-    /// let float = b.sized_type(root, 4, "float", &[])?;
-    /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
-    /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
-    /// let u_i = b.access_tag(u, int, 0, 4)?;
-    /// let f = b.access_tag(float, float, 0, 4)?;
-    ///
-    /// let why = Oracle::new(&graph, AliasRule::Union).explain(u_i, f);
-    /// assert_eq!(why.clause, Clause::Overlap);
-    /// assert_eq!(
-    ///     why.to_string(),
-    ///     "MayAlias
-    /// rule union: the accesses share bytes
-    /// from U
-    ///   a: field 0 at 0: int; bytes 0-3
-    ///   b: field 1 at 0: float; bytes 0-3"
-    /// );
-    /// # Ok::<(), tbaa::BuildError>(())
-    /// ```
-    #[must_use]
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }
@@ -185,7 +154,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Like [`Oracle::explain`], with its steps taken from those left.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
-        let mut decision = self.engine().define(self.graph(), &self.index, (a, b), true);
+        let mut decision = self.engine().decide(self.graph(), &self.index, (a, b), true);
         // The index may know more than the definition's steps show.
         if decision.clause == Clause::Limit && !self.may_alias(a, b) {
             decision.clause = Clause::Apart;

@@ -52,8 +52,7 @@ const OPEN: u32 = 1;
 /// The interval of a tag that is not regular.
 const ALL: Interval = Interval { start: 0, end: i32::MAX as u32 };
 
-/// The bits of [`Record::root`] that number the root; all are set for a rejected
-/// tag.
+/// The bits of [`Record::root`] that number the root; all are set for a rejected tag.
 const ROOT: u32 = OTHER - 1;
 const OTHER: u32 = 1 << 31;
 
@@ -240,8 +239,7 @@ impl Index {
         if self.mixed { self.len() } else { self.intervals.iter().filter(open).count() }
     }
 
-    /// Numbers all cursors, and gives back memory that the tables hold to grow
-    /// into.
+    /// Numbers all cursors, and gives back memory that the tables hold to grow into.
     pub(super) fn finish(&mut self) {
         if self.walks.forest.has_unnumbered() {
             self.walks.forest.number();

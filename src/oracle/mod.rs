@@ -3,20 +3,7 @@
 //! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no tag, a malformed
 //! tag, different roots, an id of another graph.
 //!
-//! All queries take the same path (`query.rs`). A small oracle whose intervals leave many pairs
-//! open first checks whether the pair is in a cache (`memo.rs`). Then
-//!
-//! 1. the *index* compares two intervals of 8 bytes, and if they meet two records (`index.rs`).
-//!    This decides pairs of *regular* tags, which have a single path to one scalar: they may alias
-//!    iff one's cursor lies on the other's walk;
-//! 2. *containment* of types (`types.rs`): two accesses overlap only if an object of one base type
-//!    is inside the other. If neither base may contain the other, and each tag has a path, they do
-//!    not alias. The sets for this only err towards "may";
-//! 3. the *definition* decides the rest, some pairs in a thousand (`llvm/mod.rs`,
-//!    `union/definition.rs`). It has two halves: an access's paths, which are computed once for
-//!    each tag, and whether two such sets meet, which is cached (`memo.rs`). It also explains
-//!    answers.
-//!
+//! All queries take the same path (`query.rs`): the index, containment of types, the definition.
 //! No stage depends on when a tag was added, so a graph that grew, its clones and its replicas give
 //! the same answers.
 //!

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::grow::Oracle;
 use super::index::Role;
-use super::rule::Reach;
+use super::rule::Candidates;
 use super::types::{TypeIndex, Types};
 use crate::bits::{Bits, fill, ones};
 use crate::forest::Span;
@@ -142,7 +142,7 @@ impl Order {
         Order::asking(oracle, list, left, |a, b| {
             let mut steps = left.get();
             let decided = oracle.index.decide(a.index, b.index);
-            let may = decided.or_else(|| oracle.by_definition(a.into(), b.into(), &mut steps));
+            let may = decided.or_else(|| oracle.memo_or_definition(a.into(), b.into(), &mut steps));
             left.set(steps);
             may.unwrap_or(true)
         })
@@ -175,11 +175,11 @@ impl Order {
                 (Role::Regular(root, _), None) => Standing::Listed(root),
                 (Role::Other(root, _), _) => {
                     let mut steps = left.get();
-                    let place = oracle.reach(tag, &mut steps);
+                    let place = oracle.candidates(tag, &mut steps);
                     left.set(steps);
                     match place {
-                        Reach::Everything => Standing::Rejected,
-                        Reach::Base(_) | Reach::Unknown => Standing::Listed(root),
+                        Candidates::Everything => Standing::Rejected,
+                        Candidates::Base(_) | Candidates::Unknown => Standing::Listed(root),
                     }
                 }
             }
@@ -236,8 +236,7 @@ impl Order {
             let mut row = Row::new(range.clone());
             row.add(position as u32, len);
             let mut consider = |other: usize| {
-                // A row names the regular tags of its own root only: all others are
-                // on it.
+                // A row names the regular tags of its own root only: all others are on it.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;

@@ -11,7 +11,7 @@
 //! 4. The base types decide for other accesses, after a search for a tag's paths if necessary
 //!    ([`Rule::by_base`]).
 //! 5. The memo has the definition's last answers.
-//! 6. The rule's definition ([`Rule::define`]) decides the rest.
+//! 6. The rule's definition ([`Rule::decide`]) decides the rest.
 
 use std::borrow::Borrow;
 
@@ -19,7 +19,7 @@ use super::alias_rule::AliasResult;
 use super::clause::Clause;
 use super::grow::Oracle;
 use super::limits::{COMPARED, COMPARED_A_NODE};
-use super::rule::Reach;
+use super::rule::Candidates;
 use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
@@ -30,10 +30,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// A missing tag gives `MayAlias`. So do different roots, because they may be unrelated type
     /// systems; a malformed tag; and a tag of another graph. The answer does not depend on the
     /// order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and no rule uses their kinds
-    /// here.
-    ///
-    /// LLVM: `TypeBasedAAResult::alias`.
-    #[must_use]
+    /// here. LLVM: `TypeBasedAAResult::alias`.
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
@@ -41,7 +38,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
     // Always inlined: a call would take as long as its contents.
-    #[must_use]
     #[inline(always)]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
@@ -51,7 +47,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             _ => self.may_alias_within(a, b, &mut { u64::MAX }).unwrap_or(true),
         };
         if cfg!(tbaa_self_check) {
-            assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
+            assert!(self.is_as_defined(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
         }
         may
     }
@@ -77,13 +73,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
             true => self.memo.pair(x, y),
             false => self.index.by_interval(x, y),
         };
-        decided.unwrap_or_else(|| self.ask_of_tags(x, y))
+        decided.unwrap_or_else(|| self.ask_and_memoise(x, y))
     }
 
     /// Calls [`Oracle::ask`] for tags by [`TagId::index_in`], and stores the answer in the table.
     // Two numbers are passed in registers, two accesses in memory.
     #[inline(never)]
-    fn ask_of_tags(&self, x: u64, y: u64) -> bool {
+    fn ask_and_memoise(&self, x: u64, y: u64) -> bool {
         let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return true };
         let [a, b] = [x, y].map(|index| TagId { index, stamp: self.stamp });
         let may = !self.index.are_apart(a.index, b.index)
@@ -101,14 +97,14 @@ impl<G: Borrow<Graph>> Oracle<G> {
         };
         by_index
             .or_else(|| self.engine().by_base(&self.index, (a, b), left))
-            .or_else(|| self.by_definition(a, b, left))
+            .or_else(|| self.memo_or_definition(a, b, left))
     }
 
     /// Answers by the memo, or by the definition with its steps taken from those left; `None`
     /// if there are none.
-    pub(super) fn by_definition(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
+    pub(super) fn memo_or_definition(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let define = |left: &mut u64| {
-            let decision = self.engine().define(self.graph(), &self.index, (a, b), false);
+            let decision = self.engine().decide(self.graph(), &self.index, (a, b), false);
             *left = left.saturating_sub(u64::from(decision.steps).max(1));
             decision.is_may()
         };
@@ -122,16 +118,16 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the tags that a tag may alias, by its types.
-    pub(super) fn reach(&self, tag: TagId, left: &mut u64) -> Reach {
+    pub(super) fn candidates(&self, tag: TagId, left: &mut u64) -> Candidates {
         if tag.stamp != self.stamp {
-            return Reach::Everything;
+            return Candidates::Everything;
         }
-        self.engine().reach(&self.index, tag, left)
+        self.engine().candidates(&self.index, tag, left)
     }
 
     /// Returns whether an answer is the definition's, or the index's if the definition gave up.
-    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        let defined = self.engine().define(self.graph(), &self.index, (a, b), true);
+    fn is_as_defined(&self, a: Access, b: Access, may: bool) -> bool {
+        let defined = self.engine().decide(self.graph(), &self.index, (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit
     }
 }

@@ -15,7 +15,7 @@ pub(super) trait Rule {
 
     /// Returns what a tag may alias by its types. Results of a search are cached. The search takes
     /// its steps from `left`; if none are left the tag may alias everything.
-    fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach;
+    fn candidates(&self, index: &Index, tag: TagId, left: &mut u64) -> Candidates;
 
     /// Decides on two accesses, at least one with its own size, by the cursors of their tags.
     /// `None` if one may touch more or less than the scalar at the end of its tag's walk.
@@ -26,7 +26,7 @@ pub(super) trait Rule {
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
     /// Decides by the definition. `why` asks for the compared paths.
-    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
+    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
 
     /// Returns the tag for an access that replaces two others, without its immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
@@ -44,7 +44,7 @@ pub(super) trait Rule {
 
 /// The tags that a tag may alias, according to types alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reach {
+pub(super) enum Candidates {
     /// Accesses to objects that may be inside this base type, or that may contain it.
     Base(TypeIndex),
     /// Types alone do not decide: each pair must be queried.

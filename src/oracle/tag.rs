@@ -7,11 +7,8 @@ use crate::extent::Size;
 use crate::graph::{Graph, Tag, TagId, TagParts};
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns whether the tag promises that its memory is never modified
-    /// while it can be read.
-    ///
+    /// Returns whether the tag promises that its memory is never modified while it can be read.
     /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
-    #[must_use]
     pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
         tag.into().is_some_and(|tag| {
             self.graph().owns_tag(tag) && self.graph().tag(tag).is_ok_and(|tag| tag.immutable)
@@ -27,10 +24,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// field's tag.
     ///
     /// The union rules promise more: accesses that may alias `a` or `b` may alias the result,
-    /// including accesses to types added later.
-    ///
-    /// LLVM: `MDNode::getMostGenericTBAA`.
-    #[must_use]
+    /// including accesses to types added later. LLVM: `MDNode::getMostGenericTBAA`.
     pub fn most_generic(
         &self,
         a: impl Into<Option<TagId>>,
@@ -73,7 +67,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// For rule `llvm` this is LLVM's own verdict. For the union rules the tag must have a path,
     /// through types that are well formed, of one format, and not recursive. Each accepts tags that
     /// the other does not: LLVM follows only the last member of a union.
-    #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }

@@ -350,8 +350,7 @@ impl Types {
         }
     }
 
-    /// Adds the types from `from` on to the tree of parents, and sets their
-    /// roots.
+    /// Adds the types from `from` on to the tree of parents, and sets their roots.
     fn add_to_tree(&mut self, from: u32) {
         // Parents and fields come first: types are sorted by rank.
         let new = from..self.types.len() as u32;

@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 
 use super::grow::Oracle;
 use super::index::Role;
-use super::rule::Reach;
+use super::rule::Candidates;
 use super::types::TypeIndex;
 use crate::access::Access;
 use crate::graph::Graph;
@@ -84,12 +84,13 @@ impl Listed {
     fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<Listed> {
         let tag = access.tag.filter(|_| access.size.is_none())?;
         let index = &oracle.index;
-        let (root, regular) = match (oracle.reach(tag, &mut { u64::MAX }), index.role(tag.index)) {
-            (Reach::Everything, _) | (_, Role::Rejected) => return None,
-            (_, Role::Regular(root, cursor)) => (root, Some(cursor)),
-            (Reach::Unknown, Role::Other(..)) => return None,
-            (Reach::Base(_), Role::Other(root, _)) => (root, None),
-        };
+        let (root, regular) =
+            match (oracle.candidates(tag, &mut { u64::MAX }), index.role(tag.index)) {
+                (Candidates::Everything, _) | (_, Role::Rejected) => return None,
+                (_, Role::Regular(root, cursor)) => (root, Some(cursor)),
+                (Candidates::Unknown, Role::Other(..)) => return None,
+                (Candidates::Base(_), Role::Other(root, _)) => (root, None),
+            };
         let walk = |cursor| index.walks.types_from(cursor).take(MOST + 1).collect::<Vec<_>>();
         let walk = regular.map(walk);
         if walk.as_ref().is_some_and(|walk| walk.len() > MOST) {

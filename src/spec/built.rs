@@ -88,11 +88,11 @@ pub struct Report {
 /// The reason why a name or path has no tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name what the fields are")]
 pub enum NameError {
     /// There is no tag of that name, and no type that the path could start at.
     #[error("no tag {name:?}{hint}")]
     NoTag {
-        /// The requested name.
         name: String,
         /// The remedy: the name to write instead.
         hint: String,
@@ -100,21 +100,14 @@ pub enum NameError {
     /// A type on the path lacks this field.
     #[error("type {ty:?} has no field {field:?}{hint}")]
     NoField {
-        /// The key of the type.
         ty: String,
-        /// The field's name in the path.
         field: String,
         /// The remedy: the name to write instead.
         hint: String,
     },
     /// The builder refuses a tag for the end of the path.
     #[error("no tag for {path:?}: {error}")]
-    Refused {
-        /// The path.
-        path: String,
-        /// The builder's reason.
-        error: BuildError,
-    },
+    Refused { path: String, error: BuildError },
     /// The path does not exist among the declared types.
     #[error(transparent)]
     Declared(DeclareError),
@@ -129,13 +122,11 @@ fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
 
 impl Built {
     /// Returns the spec.
-    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
     /// Returns the graph: the spec's types, tags and copies.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -159,21 +150,17 @@ impl Built {
     }
 
     /// Returns the declared types, if the spec has them.
-    #[must_use]
     pub fn tagged(&self) -> Option<&TaggedTypes> {
         self.tagged.as_ref()
     }
 
-    /// Returns each type by its key, in file order. Keys of equal nodes share
-    /// an id.
-    #[must_use]
+    /// Returns each type by its key, in file order. Keys of equal nodes share an id.
     pub fn types(&self) -> &IndexMap<String, TypeId> {
         &self.types
     }
 
     /// Returns each tag by its name, in file order, then those of declared
     /// types by their paths. Names of equal tags share an id.
-    #[must_use]
     pub fn tags(&self) -> &IndexMap<String, TagId> {
         &self.tags
     }
@@ -185,30 +172,7 @@ impl Built {
     /// type (the longest that fits, because keys may contain dots), then names of fields. Such a
     /// path means an access to the last field, at the sum of the offsets; a key alone means the
     /// whole type. The access is as large as its type. Its tag is added to the graph if it is new.
-    ///
-    /// # Errors
-    ///
-    /// [`NameError`], which suggests the nearest name.
-    ///
-    /// ```
-    /// use tbaa::spec::Spec;
-    ///
-    /// let mut built = Spec::load(r#"Spec(name: "paths", types: [
-    ///     Root(name: "runtime"),
-    ///     Scalar(name: "any pointer", parent: "runtime"),
-    ///     Struct(name: "CallInfo_l", fields: [("base", "any pointer", 0)]),
-    ///     Struct(name: "CallInfo", fields: [("func", "any pointer", 0), ("l", "CallInfo_l", 32)]),
-    /// ])"#)?;
-    /// let base = built.tag("CallInfo.l.base")?;
-    /// assert_eq!(built.graph().tag(base)?.offset, 32);
-    ///
-    /// let error = built.tag("CallInfo.l.bsae").unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     r#"type "CallInfo_l" has no field "bsae": did you mean "base"?"#
-    /// );
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Errors: [`NameError`], which suggests the nearest name.
     pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
@@ -287,7 +251,6 @@ impl Built {
     }
 
     /// Checks every expected answer with the oracle.
-    #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let mut oracles: Vec<(AliasRule, Oracle<&Graph>)> = Vec::new();

@@ -45,8 +45,7 @@ pub enum DeclaredType {
         /// The alignment in bytes; the size when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// A scalar that aliases it; `char`, which aliases everything, when
-        /// absent.
+        /// A scalar that aliases it; `char`, which aliases everything, when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
@@ -98,8 +97,7 @@ pub struct RecordDecl {
     /// The size in bytes, to be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// The offset in bytes, to be checked, of a member that is declared in
-    /// place.
+    /// The offset in bytes, to be checked, of a member that is declared in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// True if accesses to members may alias everything.
@@ -150,7 +148,6 @@ pub enum MemberDecl {
 
 impl RecordDecl {
     /// Returns the record as the library declares it.
-    #[must_use]
     pub fn record(&self, kind: RecordKind) -> Record {
         self.named(&self.name, kind)
     }
@@ -241,11 +238,7 @@ impl DeclaredType {
 }
 
 impl DeclareDecl {
-    /// Declares the types.
-    ///
-    /// # Errors
-    ///
-    /// [`SpecError`], with the place of the type.
+    /// Declares the types. Errors: [`SpecError`], with the place of the type.
     pub fn declare(&self) -> Result<Declarations, SpecError> {
         let target = Target::by_name(&self.target)
             .map_or_else(|| self.target.parse().map(Target::from_data_layout), Ok);

@@ -59,8 +59,7 @@ pub enum TypeDecl {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
-    /// A root that no other module shares: a distinct node that refers to
-    /// itself.
+    /// A root that no other module shares: a distinct node that refers to itself.
     AnonymousRoot {
         /// The key by which others name it.
         key: String,
@@ -109,7 +108,6 @@ pub enum TypeDecl {
 
 impl TypeDecl {
     /// Returns what other entries call this type: its key, or else its name.
-    #[must_use]
     pub fn key(&self) -> &str {
         match self {
             TypeDecl::AnonymousRoot { key } | TypeDecl::EmptyRoot { key } => key,
@@ -146,18 +144,6 @@ pub struct FieldDecl {
     pub offset: u64,
 }
 
-impl From<(String, String, u64)> for FieldDecl {
-    fn from((name, ty, offset): (String, String, u64)) -> Self {
-        FieldDecl { name, ty, offset }
-    }
-}
-
-impl From<FieldDecl> for (String, String, u64) {
-    fn from(field: FieldDecl) -> Self {
-        (field.name, field.ty, field.offset)
-    }
-}
-
 /// A field of a size-aware type, written `("name", "type", offset, size)`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64, u64)", into = "(String, String, u64, u64)")]
@@ -170,18 +156,6 @@ pub struct SizedFieldDecl {
     pub offset: u64,
     /// The bytes of the field; for an array, of the whole array.
     pub size: u64,
-}
-
-impl From<(String, String, u64, u64)> for SizedFieldDecl {
-    fn from((name, ty, offset, size): (String, String, u64, u64)) -> Self {
-        SizedFieldDecl { name, ty, offset, size }
-    }
-}
-
-impl From<SizedFieldDecl> for (String, String, u64, u64) {
-    fn from(field: SizedFieldDecl) -> Self {
-        (field.name, field.ty, field.offset, field.size)
-    }
 }
 
 /// An access tag. Its format is that of its base type.
@@ -224,18 +198,6 @@ pub struct CopyEntryDecl {
     pub tag: String,
 }
 
-impl From<(u64, u64, String)> for CopyEntryDecl {
-    fn from((offset, size, tag): (u64, u64, String)) -> Self {
-        CopyEntryDecl { offset, size, tag }
-    }
-}
-
-impl From<CopyEntryDecl> for (u64, u64, String) {
-    fn from(entry: CopyEntryDecl) -> Self {
-        (entry.offset, entry.size, entry.tag)
-    }
-}
-
 /// The expected answer to a query, by one rule or more.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -270,6 +232,29 @@ impl Expect {
         ];
         answers.into_iter().filter_map(|(rule, answer)| Some((rule, answer?)))
     }
+}
+
+/// Converts between a declaration and the tuple that it is written as.
+macro_rules! written_as_tuples {
+    ($($decl:ident { $($field:ident: $ty:ty),* })*) => {$(
+        impl From<($($ty),*)> for $decl {
+            fn from(($($field),*): ($($ty),*)) -> Self {
+                $decl { $($field),* }
+            }
+        }
+
+        impl From<$decl> for ($($ty),*) {
+            fn from($decl { $($field),* }: $decl) -> Self {
+                ($($field),*)
+            }
+        }
+    )*};
+}
+
+written_as_tuples! {
+    FieldDecl { name: String, ty: String, offset: u64 }
+    SizedFieldDecl { name: String, ty: String, offset: u64, size: u64 }
+    CopyEntryDecl { offset: u64, size: u64, tag: String }
 }
 
 /// RON as specs use it: `llvm: NoAlias` without a `Some` around it, and

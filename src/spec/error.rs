@@ -45,27 +45,21 @@ impl SpecError {
     }
 
     /// Returns the line, from 1; 1 when the spec was built from data, not text.
-    #[must_use]
     pub fn line(&self) -> usize {
         self.position.map_or(1, |(line, _)| line)
     }
 
-    /// Returns the column in characters, from 1; 1 when the spec was built
-    /// from data, not text.
-    #[must_use]
+    /// Returns the column in characters, from 1; 1 when the spec was built from data, not text.
     pub fn column(&self) -> usize {
         self.position.map_or(1, |(_, column)| column)
     }
 
     /// Returns the problem and the remedy, without the position.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Returns the place in the spec's data; `None` when the text has not the
-    /// form of a spec.
-    #[must_use]
+    /// Returns the place in the spec's data; `None` when the text has not the form of a spec.
     pub fn place(&self) -> Option<&SpecPath> {
         self.place.as_ref()
     }

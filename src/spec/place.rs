@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-/// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a
-/// field of that.
+/// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a field of that.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecPath(Vec<Step>);
 
@@ -41,7 +40,6 @@ impl SpecPath {
     /// Returns the line and the column where the place begins in the text of its spec, both from 1,
     /// the column in characters. If the text lacks the place, returns where the enclosing one
     /// begins.
-    #[must_use]
     pub fn locate(&self, text: &str) -> (usize, usize) {
         SpecPath::locate_all([self], text)[0]
     }
@@ -167,8 +165,7 @@ impl Tokens<'_> {
         Some(self.text.len() - body.len() + length)
     }
 
-    /// Returns the end of a comment at `start`, if one starts there. Block
-    /// comments nest.
+    /// Returns the end of a comment at `start`, if one starts there. Block comments nest.
     fn comment_end(&self, start: usize) -> Option<usize> {
         let rest = &self.text[start..];
         if rest.starts_with("//") {
@@ -303,8 +300,7 @@ impl Cursor<'_> {
         &self.entries[&open]
     }
 
-    /// Moves from a value to one inside it; stays and returns false when there
-    /// is none.
+    /// Moves from a value to one inside it; stays and returns false when there is none.
     fn enter(&mut self, step: Step) -> bool {
         let open = self.at + usize::from(self.kind() == Some(TokenKind::Word));
         if self.tokens.get(open).is_none_or(|token| token.kind != TokenKind::Open) {

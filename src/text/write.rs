@@ -10,36 +10,15 @@ use tbaa_lex::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///
-/// Nodes are numbered from 0 in the order in which LLVM itself would number
-/// them: each before its operands, tags first. The named metadata `!tbaa.tags`
-/// (and `!tbaa.structs`, `!tbaa.types`) lists them, so that tools keep them and
-/// `tbaa_ir::read` finds them again.
+/// Nodes are numbered from 0 in the order in which LLVM itself would number them: each before its
+/// operands, tags first. The named metadata `!tbaa.tags` (and `!tbaa.structs`, `!tbaa.types`) lists
+/// them, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
 /// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
 /// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or would mean something else: it is
 /// replaced by `null`, which is as ill-formed, and a comment at the end of the node's line has the
 /// original.
-///
-/// ```
-/// use tbaa::{Graph, text};
-///
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("R")?;
-/// let int = b.scalar_type("int", root)?;
-/// b.struct_tag(int, int, 0)?;
-/// assert_eq!(
-///     text::write(&graph),
-///     r#"!tbaa.tags = !{!0}
-///
-/// !0 = !{!1, !1, i64 0}
-/// !1 = !{!"int", !2, i64 0}
-/// !2 = !{!"R"}
-/// "#
-/// );
-/// # Ok::<(), tbaa::BuildError>(())
-/// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)
@@ -84,9 +63,7 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
 }
 
 /// The numbers with which the nodes of one graph are printed: the nodes that its tags, copies and
-/// types reach.
-///
-/// LLVM: `SlotTracker`.
+/// types reach. LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
@@ -153,9 +130,7 @@ impl Numbering {
         self.nodes.push((number, node));
     }
 
-    /// Numbers a node and then its operands, depth first.
-    ///
-    /// LLVM: `SlotTracker::CreateMetadataSlot`.
+    /// Numbers a node and then its operands, depth first. LLVM: `SlotTracker::CreateMetadataSlot`.
     fn add(&mut self, graph: &Graph, node: NodeId) {
         let mut work = vec![node];
         while let Some(next) = work.pop() {
@@ -167,13 +142,11 @@ impl Numbering {
     }
 
     /// Returns the number of a node; `None` if it is not printed.
-    #[must_use]
     pub fn get(&self, node: NodeId) -> Option<u32> {
         *self.of.get(node.index())?
     }
 
     /// Returns the node of a number.
-    #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         let at = self.nodes.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.nodes[at].1)
@@ -240,8 +213,7 @@ fn write_shortened(text: &str, out: &mut String) {
     }
 }
 
-/// Prints a node's operands, separated by commas, other nodes as `reference`
-/// has it.
+/// Prints a node's operands, separated by commas, other nodes as `reference` has it.
 pub fn write_operands(
     graph: &Graph,
     node: NodeId,

@@ -41,8 +41,7 @@ macro_rules! rules {
 rules! {
     /// A tag needs operands.
     TagEmpty = 1, "a tag without operands", "TBAA metadata cannot have 0 operands";
-    /// A tag is struct-path: its first operand is a node, and it has three or
-    /// more.
+    /// A tag is struct-path: its first operand is a node, and it has three or more.
     TagNotStructPath = 2, "a tag that is not struct-path: a type node stands here",
         "Old-style TBAA is no longer allowed, use struct-path TBAA instead";
     /// A tag has 3 or 4 operands in the old format, 4 or 5 in the new.
@@ -82,8 +81,7 @@ rules! {
         "Could not find TBAA parent in struct type node";
     /// A two-operand type is a scalar: a name and a parent under a root.
     TypeNotScalar = 15, "a two-operand type that is no scalar under a root", "";
-    /// A type has an odd number of operands in the old format, a multiple of
-    /// three in the new.
+    /// A type has an odd number of operands in the old format, a multiple of three in the new.
     TypeOperandCount = 16, "a type with an operand too few or too many",
         "Struct tag nodes must have an odd number of operands!; \
          Access tag nodes must have the number of operands that is a multiple of 3!";
@@ -104,8 +102,7 @@ rules! {
     /// The size of a size-aware field is an integer constant.
     FieldSize = 23, "a size-aware field whose size is no integer",
         "Member size entries must be constants!";
-    /// Only `load`, `store`, `call`, `va_arg`, `atomicrmw` and `cmpxchg` have a
-    /// tag.
+    /// Only `load`, `store`, `call`, `va_arg`, `atomicrmw` and `cmpxchg` have a tag.
     Instruction = 24, "a tag on an instruction that may not have one",
         "This instruction shall not have a TBAA access tag!";
     /// `!llvm.errno.tbaa` lists a tag.

@@ -107,8 +107,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// An adversary that takes longer to build than this is not tried four times as
-/// large.
+/// An adversary that takes longer to build than this is not tried four times as large.
 const PATIENCE_MS: f64 = 2_000.0;
 
 pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {

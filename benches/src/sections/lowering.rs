@@ -157,8 +157,7 @@ fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
     Ok(costs)
 }
 
-/// The tags of a runtime's records, every fifth a union, many one in another;
-/// and of some pointers.
+/// The tags of a runtime's records, every fifth a union, many one in another; and of some pointers.
 fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();

@@ -34,26 +34,6 @@ use crate::{Tags, Why};
 ///
 /// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
 /// inlined into each other must have their regions from one `Regions`.
-///
-/// ```
-/// use tbaa::Session;
-/// use tbaa::declare::{Declarations, Record, Target};
-/// use tbaa_cranelift::Regions;
-///
-/// let types = Declarations::new(Target::x86_64());
-/// let mut session = Session::with_unions(types);
-/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
-/// let point = session.tags(&["Point.x", "Point.y"])?;
-/// let mut regions = Regions::new(session.oracle());
-/// regions.extend(session.oracle(), point.iter().copied())?;
-/// assert_ne!(regions.id(point[0]), regions.id(point[1]));
-///
-/// // The whole of it is apart from neither.
-/// let whole = session.tag("Point")?;
-/// regions.extend(session.oracle(), [whole])?;
-/// assert_eq!(regions.id(whole), None);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Regions {
     rule: AliasRule,
@@ -150,11 +130,7 @@ impl Regions {
     /// frequent reads and writes weigh more.
     ///
     /// It compares each new access with each known one that the types leave open; for 64 new ones
-    /// or fewer, with every known one.
-    ///
-    /// # Errors
-    ///
-    /// [`RegionError::OtherRule`].
+    /// or fewer, with every known one. Errors: [`RegionError::OtherRule`].
     pub fn extend<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -260,13 +236,11 @@ impl Regions {
     }
 
     /// Returns the number of regions given so far.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
     /// Returns whether no region has been given.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -274,7 +248,6 @@ impl Regions {
     /// Returns the `user_id` of an access's region, or `None` if it has none, or has not been placed.
     ///
     /// An access with a size is looked up with this size, as it was placed.
-    #[must_use]
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)
@@ -308,11 +281,8 @@ impl Regions {
     /// A load without a region must see the stores before it. So the last store that it may alias
     /// gets no region either: such a store clears all of Cranelift's knowledge of memory, like
     /// every store without regions. Stores without a region get sequence points, as by
-    /// [`Regions::insert_sequence_points`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then unchanged.
+    /// [`Regions::insert_sequence_points`]. Errors: as [`Regions::extend`], and
+    /// [`RegionError::TooManyFlags`]. The function is then unchanged.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,

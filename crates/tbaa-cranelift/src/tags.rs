@@ -25,14 +25,9 @@ impl Tags {
         self.of[inst] = tag.into();
     }
 
-    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and atomic operations,
-    /// which [`InstBuilder`] names by their results.
-    ///
-    /// # Panics
-    ///
-    /// If the value is a block's parameter: no instruction gives it.
-    ///
-    /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
+    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and
+    /// atomic operations, which [`InstBuilder`](cranelift_codegen::ir::InstBuilder) names by their
+    /// results. Panics if the value is a block's parameter: no instruction gives it.
     #[track_caller]
     pub fn set_result(
         &mut self,
@@ -48,7 +43,6 @@ impl Tags {
     }
 
     /// Returns the tag of an instruction.
-    #[must_use]
     pub fn get(&self, inst: Inst) -> Option<TagId> {
         self.of[inst]
     }

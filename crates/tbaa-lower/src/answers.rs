@@ -8,9 +8,8 @@ use std::borrow::Borrow;
 use std::cell::RefCell;
 
 use super::source::Key;
-use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
-use tbaa::{Graph, TagId};
+use tbaa::{Graph, Oracle, TagId};
 
 /// The most cached answers, of about 60 bytes each.
 const KEPT: usize = 1 << 21;
@@ -69,8 +68,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tbaa::AliasRule;
-    use tbaa::{Graph, Size};
+    use tbaa::{AliasRule, Graph, Size};
 
     /// Once the steps are used up, earlier answers stay, and all other pairs may alias.
     #[test]

@@ -62,11 +62,7 @@ impl AccessClasses {
     }
 
     /// Returns the classes of these accesses, named by a fingerprint of the accesses and the rule:
-    /// equal names mean equal classes.
-    ///
-    /// # Errors
-    ///
-    /// As [`AccessClasses::add`].
+    /// equal names mean equal classes. Errors: as [`AccessClasses::add`].
     pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
@@ -92,10 +88,7 @@ impl AccessClasses {
 
     /// Adds accesses; known ones and untagged ones are skipped. It compares each new access with
     /// each one that the types leave open; an access with its own size, with every existing one.
-    ///
-    /// # Errors
-    ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
+    /// Errors: [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -187,37 +180,29 @@ impl AccessClasses {
     }
 
     /// Returns the name of the classes' domain: the scopes' second operand.
-    #[must_use]
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
     /// Returns the number of an access's class; `None` if it was not added.
-    #[must_use]
     pub fn of(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into();
         self.accesses.get(&(access.tag?, access.size)).copied()
     }
 
     /// Returns the name of an access's scope; `None` if it was not added.
-    #[must_use]
     pub fn scope(&self, access: impl Into<Access>) -> Option<&str> {
         Some(self.name(self.of(access)?))
     }
 
-    /// Returns the name of a class's scope: the scope's first operand.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such class.
-    #[must_use]
+    /// Returns the name of a class's scope: the scope's first operand. Panics if there is no such
+    /// class.
     pub fn name(&self, class: u32) -> &str {
         &self.names[class as usize]
     }
 
     /// Returns the scopes of an instruction that makes these accesses and no others, with
     /// the rows of their classes; `None` if one was not added, or there are none.
-    #[must_use]
     pub fn names(&self, accesses: &[Access]) -> Option<ScopeNames<'_>> {
         let classes = accesses.iter().map(|&access| self.of(access));
         let mut classes: Vec<u32> = classes.collect::<Option<_>>()?;
@@ -238,12 +223,7 @@ impl AccessClasses {
         (0..self.rows.len() as u32).map(|class| self.row(class))
     }
 
-    /// Returns one row.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such class.
-    #[must_use]
+    /// Returns one row. Panics if there is no such class.
     pub fn row(&self, class: u32) -> String {
         let mut text = class.to_string();
         for other in &self.rows[class as usize] {

@@ -145,8 +145,7 @@ impl Completion {
         tree
     }
 
-    /// Takes members off the top of a connected part until the rest is not
-    /// connected.
+    /// Takes members off the top of a connected part until the rest is not connected.
     fn descend(
         &mut self,
         on: &mut Completer<'_>,

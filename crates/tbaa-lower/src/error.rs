@@ -1,14 +1,12 @@
 //! The reason why sources are not lowered.
 
-use tbaa::AliasRule;
-use tbaa::BuildError;
+use tbaa::{AliasRule, BuildError};
 
 /// The reason why sources were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A tag was issued by another graph than the oracle's, or than that of the
-    /// sources before.
+    /// A tag was issued by another graph than the oracle's, or than that of the sources before.
     #[error("a tag that another graph issued: a lowering's sources are tags of one graph")]
     ForeignTag,
     /// The oracle follows another rule than that of the sources before.

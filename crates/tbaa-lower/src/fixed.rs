@@ -11,12 +11,10 @@ use super::forest::{ForestNode, Made};
 use super::skeleton::Skeleton;
 use super::source::Source;
 use super::state::Lowering;
-use tbaa::BuildError;
-use tbaa::Oracle;
 use tbaa::parts::Verdicts;
 use tbaa::parts::table::HashMap;
 use tbaa::wellformed::VerifyError;
-use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
+use tbaa::{BuildError, Format, Graph, Oracle, TagId, TypeId, TypeKind};
 
 /// The reason why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -59,16 +57,11 @@ impl Lowering {
     /// `pairs` is a source (a tag of the oracle's graph that describes the access exactly) and the
     /// tag that the others give the access. All pairs that they may use are required, including
     /// pointers to scalars; only tags that alias everything under the root, such as `char`, may be
-    /// omitted. [`tags_of_clang`] makes them for declared types.
+    /// omitted. [`tags_of_clang`](super::tags_of_clang) makes them for declared types.
     ///
     /// Other lineages may share the memory too, if they fix tags of the same types: the tag of a
     /// source that is not [private](Source::private) is one of the others', and follows from the
-    /// source's types alone. Other knowledge of this lineage may make it more general.
-    ///
-    /// [`tags_of_clang`]: super::tags_of_clang
-    ///
-    /// # Errors
-    ///
+    /// source's types alone. Other knowledge of this lineage may make it more general. Errors:
     /// [`FixError`]; then the lowering cannot be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,

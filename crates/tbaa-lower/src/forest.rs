@@ -1,7 +1,6 @@
 //! The forest of nodes that tags are lowered to, and its metadata.
 
-use tbaa::BuildError;
-use tbaa::{Format, Graph, Tag, TagId, TypeId};
+use tbaa::{BuildError, Format, Graph, Tag, TagId, TypeId};
 
 /// A node. Tags at a node may alias tags at the same node, above it and below it.
 #[derive(Clone, Debug)]
@@ -76,8 +75,7 @@ impl Forest {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// The lowest place that is comparable to all of `marks`, nodes of one
-    /// group.
+    /// The lowest place that is comparable to all of `marks`, nodes of one group.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {

@@ -11,14 +11,11 @@ use super::place::{Newcomers, Placed, Seat, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::scopes::Scoped;
-use super::source::Key;
-use super::source::Source;
+use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::BuildError;
-use tbaa::Oracle;
 use tbaa::parts::table::IndexMap;
-use tbaa::{Graph, TypeId};
+use tbaa::{BuildError, Graph, Oracle, TypeId};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, and accesses with a size of their own.
@@ -31,12 +28,9 @@ impl Lowering {
     /// 2^23 steps and 2^10 more for each node; [`Loss::unsearched`](super::Loss::unsearched)
     /// reports this.
     ///
-    /// # Errors
-    ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`],
-    /// [`LowerError::NoLineage`], [`LowerError::Private`]; the lowering is then
-    /// unchanged.
-    /// [`LowerError::Build`] if the lowered graph is full.
+    /// Errors: [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`],
+    /// [`LowerError::Private`]; the lowering is then unchanged. [`LowerError::Build`] if the
+    /// lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,

@@ -1,7 +1,6 @@
 //! Counting the pairs that are lost.
 
-/// The loss of a lowering: pairs of sources that the rule calls `NoAlias` and
-/// LLVM does not.
+/// The loss of a lowering: pairs of sources that the rule calls `NoAlias` and LLVM does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -17,7 +16,6 @@ pub struct Loss {
 
 impl Loss {
     /// Returns the share of the rule's `NoAlias` pairs that LLVM keeps; 1 if there are none.
-    #[must_use]
     pub fn kept(&self) -> f64 {
         if self.no_alias == 0 { 1.0 } else { 1.0 - self.pairs as f64 / self.no_alias as f64 }
     }

@@ -6,27 +6,18 @@ use tbaa::Format;
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
 
-/// The most bytes of one call of [`Lowering::lower`] for the pairs of classes that may alias: 4 for
-/// each pair and class, or a bit for each other class if that is less. If the classes do not fit,
-/// those with the most pairs get no tag; [`Why::TooManyPairs`] marks them.
+/// The most bytes of one call of [`Lowering::lower`](super::Lowering::lower) for the pairs of
+/// classes that may alias: 4 for each pair and class, or a bit for each other class if that is
+/// less. If the classes do not fit, those with the most pairs get no tag;
+/// [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
 /// 65,536 classes that may all alias fit, and so do 5,000,000 with 20 pairs each. The lists of
 /// scopes have the same limit, with 4 bytes for each scope that they name or, if they name all but
 /// a few, leave out.
-///
 /// [`Lowering::lower`]: super::Lowering::lower
-/// [`Why::TooManyPairs`]: super::Why::TooManyPairs
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.
-///
-/// ```
-/// use tbaa::Format;
-/// use tbaa_lower::Options;
-///
-/// let options = Options::new().lineage("my JIT, process 4711").format(Format::Old);
-/// assert_eq!(options.depth, 64);
-/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -74,8 +65,7 @@ impl Options {
         Options { format, ..self }
     }
 
-    /// Sets the most nodes from the top down to another: at least 1, at most
-    /// 64.
+    /// Sets the most nodes from the top down to another: at least 1, at most 64.
     #[must_use]
     pub fn depth(self, nodes: usize) -> Self {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }

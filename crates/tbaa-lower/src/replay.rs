@@ -1,19 +1,18 @@
 //! Replaying LLVM's rule on the result against the sources' rule.
 
 use std::borrow::Borrow;
-use std::fmt;
 
 use super::source::Key;
 use super::state::Lowering;
 use tbaa::wellformed::{self, Verifier};
-use tbaa::{Access, AliasRule, Oracle};
-use tbaa::{Graph, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
 /// Something that a lowering got wrong; there should be none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// Two sources may alias, but LLVM answers NoAlias for their tags.
+    #[error("{a:?} and {b:?} may alias, and their lowered tags do not")]
     NoAlias {
         /// One source.
         a: Access,
@@ -21,34 +20,19 @@ pub enum ReplayError {
         b: Access,
     },
     /// LLVM's verifier rejects the tag.
+    #[error("the lowered tag of {source:?} is rejected: {error}")]
     Rejected {
-        /// The tag's source.
-        source: Access,
+        /// The tag's source; `r#`, for it is no cause of the error.
+        r#source: Access,
         /// The verifier's error.
         error: wellformed::VerifyError,
     },
 }
 
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReplayError::NoAlias { a, b } => {
-                write!(f, "{a:?} and {b:?} may alias, and their lowered tags do not")
-            }
-            ReplayError::Rejected { source, error } => {
-                write!(f, "the lowered tag of {source:?} is rejected: {error}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReplayError {}
-
 impl Lowering {
     /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
     /// pairs of sources, and returns the violations: none, unless this library or the graph is
     /// broken.
-    #[must_use]
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();
         let mut verifier = Verifier::new(&self.graph);

@@ -13,10 +13,8 @@ use super::scopes::{AccessScopes, List};
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
-use tbaa::BuildError;
 use tbaa::parts::table::{IndexMap, IndexSet};
-use tbaa::{AliasRule, Oracle};
-use tbaa::{Graph, Size, TypeId};
+use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 
 const VERSION: u32 = 3;
 
@@ -179,11 +177,7 @@ impl Lowering {
     ///
     /// NB: a lineage is continued by one process after the other. Two processes that continue from
     /// one state without knowledge of each other's new tags must not be linked; [`Saved::fork`]
-    /// gives each a lineage of its own.
-    ///
-    /// # Panics
-    ///
-    /// If the sources are not tags of the oracle's graph.
+    /// gives each a lineage of its own. Panics if the sources are not tags of the oracle's graph.
     pub fn save<'l, G: Borrow<Graph>>(&'l self, oracle: &'l Oracle<G>) -> Saved<'l> {
         let source = oracle.graph();
         let saved_key = |key: &Key| {
@@ -238,12 +232,8 @@ impl Lowering {
     }
 
     /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph:
-    /// types that are declared in it again are found there.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError`]: the saved data is validated, and its answers are checked for all pairs of
-    /// sources.
+    /// types that are declared in it again are found there. Errors: [`LoadError`]: the saved data
+    /// is validated, and its answers are checked for all pairs of sources.
     pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
         if saved.version != VERSION {
             return Err(LoadError::Version(saved.version));

@@ -3,9 +3,8 @@
 //! An access with scope list `S` does not alias one whose `!noalias` list contains all of `S`. With
 //! one scope for each class of sources, all in one domain, any relation can be expressed, and it
 //! survives merging: LLVM keeps both scopes and the intersection of the `!noalias` lists. Scopes
-//! and domain are named by strings, so that inlining does not clone them.
-//!
-//! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
+//! and domain are named by strings, so that inlining does not clone them. LLVM:
+//! `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
 use std::borrow::Borrow;
 
@@ -16,31 +15,9 @@ use tbaa::{Access, Graph, Oracle};
 
 /// Classes of accesses, each with a scope, and the pairs of classes that do not alias.
 ///
-/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with it. The
-/// meaning of a scope never changes, so old code and new may be inlined into each other.
-///
-/// [`Options::scopes`]: super::Options::scopes
-///
-/// ```
-/// use tbaa::{Graph, Oracle, AliasRule};
-/// use tbaa_lower::{Lowering, Options};
-///
-/// let mut graph = Graph::new();
-/// let mut b = graph.builder();
-/// let root = b.root("R")?;
-/// let int = b.scalar_type("int", root)?;
-/// let float = b.scalar_type("float", root)?;
-/// let tags = [b.struct_tag(int, int, 0)?, b.struct_tag(float, float, 0)?];
-///
-/// let oracle = Oracle::new(&graph, AliasRule::Union);
-/// let mut lowering = Lowering::new(Options::new().scopes());
-/// lowering.lower(&oracle, tags).unwrap();
-/// let names = lowering.scopes().of(tags[0]).unwrap();
-/// assert_eq!((names.own, names.noalias), (vec!["0 int"], vec!["1 float"]));
-/// # Ok::<(), tbaa::BuildError>(())
-/// ```
-///
-/// LLVM: `ScopedNoAliasAAResult`.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`](super::Options::scopes),
+/// and grow with it. The meaning of a scope never changes, so old code and new may be inlined into
+/// each other. LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
     /// LLVM's name for the domain.
@@ -113,19 +90,16 @@ pub(super) struct Scoped<'c> {
 
 impl Scopes {
     /// Returns the number of scopes, one for each class.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Returns whether there is no scope.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// Returns the scopes of an access; `None` if it has none.
-    #[must_use]
     pub fn of(&self, access: impl Into<Access>) -> Option<ScopeNames<'_>> {
         let numbers = self.numbers(access.into())?;
         let own = vec![self.name(numbers.scope)];
@@ -138,7 +112,6 @@ impl Scopes {
     /// is in no scope itself.
     ///
     /// `oracle` is the one with which the tags were lowered; it may have grown.
-    #[must_use]
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,

@@ -44,11 +44,8 @@ pub struct Shared<'t> {
 
 impl<'t> Shared<'t> {
     /// Returns the shared records: `named`, and all records inside them. Their pointees are not
-    /// shared automatically: name these too, if the other side follows the pointers.
-    ///
-    /// # Panics
-    ///
-    /// If other declarations issued one of `named`.
+    /// shared automatically: name these too, if the other side follows the pointers. Panics if
+    /// other declarations issued one of `named`.
     #[must_use]
     pub fn new(types: &'t Declarations, named: impl IntoIterator<Item = DeclId>) -> Self {
         let mut inside: HashMap<DeclId, Vec<DeclId>> = HashMap::default();
@@ -68,7 +65,6 @@ impl<'t> Shared<'t> {
     }
 
     /// Returns whether the other side accesses a record by name.
-    #[must_use]
     pub fn has(&self, record: DeclId) -> bool {
         self.shared.contains(&record)
     }
@@ -77,7 +73,6 @@ impl<'t> Shared<'t> {
     /// is not shared, is inside no shared one, and contains none.
     ///
     /// A tag of a scalar or a pointer is not private: it may access any memory.
-    #[must_use]
     pub fn source(&self, graph: &Graph, tag: TagId) -> super::Source {
         let source = super::Source::from(tag);
         let base = graph.tag(tag).ok().and_then(|tag| graph.ty(tag.base).name());

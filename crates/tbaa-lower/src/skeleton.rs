@@ -97,8 +97,7 @@ impl Skeleton {
 }
 
 impl Leaves {
-    /// Finds the leaves of an access; `None` if it is not one of a scalar, or
-    /// they are not known.
+    /// Finds the leaves of an access; `None` if it is not one of a scalar, or they are not known.
     fn of(graph: &Graph, key: Key) -> Option<Leaves> {
         let tag = graph.tag(key.tag).ok()?;
         if graph.ty(tag.access).kind() != TypeKind::Scalar {

@@ -12,8 +12,7 @@ use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
-use tbaa::{Access, AliasRule};
-use tbaa::{Graph, TagId, TypeId};
+use tbaa::{Access, AliasRule, Graph, TagId, TypeId};
 
 /// The most characters of a name that [`Lowering::set_name`] says.
 const LONGEST_NAME: usize = 120;
@@ -123,13 +122,11 @@ impl Lowering {
     }
 
     /// Returns the lowered metadata.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// Returns the options.
-    #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -142,7 +139,6 @@ impl Lowering {
     }
 
     /// Returns what became of a source, and why; `None` if it is none.
-    #[must_use]
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
@@ -161,13 +157,10 @@ impl Lowering {
     }
 
     /// Returns the precision that was lost, and the part of it that cannot be avoided.
-    #[must_use]
     pub fn lost(&self) -> Loss {
         self.loss
     }
-}
 
-impl Lowering {
     /// Returns the name of a type in a module's metadata that claims this lineage's name but is not
     /// this lineage's: another lowering of the same name made it, or one that continued from the
     /// same saved state. `None` if there is none, and the module may be linked with code of this
@@ -175,10 +168,7 @@ impl Lowering {
     ///
     /// LLVM merges types of equal content, so linked code of two such lineages would mix two type
     /// systems that were never checked together. Each must have a name of its own, or be a fork of
-    /// the saved state ([`Saved::fork`]).
-    ///
-    /// [`Saved::fork`]: super::Saved::fork
-    #[must_use]
+    /// the saved state ([`Saved::fork`](super::Saved::fork)).
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
@@ -194,31 +184,23 @@ impl Lowering {
     }
 
     /// Returns the name of the scopes' domain, which no other lineage has.
-    #[must_use]
     pub fn scope_domain(&self) -> String {
         self.unique_name("scopes")
     }
 
-    /// Returns the names of the scopes; without [`Options::scopes`] there are
-    /// none. Growing adds to the end.
-    ///
-    /// [`Options::scopes`]: super::Options::scopes
-    #[must_use]
+    /// Returns the names of the scopes; without [`Options::scopes`](super::Options::scopes) there
+    /// are none. Growing adds to the end.
     pub fn scope_names(&self) -> &[String] {
         &self.scopes.names
     }
 
     /// Returns the scopes of an access with this source; `None` if it has none.
-    #[must_use]
     pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
         self.scopes.numbers(source.into())
     }
 
     /// Returns the scopes, which grow with the lowering; without
-    /// [`Options::scopes`] there are none.
-    ///
-    /// [`Options::scopes`]: super::Options::scopes
-    #[must_use]
+    /// [`Options::scopes`](super::Options::scopes) there are none.
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }

@@ -58,9 +58,8 @@ impl Tally {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }
 
-    /// The pairs that LLVM calls `MayAlias`, of a newcomer with a source that is
-    /// there or with another newcomer. `new` are the newcomers of one group, with
-    /// their nodes.
+    /// The pairs that LLVM calls `MayAlias`, of a newcomer with a source that is there or with
+    /// another newcomer. `new` are the newcomers of one group, with their nodes.
     pub(super) fn comparable(
         &self,
         forest: &Forest,

@@ -73,15 +73,13 @@ pub struct Context {
     pub(super) named: HashMap<u32, u32>,
     /// LLVM's `NamedStructTypesUniqueID`: the suffix of the next clash.
     pub(super) next_suffix: u64,
-    /// Index of each type but the identified structs, hashed by its symbol and
-    /// parts.
+    /// Index of each type but the identified structs, hashed by its symbol and parts.
     pub(super) unique: HashTable<u32>,
     pub(super) hasher: DefaultHashBuilder,
     pub(super) identified: Vec<u32>,
     /// The structs without a name, in order.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs that some type contains: only their completion can close
-    /// a cycle.
+    /// Opaque structs that some type contains: only their completion can close a cycle.
     pub(super) held: HashSet<u32>,
     /// True if these are the types of several modules, merged without completing opaque ones. Then
     /// the numbers in names have no meaning.
@@ -122,7 +120,6 @@ impl Context {
     }
 
     /// Returns how many types the context holds.
-    #[must_use]
     pub fn type_count(&self) -> usize {
         self.records.len()
     }
@@ -138,7 +135,6 @@ impl Context {
     }
 
     /// Returns whether this context issued `ty`.
-    #[must_use]
     pub fn owns(&self, ty: Type) -> bool {
         ty.stamp == self.stamp && ty.index() < self.records.len()
     }
@@ -148,7 +144,6 @@ impl Context {
     /// # Panics
     ///
     /// If `ty` was issued by another context.
-    #[must_use]
     pub fn kind(&self, ty: Type) -> TypeKind<'_> {
         let parts = self.parts(ty);
         match self.symbol(ty) {
@@ -190,7 +185,6 @@ impl Context {
     /// If `ty` was issued by another context.
     ///
     /// LLVM: `Type::subtypes`.
-    #[must_use]
     pub fn parts(&self, ty: Type) -> &[Type] {
         let record = self.record(ty);
         &self.parts[record.first as usize..record.first as usize + record.count as usize]
@@ -198,7 +192,6 @@ impl Context {
 
     /// Returns the struct that is displayed as `%index`.
     #[doc(hidden)]
-    #[must_use]
     pub fn nth_numbered(&self, index: usize) -> Option<Type> {
         self.numbered.get(index).map(|&ty| self.id(ty))
     }
@@ -209,7 +202,6 @@ impl Context {
     /// # Panics
     ///
     /// If `ty` was issued by another context.
-    #[must_use]
     pub fn name(&self, ty: Type) -> Option<&[u8]> {
         match self.symbol(ty) {
             Symbol::Identified { name, .. } if name != UNNAMED => {
@@ -222,14 +214,12 @@ impl Context {
     /// Returns the identified struct of a name.
     ///
     /// LLVM: `StructType::getTypeByName`.
-    #[must_use]
     pub fn struct_by_name(&self, name: &[u8]) -> Option<Type> {
         let name = self.strings.get_index_of(name)? as u32;
         self.named.get(&name).map(|&index| self.id(index))
     }
 
     /// Returns a primitive type.
-    #[must_use]
     pub fn primitive(&self, primitive: Primitive) -> Type {
         self.id(primitive as u32)
     }

@@ -63,8 +63,7 @@ pub struct TypeClash {
 }
 
 impl MergedTypes {
-    /// Merges the types of `contexts`: of modules, of results of
-    /// [`MergedTypes::part`], or both.
+    /// Merges the types of `contexts`: of modules, of results of [`MergedTypes::part`], or both.
     ///
     /// # Errors
     ///
@@ -146,7 +145,6 @@ impl MergedTypes {
     }
 
     /// Returns the merged types.
-    #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
     }
@@ -162,7 +160,6 @@ impl MergedTypes {
     /// # Panics
     ///
     /// If `ty` was issued by a context that is not among those merged.
-    #[must_use]
     pub fn ty(&self, ty: Type) -> Type {
         self.types[self.classes.class_of(ty)]
     }
@@ -170,7 +167,6 @@ impl MergedTypes {
     /// Returns the canonical names of several structs, in the order in which their first struct was
     /// made. Opaque structs are ignored, and so is `struct.anon`, clang's name for an unnamed
     /// struct.
-    #[must_use]
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
@@ -316,8 +312,7 @@ fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -
     order
 }
 
-/// The rank of each key among all, equal ones having one, and how many there
-/// are.
+/// The rank of each key among all, equal ones having one, and how many there are.
 fn ranked<K: Ord>(keys: &[K]) -> (Vec<u32>, usize) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));

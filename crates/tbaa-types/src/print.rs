@@ -33,7 +33,6 @@ impl Context {
     /// If `ty` was issued by another context.
     ///
     /// LLVM: `Type::print`.
-    #[must_use]
     pub fn display(&self, ty: Type) -> Display<'_> {
         assert!(self.owns(ty), "{ty:?} was issued by another context");
         Display { context: self, ty, definition: false, limit: MAX_PRINTED }
@@ -45,7 +44,6 @@ impl Context {
     /// # Panics
     ///
     /// If `ty` was issued by another context.
-    #[must_use]
     pub fn definition(&self, ty: Type) -> Display<'_> {
         Display { definition: true, ..self.display(ty) }
     }

@@ -48,15 +48,10 @@ impl TaggedTypes {
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     ///
-    /// # Errors
-    ///
-    /// [`DeclareError::OtherType`] if the member has another type in the other module: for example,
-    /// a struct that is declared with a `long` while the header has a `long long`.
-    /// [`DeclareError::Build`] if the graph is full.
-    ///
-    /// # Panics
-    ///
-    /// If `tag` was issued by another graph than `clang`.
+    /// Errors: [`DeclareError::OtherType`] if the member has another type in the other module: for
+    /// example, a struct that is declared with a `long` while the header has a `long long`.
+    /// [`DeclareError::Build`] if the graph is full. Panics if `tag` was issued by another graph
+    /// than `clang`.
     pub fn adopt(
         &mut self,
         graph: &mut Graph,
@@ -116,7 +111,6 @@ impl TaggedTypes {
 
     /// Returns the declared struct or union that clang's node of this name is of:
     /// in C++ the name is mangled.
-    #[must_use]
     pub fn record_of_clang(&self, name: &str) -> Option<DeclId> {
         let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;

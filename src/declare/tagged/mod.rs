@@ -18,9 +18,8 @@ use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Policy {
-    /// The old format as clang 22 emits it: what stock LLVM reads best, and
-    /// what links with C. Members of unions and arrays in structs are `char`,
-    /// bit-fields have no tag.
+    /// The old format as clang 22 emits it: what stock LLVM reads best, and what links with C.
+    /// Members of unions and arrays in structs are `char`, bit-fields have no tag.
     #[default]
     Clang,
     /// The size-aware format of the 2017 RFC: unions are types with overlapping members, for the
@@ -86,36 +85,8 @@ pub struct Place {
     pub immutable: bool,
 }
 
-/// Declared types under a policy: makes their nodes and tags in a graph on demand.
-///
-/// ```
-/// use tbaa::declare::{Declarations, Policy, Record, Target};
-/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
-///
-/// let mut types = Declarations::new(Target::x86_64());
-/// types.define(
-///     Record::structure("CallInfo")
-///         .field("func", "void *")
-///         .field("l", Record::structure("").field("base", "void *").field("pc", "int *"))
-///         .field("status", "short"),
-/// )?;
-///
-/// let mut graph = Graph::new();
-/// let mut types = types.into_tagged(Policy::Clang);
-/// let base = types.tag(&mut graph, "CallInfo.l.base")?;
-/// let number = types.tag(&mut graph, "*double")?;
-/// assert_eq!(graph.tag(base).unwrap().offset, 8);
-///
-/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
-/// assert_eq!(oracle.alias(base, number), AliasResult::NoAlias);
-///
-/// // A mistake says what was probably meant.
-/// let error = types.tag(&mut Graph::new(), "CallInfo.l.bse").unwrap_err();
-/// assert_eq!(error.to_string(), r#"no field "bse" in "CallInfo.l": did you mean "base"?"#);
-/// # Ok::<(), tbaa::declare::DeclareError>(())
-/// ```
-///
-/// clang: `CodeGenTBAA`.
+/// Declared types under a policy: makes their nodes and tags in a graph on demand. clang:
+/// `CodeGenTBAA`.
 #[derive(Clone, Debug)]
 pub struct TaggedTypes {
     types: Declarations,
@@ -127,9 +98,7 @@ pub struct TaggedTypes {
     any_pointers: Vec<TypeId>,
 }
 
-/// The meaning of an access for TBAA.
-///
-/// clang: `TBAAAccessInfo`.
+/// The meaning of an access for TBAA. clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AccessInfo {
     /// It goes without a tag.
@@ -149,7 +118,6 @@ enum AccessInfo {
 impl Place {
     /// Returns whether an access of this size is one of this place and nothing else: it
     /// ends inside, or is a run of whole elements.
-    #[must_use]
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
         // Any number of single bytes is a run.
@@ -172,13 +140,11 @@ impl Declarations {
 
 impl TaggedTypes {
     /// Returns the policy.
-    #[must_use]
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
     /// Returns the types.
-    #[must_use]
     pub fn types(&self) -> &Declarations {
         &self.types
     }
@@ -196,23 +162,30 @@ impl TaggedTypes {
     /// to the target of the member `p`. `Base::x` is a member of a base class. A path may begin
     /// with `immutable`, for memory that is never modified while it can be read, and `volatile`.
     ///
-    /// # Errors
-    ///
-    /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
-    /// [`DeclareError::UnknownField`], with the nearest name;
-    /// [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
-    /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
-    /// [`DeclareError::Build`].
+    /// Errors: [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
+    /// [`DeclareError::UnknownField`], with the nearest name; [`DeclareError::Step`],
+    /// [`DeclareError::OutOfBounds`]; [`DeclareError::Untagged`] if the policy has no tag (which
+    /// [`TaggedTypes::place`] accepts); [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
+        Ok(self.resolved_tag(graph, path)?.0)
+    }
+
+    /// Returns the tag of a path, and the type at its end.
+    fn resolved_tag(
+        &mut self,
+        graph: &mut Graph,
+        path: &str,
+    ) -> Result<(TagId, DeclId), DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
-        if let AccessInfo::Untagged { reason } = access {
-            return Err(DeclareError::Untagged { path: path.to_owned(), reason });
-        }
         let immutable = self.types.is_immutable(&resolved);
-        let reason = "it has no type of memory; give the path of a member";
         let tag = self.tag_of(graph, &access, immutable)?;
-        tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+        let reason = match access {
+            AccessInfo::Untagged { reason } => reason,
+            _ => "it has no type of memory; give the path of a member",
+        };
+        let tag = tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })?;
+        Ok((tag, resolved.end()))
     }
 
     /// Returns an access with its own size to a path, which may be larger than the path's type: a
@@ -222,25 +195,21 @@ impl TaggedTypes {
     /// A size means bytes, never a run of elements, which has the element's tag ([`Place::run`]).
     /// Bytes after an object of the path's first type may have any type, so an access that extends
     /// there may alias everything. Under policy `clang` this applies to every access larger than
-    /// its type, because LLVM ignores sizes.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tag`].
+    /// its type, because LLVM ignores sizes. Errors: as [`TaggedTypes::tag`].
     pub fn sized(
         &mut self,
         graph: &mut Graph,
         path: &str,
         size: impl Into<Size>,
     ) -> Result<Access, DeclareError> {
-        let access = Access::from(self.tag(graph, path)?);
-        let resolved = self.types.resolve(path)?;
+        let (tag, ty) = self.resolved_tag(graph, path)?;
+        let access = Access::from(tag);
         // A known size that leaves every base. An unknown one would stay inside.
         let size = size.into().known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));
         }
-        if self.types.extent_of(resolved.end()).covers(size) {
+        if self.types.extent_of(ty).covers(size) {
             return Ok(access);
         }
         // Nodes of the old format know neither sizes nor arrays.
@@ -248,12 +217,9 @@ impl TaggedTypes {
         Ok(char.map_or(access, Access::from))
     }
 
-    /// Returns the tags of accesses to several paths, in their order.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in
-    /// the graph.
+    /// Returns the tags of accesses to several paths, in their order. Errors: as
+    /// [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in the
+    /// graph.
     pub fn tags(
         &mut self,
         graph: &mut Graph,
@@ -262,25 +228,8 @@ impl TaggedTypes {
         paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
     }
 
-    /// Resolves a path once, so that a code generator need not parse it again.
-    ///
-    /// # Errors
-    ///
-    /// As [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
-    ///
-    /// ```
-    /// use tbaa::Graph;
-    /// use tbaa::declare::{Declarations, Policy, Record, Target};
-    ///
-    /// let mut types = Declarations::new(Target::x86_64());
-    /// types.define(
-    ///     Record::structure("Header").bits("kind", "unsigned", 3).bits("mark", "unsigned", 5),
-    /// )?;
-    /// let mark = types.into_tagged(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
-    /// let bits = mark.bits.unwrap();
-    /// assert_eq!((mark.tag, bits.first, bits.width), (None, 3, 5), "clang has no tag for it");
-    /// # Ok::<(), tbaa::declare::DeclareError>(())
-    /// ```
+    /// Resolves a path once, so that a code generator need not parse it again. Errors: as
+    /// [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
@@ -323,25 +272,16 @@ impl TaggedTypes {
     }
 
     /// Returns the `tbaa.struct` node for copies of a type, which the old format has instead of a
-    /// tag for the whole; `None` if clang attaches neither to a copy.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`],
-    /// [`DeclareError::Build`].
-    ///
-    /// clang: `CodeGenTBAA::getTBAAStructInfo`.
+    /// tag for the whole; `None` if clang attaches neither to a copy. Errors:
+    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`]. clang:
+    /// `CodeGenTBAA::getTBAAStructInfo`.
     pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.types.check(ty)?;
         self.copy_of(graph, ty)
     }
 
     /// Returns a type's node as the type of others' fields; `None` if it has none, such as an empty
-    /// struct in the old format.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::ForeignId`], [`DeclareError::Build`].
+    /// struct in the old format. Errors: [`DeclareError::ForeignId`], [`DeclareError::Build`].
     pub fn node(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         self.types.check(ty)?;
         self.node_of(graph, ty)

@@ -1,7 +1,5 @@
-//! Rule `llvm`: the definition, followed step by step.
-//!
-//! LLVM: `matchAccessTags` and what it calls, in
-//! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
+//! Rule `llvm`: the definition, followed step by step. LLVM: `matchAccessTags` and what it calls,
+//! in `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
 mod accept;
 mod generic;
@@ -11,7 +9,7 @@ mod tables;
 
 use super::clause::Clause;
 use super::index::{Index, Role};
-use super::rule::{Decision, Reach, Rule};
+use super::rule::{Candidates, Decision, Rule};
 use crate::access::Access;
 use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
@@ -26,10 +24,10 @@ impl Rule for Llvm {
         self.0.add(graph, index, tag);
     }
 
-    fn reach(&self, index: &Index, tag: TagId, _: &mut u64) -> Reach {
+    fn candidates(&self, index: &Index, tag: TagId, _: &mut u64) -> Candidates {
         match index.role(tag.index) {
-            Role::Rejected => Reach::Everything,
-            _ => index.base(tag.index).map_or(Reach::Unknown, Reach::Base),
+            Role::Rejected => Candidates::Everything,
+            _ => index.base(tag.index).map_or(Candidates::Unknown, Candidates::Base),
         }
     }
 
@@ -43,7 +41,7 @@ impl Rule for Llvm {
         None
     }
 
-    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
+    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
                 let quick = if why { None } else { sound::clause(&self.0, index, (a, b)) };

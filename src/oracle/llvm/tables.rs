@@ -1,8 +1,7 @@
 //! The index of tags under rule `llvm`.
 //!
-//! **Scalars.** Two tags that the verifier accepts and that access scalars are
-//! regular: they may alias iff their roots differ, or one tag's cursor lies on
-//! the other's walk:
+//! **Scalars.** Two tags that the verifier accepts and that access scalars are regular: they may
+//! alias iff their roots differ, or one tag's cursor lies on the other's walk:
 //!
 //! - *A whole tag covers its descendants.* A tag that ends at a descendant walks up through the
 //!   whole tag's scalar, which is its cursor.

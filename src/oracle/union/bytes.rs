@@ -25,8 +25,7 @@ pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<
     paths.iter().filter(|_| len != 0).map(of_path).collect()
 }
 
-/// Returns the bytes of an access inside its base type, and the number of the path of
-/// each.
+/// Returns the bytes of an access inside its base type, and the number of the path of each.
 pub(super) fn inside(
     types: &Types,
     access: &Resolved,

@@ -1,5 +1,4 @@
-//! The definition of both rules: what each access denotes, and whether two such
-//! sets of bytes meet.
+//! The definition of both rules: what each access denotes, and whether two such sets of bytes meet.
 
 use std::borrow::Cow;
 

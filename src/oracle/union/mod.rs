@@ -1,5 +1,4 @@
-//! Rules `union` and `union-strict`: every member of a union is followed, and
-//! bytes decide.
+//! Rules `union` and `union-strict`: every member of a union is followed, and bytes decide.
 //!
 //! # Theory
 //!
@@ -22,9 +21,8 @@
 //! include its own. So the cost of a diamond is that of its types. Objects (q) are sought only
 //! where their bytes may be near p's.
 //!
-//! **Meeting.** Whether two patterns share a byte is an equation in integers,
-//! decided in `stride` by division, Euclid's algorithm, and trials where more
-//! than two strides remain.
+//! **Meeting.** Whether two patterns share a byte is an equation in integers, decided in `stride`
+//! by division, Euclid's algorithm, and trials where more than two strides remain.
 //!
 //! **Strict.** p and q choose the same field wherever both choose, unless the two fields share no
 //! byte. So q ends at a place on p's path; or it continues where p ends; or it leaves p's path at a
@@ -64,7 +62,7 @@ use definition::{Denotation, UnionDefinition};
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
-use super::rule::{Decision, Reach, Rule};
+use super::rule::{Candidates, Decision, Rule};
 use super::types::TypeIndex;
 use crate::access::Access;
 use crate::extent::{Size, leaves};
@@ -238,15 +236,15 @@ impl Rule for Union {
         }
     }
 
-    fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach {
+    fn candidates(&self, index: &Index, tag: TagId, left: &mut u64) -> Candidates {
         match (self.start(index, tag.into()), index.role(tag.index)) {
-            (None | Some(Start { leaves: true, .. }), _) => Reach::Everything,
+            (None | Some(Start { leaves: true, .. }), _) => Candidates::Everything,
             (Some(_), Role::Other(_, number))
                 if self.denotation(index, (tag, number), left).is_none() =>
             {
-                Reach::Everything
+                Candidates::Everything
             }
-            (Some(start), _) => Reach::Base(start.base),
+            (Some(start), _) => Candidates::Base(start.base),
         }
     }
 
@@ -276,7 +274,7 @@ impl Rule for Union {
         (!may || *left > 0).then_some(may)
     }
 
-    fn define(
+    fn decide(
         &self,
         graph: &Graph,
         index: &Index,

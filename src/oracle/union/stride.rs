@@ -1,13 +1,11 @@
 //! Finds out whether two strided byte patterns share a byte, by arithmetic.
 //!
-//! A [`Pattern`] is an interval repeated at the strides of the arrays around
-//! it. Patterns `a` and `b` share a byte iff the distance between two of their
-//! intervals is small enough, and that distance is `start + sum k_i * step_i`
-//! with every `k_i` in `0..=last_i`, once `a`'s elements are counted from their
-//! other end. So the question is whether such a sum hits a window. Steps no
-//! wider than the window, and steps that continue one another, go first; two
-//! that remain are decided by Euclid's algorithm, one by a division; elements of
-//! further ones are tried out.
+//! A [`Pattern`] is an interval repeated at the strides of the arrays around it. Patterns `a` and
+//! `b` share a byte iff the distance between two of their intervals is small enough, and that
+//! distance is `start + sum k_i * step_i` with every `k_i` in `0..=last_i`, once `a`'s elements are
+//! counted from their other end. So the question is whether such a sum hits a window. Steps no
+//! wider than the window, and steps that continue one another, go first; two that remain are
+//! decided by Euclid's algorithm, one by a division; elements of further ones are tried out.
 
 use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 use crate::oracle::types::{Stride, span};
@@ -96,8 +94,7 @@ pub(crate) fn cut(
     Ok(())
 }
 
-/// Returns whether `a`, and `b` moved by `by` bytes and the strides `moved`,
-/// share a byte.
+/// Returns whether `a`, and `b` moved by `by` bytes and the strides `moved`, share a byte.
 pub(crate) fn meets(
     a: &Pattern,
     b: &Pattern,
@@ -113,8 +110,7 @@ pub(crate) fn meets(
     }
 }
 
-/// Returns whether a sum hits a window that is not between 0 and the largest sum;
-/// `None` if it is.
+/// Returns whether a sum hits a window that is not between 0 and the largest sum; `None` if it is.
 fn within(window: Window, total: u128) -> Option<bool> {
     if window.to < window.from || window.to < 0 || window.from > total as i128 {
         return Some(false);
@@ -210,8 +206,7 @@ fn hits(
     Ok(false)
 }
 
-/// Removes what can be removed, and finds the answer unless more than two strides
-/// remain.
+/// Removes what can be removed, and finds the answer unless more than two strides remain.
 fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     simplify(strides, window).or_else(|| match strides[..] {
         // One stride alone has step 1 by now, and every window bridges that.
@@ -288,8 +283,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
     changed
 }
 
-/// Joins two strides when one continues the other: `int a[3][4]` is an array
-/// of 12.
+/// Joins two strides when one continues the other: `int a[3][4]` is an array of 12.
 fn merge(strides: &mut Vec<Stride>) -> bool {
     for small in 0..strides.len() {
         for large in 0..strides.len() {
@@ -326,8 +320,7 @@ fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
     first_in(step, b.step, low, low + width).is_some_and(|k| k <= most - least)
 }
 
-/// Returns the least `k` with `low <= k * a mod m <= high`, for
-/// `0 < low <= high < m` and `a < m`.
+/// Returns the least `k` with `low <= k * a mod m <= high`, for `0 < low <= high < m` and `a < m`.
 ///
 /// Each turn is one of Euclid's algorithm on `a` and `m`.
 fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {

@@ -1,8 +1,7 @@
 //! The common part of all traversals of the types.
 //!
-//! A traversal visits a type only after everything that contains it, so that
-//! whatever arrives at one place by different paths is merged before it goes
-//! on.
+//! A traversal visits a type only after everything that contains it, so that whatever arrives at
+//! one place by different paths is merged before it goes on.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ pub(super) fn examples(code: Code) -> [String; 2] {
     [whole(fires), whole(&(lines.join("\n") + "\n"))]
 }
 
-/// Returns an example as a module: metadata alone gets a store that it tags.
+/// Returns an example as a module: metadata alone gets a store with the tag.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =

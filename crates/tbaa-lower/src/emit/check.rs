@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use tbaa::parts::Shape;
-use tbaa::parts::Verdicts;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
+use tbaa::parts::{Shape, Verdicts};
 use tbaa::wellformed::Rule;
 use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 

@@ -102,14 +102,11 @@ impl TypeClasses {
     }
 
     /// Returns the number of classes.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns whether all equal types are in one class; always so for
-    /// [`Equality::Unfolding`].
-    #[must_use]
+    /// Returns whether all equal types are in one class; always so for [`Equality::Unfolding`].
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -119,9 +116,7 @@ impl TypeClasses {
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by a context that is not among those compared, or
-    /// after the comparison.
-    #[must_use]
+    /// If `ty` was issued by a context that is not among those compared, or after the comparison.
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());
@@ -134,7 +129,6 @@ impl TypeClasses {
     /// # Panics
     ///
     /// As [`TypeClasses::class_of`].
-    #[must_use]
     pub fn same(&self, a: Type, b: Type) -> bool {
         self.class_of(a) == self.class_of(b)
     }

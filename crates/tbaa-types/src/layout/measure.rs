@@ -83,14 +83,12 @@ pub struct Measures(Vec<Option<Measured>>);
 
 impl DataLayout {
     /// Returns the sizes and alignments of a context's types.
-    #[must_use]
     pub fn layouts<'a>(&'a self, context: &'a Context) -> Layouts<'a> {
         self.layouts_after(context, Measures::default())
     }
 
     /// Like [`layouts`](Self::layouts), with earlier measurements.
     #[doc(hidden)]
-    #[must_use]
     pub fn layouts_after<'a>(
         &'a self,
         context: &'a Context,
@@ -123,8 +121,7 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| TypeSize { min: of.bits, scalable: of.scalable })
     }
 
-    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for
-    /// `x86_fp80`.
+    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for `x86_fp80`.
     ///
     /// # Errors
     ///

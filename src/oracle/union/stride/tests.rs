@@ -124,9 +124,8 @@ fn huge_counts_take_no_time() {
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t - 512, giga), 0), Ok(true));
 }
 
-/// Two arrays in arrays on each side, with up to 10^9 elements each, in
-/// two families: bytes dense, and a byte or two in 100,000. The trials
-/// suffice, and take little time.
+/// Two arrays in arrays on each side, with up to 10^9 elements each, in two families: bytes dense,
+/// and a byte or two in 100,000. The trials suffice, and take little time.
 #[test]
 fn two_strides_a_side_are_decided() {
     let mut rng = Rng(3);
