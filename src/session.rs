@@ -57,34 +57,46 @@ impl Session {
         (self.tagged, self.oracle)
     }
 
-    /// Declares a struct or union. Errors: as [`Declarations::define`].
+    /// Declares a struct or union.
+    ///
+    /// Errors: as [`Declarations::define`].
     pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
         self.types_mut().define(record)
     }
 
     /// Returns the tag of an access to a path, and adds it if it is new. [`Session::tags`] is
-    /// faster for many paths. Errors: as [`TaggedTypes::tag`].
+    /// faster for many paths.
+    ///
+    /// Errors: as [`TaggedTypes::tag`].
     pub fn tag(&mut self, path: &str) -> Result<TagId, DeclareError> {
         self.update(|types, graph| types.tag(graph, path))
     }
 
     /// Returns an access to a path with its own size, which may exceed the path's type: a number of
-    /// bytes, or a [`Size`]. Errors: as [`TaggedTypes::sized`].
+    /// bytes, or a [`Size`].
+    ///
+    /// Errors: as [`TaggedTypes::sized`].
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<Access, DeclareError> {
         self.update(|types, graph| types.sized(graph, path, size))
     }
 
-    /// Returns the tags of accesses to several paths. Errors: as [`TaggedTypes::tags`].
+    /// Returns the tags of accesses to several paths.
+    ///
+    /// Errors: as [`TaggedTypes::tags`].
     pub fn tags(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TagId>, DeclareError> {
         self.update(|types, graph| types.tags(graph, paths))
     }
 
-    /// Resolves a path to its tag, offset, size and alignment. Errors: as [`TaggedTypes::place`].
+    /// Resolves a path to its tag, offset, size and alignment.
+    ///
+    /// Errors: as [`TaggedTypes::place`].
     pub fn place(&mut self, path: &str) -> Result<Place, DeclareError> {
         self.update(|types, graph| types.place(graph, path))
     }
 
-    /// Returns the `tbaa.struct` node for copies of a type. Errors: as [`TaggedTypes::copy`].
+    /// Returns the `tbaa.struct` node for copies of a type.
+    ///
+    /// Errors: as [`TaggedTypes::copy`].
     pub fn copy(&mut self, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.update(|types, graph| types.copy(graph, ty))
     }

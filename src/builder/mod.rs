@@ -16,8 +16,9 @@ use crate::graph::{
 };
 pub use error::BuildError;
 
-/// A field of a size-aware type, as given to [`Builder::sized_type`]. LLVM:
-/// `MDBuilder::TBAAStructField`.
+/// A field of a size-aware type, as given to [`Builder::sized_type`].
+///
+/// LLVM: `MDBuilder::TBAAStructField`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizedField {
     /// The field's type; an array's element type.
@@ -29,8 +30,10 @@ pub struct SizedField {
     pub size: u64,
 }
 
-/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one costs nothing, so a
-/// JIT may make one for each node. LLVM: `MDBuilder`.
+/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one
+/// costs nothing, so a JIT may make one for each node.
+///
+/// LLVM: `MDBuilder`.
 #[derive(Debug)]
 pub struct Builder<'g> {
     graph: &'g mut Graph,
@@ -44,33 +47,44 @@ impl Graph {
 }
 
 impl Builder<'_> {
-    /// Adds the named root, or finds it. Types under roots of different names are unrelated type
-    /// systems: queries across them answer `MayAlias`. Errors: [`BuildError::Graph`]. LLVM:
-    /// `MDBuilder::createTBAARoot`.
+    /// Adds the named root, or finds it. Types under roots of different names
+    /// are unrelated type systems: queries across them answer `MayAlias`.
+    ///
+    /// Errors: [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAARoot`.
     pub fn root(&mut self, name: impl AsRef<[u8]>) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[Operand::String(name.as_ref())])?;
         Ok(self.graph.mark_type(node))
     }
 
     /// Adds a new root that no other module can share: a distinct node that refers to itself.
-    /// Errors: [`BuildError::Graph`]. LLVM: `MDBuilder::createAnonymousTBAARoot`.
+    ///
+    /// Errors: [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
     pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
         let itself = Draft { distinct: true, operands: vec![DraftOperand::Member(0)] };
         let nodes = self.graph.insert_group(&[itself])?;
         Ok(self.graph.mark_type(nodes[0]))
     }
 
-    /// Adds the root `!{}`, or finds it: a uniqued node without operands, which some front ends use
-    /// (Wasmer). All its users share it. Errors: [`BuildError::Graph`].
+    /// Adds the root `!{}`, or finds it: a uniqued node without operands,
+    /// which some front ends use (Wasmer). All its users share it.
+    ///
+    /// Errors: [`BuildError::Graph`].
     pub fn empty_root(&mut self) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[])?;
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds an old-format scalar type under `parent`, a root or a scalar. Errors:
-    /// [`BuildError::MixedFormats`] under a root with size-aware types;
+    /// Adds an old-format scalar type under `parent`, a root or a scalar.
+    ///
+    /// Errors: [`BuildError::MixedFormats`] under a root with size-aware types;
     /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`], [`BuildError::Malformed`],
-    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+    /// [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
     pub fn scalar_type(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -86,10 +100,13 @@ impl Builder<'_> {
 
     /// Adds an old-format struct type with `fields`, each a type and its offset in bytes from the
     /// start of the struct, in ascending order. Fields at one offset make a union. An array field
-    /// is given as its element type. Errors: [`BuildError::NoFields`], [`BuildError::RootAsField`],
+    /// is given as its element type.
+    ///
+    /// Errors: [`BuildError::NoFields`], [`BuildError::RootAsField`],
     /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`], [`BuildError::MixedRoots`],
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
-    /// `MDBuilder::createTBAAStructTypeNode`.
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
     pub fn struct_type(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -107,8 +124,11 @@ impl Builder<'_> {
 
     /// Adds a size-aware type: a scalar if `fields` is empty, else a struct or union. `size` is in
     /// bytes; `parent` is a root or a size-aware type. A field may end past its struct: clang gives
-    /// a bit-field the size of its declared type. Errors: as [`Builder::struct_type`], except
-    /// [`BuildError::NoFields`]. LLVM: `MDBuilder::createTBAATypeNode`.
+    /// a bit-field the size of its declared type.
+    ///
+    /// Errors: as [`Builder::struct_type`], except [`BuildError::NoFields`].
+    ///
+    /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
         &mut self,
         parent: TypeId,
@@ -133,10 +153,13 @@ impl Builder<'_> {
     ///
     /// NB: the path may lead through any member of a union. LLVM's verifier follows only the last
     /// member and rejects a tag to another; check with [`crate::wellformed::Verifier`] before
-    /// passing such a tag to LLVM. Errors: [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
+    /// passing such a tag to LLVM.
+    ///
+    /// Errors: [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
     /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`], [`BuildError::MixedFormats`],
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
-    /// `MDBuilder::createTBAAStructTagNode`.
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`.
     pub fn struct_tag(
         &mut self,
         base: TypeId,
@@ -147,8 +170,11 @@ impl Builder<'_> {
     }
 
     /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
-    /// read. Errors: as [`Builder::struct_tag`]. LLVM: `MDBuilder::createTBAAStructTagNode` with
-    /// `IsConstant`.
+    /// read.
+    ///
+    /// Errors: as [`Builder::struct_tag`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
     pub fn immutable_struct_tag(
         &mut self,
         base: TypeId,
@@ -160,9 +186,11 @@ impl Builder<'_> {
 
     /// Adds a size-aware access tag. `size` is a number of bytes or a [`Size`]; an unknown one is
     /// written as 0, as clang does. The access type may be an aggregate. The path may lead through
-    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it. Errors: as
-    /// [`Builder::struct_tag`], except [`BuildError::AggregateAccess`]. LLVM:
-    /// `MDBuilder::createTBAAAccessTag`.
+    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it.
+    ///
+    /// Errors: as [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
         &mut self,
         base: TypeId,
@@ -174,8 +202,11 @@ impl Builder<'_> {
     }
 
     /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
-    /// read. Errors: as [`Builder::access_tag`]. LLVM: `MDBuilder::createTBAAAccessTag` with
-    /// `IsImmutable`.
+    /// read.
+    ///
+    /// Errors: as [`Builder::access_tag`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
     pub fn immutable_access_tag(
         &mut self,
         base: TypeId,
@@ -187,8 +218,10 @@ impl Builder<'_> {
     }
 
     /// Adds a tag given by its parts: by [`Builder::struct_tag`] or [`Builder::access_tag`],
-    /// depending on its format. Errors: as [`Builder::struct_tag`] and [`Builder::access_tag`];
-    /// [`BuildError::Graph`] also if an old-format tag has a size, or a size-aware one has none.
+    /// depending on its format.
+    ///
+    /// Errors: as [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also
+    /// if an old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
         self.tag_as(tag, 0)
     }
@@ -199,9 +232,11 @@ impl Builder<'_> {
         Ok(self.graph.add_tag(tag, unknown)?)
     }
 
-    /// Returns the tag without its immutable flag; the same tag if it has none. Errors:
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`]. LLVM:
-    /// `MDBuilder::createMutableTBAAAccessTag`.
+    /// Returns the tag without its immutable flag; the same tag if it has none.
+    ///
+    /// Errors: [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
     pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
         if !self.graph.owns_tag(tag) {
             return Err(BuildError::ForeignId { argument: "tag".to_owned() });
@@ -220,9 +255,12 @@ impl Builder<'_> {
         Ok(self.graph.add_tag(Tag { immutable: false, ..parts }, size.unwrap_or(0))?)
     }
 
-    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes, in ascending order
-    /// and without overlap. Errors: [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`],
-    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAAStructNode`.
+    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
+    /// in ascending order and without overlap.
+    ///
+    /// Errors: [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructNode`.
     pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {
         let mut operands = Vec::with_capacity(3 * entries.len());
         let mut end = 0;

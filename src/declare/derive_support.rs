@@ -83,8 +83,9 @@ macro_rules! transparent {
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
 /// Returns a type with as many bytes as a `T`, accesses to which may alias everything. A member of
-/// type `char` would not do: LLVM treats an access to it as one to the struct around it. Errors: as
-/// [`Declarations::define`].
+/// type `char` would not do: LLVM treats an access to it as one to the struct around it.
+///
+/// Errors: as [`Declarations::define`].
 pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     let char = types.ty("char")?;
     let size = size_of::<T>() as u64;
@@ -102,8 +103,9 @@ pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     }
 }
 
-/// Returns the type that C writes as `text`, which must have the size of a `T`. Errors: as
-/// [`Declarations::ty`]; [`DeclareError::Size`].
+/// Returns the type that C writes as `text`, which must have the size of a `T`.
+///
+/// Errors: as [`Declarations::ty`]; [`DeclareError::Size`].
 pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
     let id = types.ty(text)?;
     as_large::<T>(types, id, text)
@@ -123,8 +125,9 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
     }
 }
 
-/// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`. Errors: as
-/// [`Declarations::scalar`].
+/// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`.
+///
+/// Errors: as [`Declarations::scalar`].
 pub fn scalar<T>(
     types: &mut Declarations,
     name: &str,

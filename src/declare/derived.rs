@@ -20,8 +20,9 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns the type of pointers to a type. Errors: [`DeclareError::ForeignId`],
-    /// [`DeclareError::TooLarge`].
+    /// Returns the type of pointers to a type.
+    ///
+    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Pointer, to, |types| {
             let (size, align) = types.target.pointer;
@@ -29,9 +30,10 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of arrays of `len` elements; of flexible arrays for `None`. Errors:
-    /// [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`] for
-    /// flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// Returns the type of arrays of `len` elements; of flexible arrays for `None`.
+    ///
+    /// Errors: [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`]
+    /// for flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
@@ -47,8 +49,10 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of vectors of `len` lanes. Errors: [`DeclareError::Invalid`] for no lanes,
-    /// or lanes that are no scalars; [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// Returns the type of vectors of `len` lanes.
+    ///
+    /// Errors: [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Vector(len), element, |types| {
             let place = format!("vector of {}", types.display(element));

@@ -93,9 +93,10 @@ impl Declarations {
     /// Returns the type that a text writes down, as C does without a name.
     ///
     /// `struct X` and `union X` declare a type of that name if there is none, which must be defined
-    /// before its size matters. Qualifiers count for nothing here. Errors:
-    /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`], [`DeclareError::Incomplete`],
-    /// [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
+    /// before its size matters. Qualifiers count for nothing here.
+    ///
+    /// Errors: [`DeclareError::Syntax`], [`DeclareError::UnknownType`],
+    /// [`DeclareError::Incomplete`], [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
         // Names may have blanks in them, such as that of a scalar of the program's own.

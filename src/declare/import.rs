@@ -9,8 +9,10 @@ impl Declarations {
     /// members, which become `f0`, `f1`, ... A pointer becomes a `void *`, a union clang's struct
     /// for it.
     ///
-    /// Returns the declared structs; opaque ones are skipped. Errors: [`DeclareError::Invalid`] for
-    /// a type without a C equivalent, such as a scalable vector; as [`Declarations::define`].
+    /// Returns the declared structs; opaque ones are skipped.
+    ///
+    /// Errors: [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable
+    /// vector; as [`Declarations::define`].
     pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();

@@ -63,7 +63,9 @@ pub(super) fn lay_out(
     }
 }
 
-/// The System V ABI's rules, as clang and GCC apply them. clang: `ItaniumRecordLayoutBuilder`.
+/// The System V ABI's rules, as clang and GCC apply them.
+///
+/// clang: `ItaniumRecordLayoutBuilder`.
 struct SystemV<'a> {
     union: bool,
     unnamed_bits_align: bool,
@@ -128,7 +130,9 @@ impl SystemV<'_> {
     }
 }
 
-/// Visual C++'s rules. clang: `MicrosoftRecordLayoutBuilder`.
+/// Visual C++'s rules.
+///
+/// clang: `MicrosoftRecordLayoutBuilder`.
 struct Microsoft {
     union: bool,
     attributes: Attributes,

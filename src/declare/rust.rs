@@ -59,17 +59,20 @@ use crate::graph::Graph;
             `#[tbaa(char)]` makes bytes of it that alias everything"
 )]
 pub trait Tbaa {
-    /// Declares the type, or finds it. Errors: as [`Declarations::define`].
+    /// Declares the type, or finds it.
+    ///
+    /// Errors: as [`Declarations::define`].
     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
 }
 
 impl Declarations {
     /// Declares a Rust type under a name, once: `record` is called for its members when the type is
     /// first declared. Pointees of members are only forward-declared by then, and declared
-    /// afterwards, because a type may point to one that contains it. Errors: as
-    /// [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
-    /// pointee that could not be declared is tried again at each later call, which returns its
-    /// error.
+    /// afterwards, because a type may point to one that contains it.
+    ///
+    /// Errors: as [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the
+    /// name. A pointee that could not be declared is tried again at each later call, which returns
+    /// its error.
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
@@ -367,9 +370,10 @@ impl<B, F> Handle<B, F> {
 }
 
 impl Declarations {
-    /// Writes a path of Rust types down for whatever takes a text, such as
-    /// `tbaa_lower::emit::Jit::place`. The types are declared if they are not. Errors: as
-    /// [`Tbaa::declare`].
+    /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
+    /// are declared if they are not.
+    ///
+    /// Errors: as [`Tbaa::declare`].
     pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
         let base = B::declare(self)?;
         Ok(format!("{}{}", self.display(base), path.steps))
@@ -377,8 +381,9 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Resolves a path of Rust types, which are declared if they are not. Errors: as
-    /// [`TaggedTypes::place`] and [`Tbaa::declare`].
+    /// Resolves a path of Rust types, which are declared if they are not.
+    ///
+    /// Errors: as [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

@@ -16,7 +16,9 @@ impl Graph {
     ///
     /// Uniqued nodes with equal operands merge, and then their users may merge, too. No node of the
     /// store can equal one of these, because each has a new operand. A uniqued node that refers to
-    /// itself becomes distinct. LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
+    /// itself becomes distinct.
+    ///
+    /// LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
     pub(super) fn add_cycle<K, P>(
         &mut self,
         nodes: &[Open<'_, K, P>],

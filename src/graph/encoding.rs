@@ -102,7 +102,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Reads the shape of `node` as a type. LLVM: `isNewFormatTypeNode`.
+    /// Reads the shape of `node` as a type.
+    ///
+    /// LLVM: `isNewFormatTypeNode`.
     pub fn of(graph: &Graph, node: NodeId) -> Shape {
         let operands = graph.packed(node);
         let len = operands.len();
@@ -147,14 +149,16 @@ impl Shape {
         }
     }
 
-    /// Returns whether the node has no parent to name: fewer than two operands. LLVM:
-    /// `IsRootTBAANode`.
+    /// Returns whether the node has no parent to name: fewer than two operands.
+    ///
+    /// LLVM: `IsRootTBAANode`.
     pub fn is_root(self) -> bool {
         self.len < 2
     }
 
-    /// The next type up: the parent, or in the old format an aggregate's first field. LLVM:
-    /// `TBAANode::getParent`.
+    /// The next type up: the parent, or in the old format an aggregate's first field.
+    ///
+    /// LLVM: `TBAANode::getParent`.
     pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
         let has_one = self.format == Format::New || !self.is_root();
         graph.operand(node, self.parent_position()).filter(|_| has_one)?.node()
@@ -278,8 +282,9 @@ pub struct TagParts {
 }
 
 impl TagParts {
-    /// Reads the format of a tag from its access type. LLVM: `TBAAStructTagNode::isNewFormat`,
-    /// `isNewFormatTBAATypeNode`.
+    /// Reads the format of a tag from its access type.
+    ///
+    /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
     pub fn format(graph: &Graph, tag: NodeId) -> Format {
         match TagParts::access(graph, tag) {
             Some(access) => Shape::of(graph, access).format,
@@ -288,6 +293,7 @@ impl TagParts {
     }
 
     /// Returns whether LLVM reads a node as a struct-path tag, and not as one of the scalar format.
+    ///
     /// LLVM: `UpgradeTBAANode`.
     pub(crate) fn is_struct_path(graph: &Graph, node: NodeId) -> bool {
         let base = graph.operand(node, TAG_BASE).and_then(Operand::node);
@@ -355,7 +361,9 @@ impl TagParts {
         }
     }
 
-    /// The operands of a tag. LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
+    /// The operands of a tag.
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub(crate) fn operands(
         base: NodeId,
         access: NodeId,

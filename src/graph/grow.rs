@@ -92,9 +92,10 @@ impl Graph {
     /// Adds the tag with these parts, or finds it: the node that LLVM would make. All integers are
     /// `i64`, and an unknown size is 2^64-1, as LLVM writes it when it merges tags. Like
     /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
-    /// [`Builder::tag`](crate::Builder::tag) checks that the path exists. Errors:
-    /// [`GraphError::TagFormat`] if the format is not that of the access type, or the size does not
-    /// fit the format; [`GraphError::ForeignId`]; [`GraphError::Full`].
+    /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
+    ///
+    /// Errors: [`GraphError::TagFormat`] if the format is not that of the access type, or the size
+    /// does not fit the format; [`GraphError::ForeignId`]; [`GraphError::Full`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {

@@ -118,8 +118,9 @@ struct Record {
 ///
 /// A clone is another graph: the two grow independently, and the next id of one would mean
 /// something else in the other. The clone's nodes and tags have the original's positions, so
-/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`. LLVM: `LLVMContext` with
-/// the `MDNode`s in it.
+/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
+///
+/// LLVM: `LLVMContext` with the `MDNode`s in it.
 #[derive(Clone, Default)]
 pub struct Graph {
     stamp: Stamp,
@@ -213,7 +214,9 @@ impl Graph {
         self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
 
-    /// Returns the operands of a node. Panics if `id` was issued by another graph.
+    /// Returns the operands of a node.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn operands(
         &self,
         id: NodeId,
@@ -221,20 +224,24 @@ impl Graph {
         self.packed(id).iter().map(|&packed| self.unpack(packed))
     }
 
-    /// Returns operand `position` of a node, or `None` past its last. Panics if `id` was issued by
-    /// another graph.
+    /// Returns operand `position` of a node, or `None` past its last.
+    ///
+    /// Panics if `id` was issued by another graph.
     #[inline]
     pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
     }
 
-    /// Returns how many operands a node has. Panics if `id` was issued by another graph.
+    /// Returns how many operands a node has.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn operand_count(&self, id: NodeId) -> usize {
         self.packed(id).len()
     }
 
-    /// Returns whether a node is distinct: never merged with an equal one. Panics if `id` was
-    /// issued by another graph.
+    /// Returns whether a node is distinct: never merged with an equal one.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
     }
@@ -255,32 +262,39 @@ impl Graph {
         id.stamp == self.stamp.0 && id.index() < self.tags.len()
     }
 
-    /// Returns the metadata node of a tag. Panics if `tag` was issued by another graph.
+    /// Returns the metadata node of a tag.
+    ///
+    /// Panics if `tag` was issued by another graph.
     pub fn tag_node(&self, tag: TagId) -> NodeId {
         assert!(self.owns_tag(tag), "{tag:?} was issued by another graph");
         self.id(self.tags[tag.index()] as usize)
     }
 
-    /// Returns the tag that `node` is, if it is one. Panics if `node` was issued by another graph.
+    /// Returns the tag that `node` is, if it is one.
+    ///
+    /// Panics if `node` was issued by another graph.
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp.0 })
     }
 
-    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one. Panics if `node`
-    /// was issued by another graph.
+    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
+    ///
+    /// Panics if `node` was issued by another graph.
     pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
         (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
-    /// Returns the type that `node` is, if it has been used as one. Panics if `node` was issued by
-    /// another graph.
+    /// Returns the type that `node` is, if it has been used as one.
+    ///
+    /// Panics if `node` was issued by another graph.
     pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
-    /// Returns the root above a type, or `None` when its parents form a cycle. Panics if `ty` was
-    /// issued by another graph.
+    /// Returns the root above a type, or `None` when its parents form a cycle.
+    ///
+    /// Panics if `ty` was issued by another graph.
     pub fn root_of(&self, ty: TypeId) -> Option<TypeId> {
         let root = self.record(ty.0).root;
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
@@ -347,8 +361,9 @@ impl Graph {
         self.record(id).flags & ASCENDING != 0
     }
 
-    /// Returns whether an old-format node is a scalar, and all above it up to a root. LLVM:
-    /// `TBAAVerifier::isValidScalarTBAANode`.
+    /// Returns whether an old-format node is a scalar, and all above it up to a root.
+    ///
+    /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
     #[doc(hidden)]
     pub fn is_old_scalar(&self, id: NodeId) -> bool {
         self.record(id).flags & IS_SCALAR != 0

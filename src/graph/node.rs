@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// The roots of clang's types: of C, and of C++. clang: `CodeGenTBAA::getRoot`.
+/// The roots of clang's types: of C, and of C++.
+///
+/// clang: `CodeGenTBAA::getRoot`.
 pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 
 /// Returns whether a root of this name is clang's.
@@ -45,7 +47,9 @@ pub struct Field {
     pub extent: Option<u64>,
 }
 
-/// A view of a type node. LLVM: `TBAAStructTypeNode` and `TBAANode`.
+/// A view of a type node.
+///
+/// LLVM: `TBAAStructTypeNode` and `TBAANode`.
 #[derive(Clone, Copy)]
 pub struct TypeNode<'g> {
     graph: &'g Graph,
@@ -97,7 +101,9 @@ impl<'g> TypeNode<'g> {
     }
 
     /// Returns the parent. An old-format aggregate has no parent of its own; LLVM reads the type of
-    /// its first field, and so does this. LLVM: `TBAANode::getParent`.
+    /// its first field, and so does this.
+    ///
+    /// LLVM: `TBAANode::getParent`.
     pub fn parent(&self) -> Option<TypeId> {
         self.shape.parent(self.graph, self.id.0).map(TypeId)
     }
@@ -116,7 +122,9 @@ impl<'g> TypeNode<'g> {
     }
 
     /// Returns the last field that does not start after `offset`. It takes logarithmic time if the
-    /// fields' offsets never decrease. LLVM: `TBAAStructTypeNode::getField`.
+    /// fields' offsets never decrease.
+    ///
+    /// LLVM: `TBAAStructTypeNode::getField`.
     pub fn last_field(&self, offset: u64) -> Option<Field> {
         if !self.graph.is_ascending(self.id.0) {
             return self.fields().rfind(|field| field.offset <= offset);
@@ -144,7 +152,9 @@ impl<'g> TypeNode<'g> {
     }
 }
 
-/// The contents of an access tag. LLVM: `TBAAStructTagNode`.
+/// The contents of an access tag.
+///
+/// LLVM: `TBAAStructTagNode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
     /// The type through which memory is accessed.
@@ -189,7 +199,9 @@ pub struct CopyEntry {
 }
 
 impl Graph {
-    /// Returns a type node, to be read. Panics if `id` was issued by another graph.
+    /// Returns a type node, to be read.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn ty(&self, id: TypeId) -> TypeNode<'_> {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
@@ -197,8 +209,12 @@ impl Graph {
     /// Returns a tag's parts.
     ///
     /// Only the operands' kinds are checked here. [`crate::wellformed`] decides whether the path
-    /// exists. Errors: [`MalformedTagError`] if an operand has the wrong kind, which only a tag
-    /// read from a text can have. Panics if `id` was issued by another graph.
+    /// exists.
+    ///
+    /// Errors: [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a
+    /// text can have.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTagError> {
         let parts = TagParts::of(self, self.tag_node(id))
             .map_err(|operand| MalformedTagError { operand })?;
@@ -212,8 +228,9 @@ impl Graph {
         })
     }
 
-    /// Returns the accesses of a struct copy, or `None` if an entry is malformed. Panics if `id`
-    /// was issued by another graph.
+    /// Returns the accesses of a struct copy, or `None` if an entry is malformed.
+    ///
+    /// Panics if `id` was issued by another graph.
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);

@@ -39,7 +39,9 @@ impl fmt::Display for Int {
     }
 }
 
-/// One operand of a metadata node. LLVM: `MDOperand`.
+/// One operand of a metadata node.
+///
+/// LLVM: `MDOperand`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand<'g> {
     /// `null`.

@@ -38,14 +38,20 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
 /// accepts. [`Graph::ty`] and [`Graph::tag`] interpret nodes; [`wellformed`](crate::wellformed)
 /// decides whether LLVM would accept them.
 pub trait RawGraph: Sealed {
-    /// Adds a uniqued node with any operands, or finds it. Errors: [`GraphError::ForeignId`] and
-    /// [`GraphError::Full`]; the graph is then unchanged as far as any node goes. LLVM:
-    /// `MDNode::get`.
+    /// Adds a uniqued node with any operands, or finds it.
+    ///
+    /// Errors: [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then unchanged as
+    /// far as any node goes.
+    ///
+    /// LLVM: `MDNode::get`.
     fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
 
-    /// Adds a distinct node, which is never merged with an equal one. A node that refers to itself
-    /// is added by [`RawGraph::insert_group`]. Errors: as [`RawGraph::insert`]. LLVM:
-    /// `MDNode::getDistinct`.
+    /// Adds a distinct node, which is never merged with an equal one. A node
+    /// that refers to itself is added by [`RawGraph::insert_group`].
+    ///
+    /// Errors: as [`RawGraph::insert`].
+    ///
+    /// LLVM: `MDNode::getDistinct`.
     fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
 
     /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
@@ -74,28 +80,35 @@ pub trait RawGraph: Sealed {
     /// ```
     ///
     /// Errors: [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then unchanged.
-    /// [`GraphError::Full`]; it may then contain some of the nodes, each complete. LLVM:
-    /// `MDNode::getTemporary`, `MDNode::resolveCycles`.
+    /// [`GraphError::Full`]; it may then contain some of the nodes, each complete.
+    ///
+    /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
     fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
 
-    /// Takes `node` as an access tag, and the nodes at its type positions as types. Panics if
-    /// `node` was issued by another graph.
+    /// Takes `node` as an access tag, and the nodes at its type positions as types.
+    ///
+    /// Panics if `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
     /// Marks a node that a text attaches as `!tbaa` as a tag.
     ///
     /// A type node here is a tag of the scalar format, and is read as the struct-path tag of a
     /// whole access to that type; its third operand is the immutability flag. LLVM reads it like
-    /// this, even if a front end has attached a type by mistake. Panics if `node` was issued by
-    /// another graph. LLVM: `UpgradeTBAANode`.
+    /// this, even if a front end has attached a type by mistake.
+    ///
+    /// Panics if `node` was issued by another graph.
+    ///
+    /// LLVM: `UpgradeTBAANode`.
     fn mark_attached(&mut self, node: NodeId) -> TagId;
 
-    /// Marks `node`, and all types that it refers to, as types. Panics if `node` was issued by
-    /// another graph.
+    /// Marks `node`, and all types that it refers to, as types.
+    ///
+    /// Panics if `node` was issued by another graph.
     fn mark_type(&mut self, node: NodeId) -> TypeId;
 
-    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags. Panics if
-    /// `node` was issued by another graph.
+    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags.
+    ///
+    /// Panics if `node` was issued by another graph.
     fn mark_copy(&mut self, node: NodeId) -> CopyId;
 }
 

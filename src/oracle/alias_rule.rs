@@ -64,7 +64,9 @@ impl std::str::FromStr for AliasRule {
     }
 }
 
-/// The answer to an alias query. LLVM: `AliasResult`; TBAA only gives these two.
+/// The answer to an alias query.
+///
+/// LLVM: `AliasResult`; TBAA only gives these two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AliasResult {

@@ -68,6 +68,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// it may initialise the memory, and must not be deleted. LLVM answers the first by
     /// `getModRefInfoMask`. For the second it has two answers: it moves the read across the write,
     /// and keeps the write. Use [`Oracle::is_constant`] to decide whether such a read may move.
+    ///
     /// LLVM: `TypeBasedAAResult::alias`, `TypeBasedAAResult::getModRefInfoMask`.
     pub fn may_conflict(
         &self,

@@ -12,7 +12,11 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     ///
     /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole elements
     /// is an access to each. The bytes between the entries are padding, which the copy may leave
-    /// out. Panics if `copy` was issued by another graph. LLVM: `AAMDNodes::TBAAStruct`.
+    /// out.
+    ///
+    /// Panics if `copy` was issued by another graph.
+    ///
+    /// LLVM: `AAMDNodes::TBAAStruct`.
     pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
         let entries = self.graph().copy(copy)?;
         let access = |entry: crate::graph::CopyEntry| {
@@ -23,6 +27,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     }
 
     /// Returns whether the source or the destination of a struct copy may overlap with an access.
+    ///
     /// Panics if `copy` was issued by another graph.
     pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
         let access = access.into();
@@ -34,7 +39,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
 
     /// Returns the possible dependences of a later access on a struct copy. The source is read and
     /// the destination written by the same tags; so a read after the copy depends on its writes,
-    /// and a write on both. Panics if `copy` was issued by another graph.
+    /// and a write on both.
+    ///
+    /// Panics if `copy` was issued by another graph.
     pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
         let access = access.into();
         let conflict = Conflict::between(AccessKind::Both, access.kind, false)?;
@@ -44,8 +51,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// Returns whether an access may overlap with one that has any of the given tags.
     ///
     /// With the tags of `!llvm.errno.tbaa` this returns whether an access may read or change
-    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`. LLVM:
-    /// `TypeBasedAAResult::aliasErrno`.
+    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`.
+    ///
+    /// LLVM: `TypeBasedAAResult::aliasErrno`.
     pub fn alias_any(
         &self,
         access: impl Into<Access>,

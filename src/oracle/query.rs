@@ -30,7 +30,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// A missing tag gives `MayAlias`. So do different roots, because they may be unrelated type
     /// systems; a malformed tag; and a tag of another graph. The answer does not depend on the
     /// order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and no rule uses their kinds
-    /// here. LLVM: `TypeBasedAAResult::alias`.
+    /// here.
+    ///
+    /// LLVM: `TypeBasedAAResult::alias`.
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }

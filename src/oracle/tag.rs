@@ -8,6 +8,7 @@ use crate::graph::{Graph, Tag, TagId, TagParts};
 
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether the tag promises that its memory is never modified while it can be read.
+    ///
     /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
     pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
         tag.into().is_some_and(|tag| {
@@ -24,7 +25,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// field's tag.
     ///
     /// The union rules promise more: accesses that may alias `a` or `b` may alias the result,
-    /// including accesses to types added later. LLVM: `MDNode::getMostGenericTBAA`.
+    /// including accesses to types added later.
+    ///
+    /// LLVM: `MDNode::getMostGenericTBAA`.
     pub fn most_generic(
         &self,
         a: impl Into<Option<TagId>>,

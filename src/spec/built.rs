@@ -172,6 +172,7 @@ impl Built {
     /// type (the longest that fits, because keys may contain dots), then names of fields. Such a
     /// path means an access to the last field, at the sum of the offsets; a key alone means the
     /// whole type. The access is as large as its type. Its tag is added to the graph if it is new.
+    ///
     /// Errors: [`NameError`], which suggests the nearest name.
     pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
         if let Some(&tag) = self.tags.get(name) {

@@ -33,14 +33,18 @@ pub enum MlirError {
 
 /// Prints a graph's tags, and the types that they use, as aliases of MLIR's `#llvm.tbaa_*`
 /// attributes, each before its use. `#tbaa_tag5` is the node that [`write`](super::write()) prints
-/// as `!5`. Errors: a [`MlirError`] if MLIR cannot express the graph. MLIR: `TBAARootAttr`,
-/// `TBAATypeDescriptorAttr`, `TBAATagAttr`.
+/// as `!5`.
+///
+/// Errors: a [`MlirError`] if MLIR cannot express the graph.
+///
+/// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
 pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
     write_mlir_numbered(graph, &Numbering::new(graph))
 }
 
-/// Like [`write_mlir`], with other numbers. Errors: a [`MlirError`] if MLIR cannot express the
-/// graph.
+/// Like [`write_mlir`], with other numbers.
+///
+/// Errors: a [`MlirError`] if MLIR cannot express the graph.
 pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
     let names = vec![None; graph.node_count()];
     let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };

@@ -63,7 +63,9 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
 }
 
 /// The numbers with which the nodes of one graph are printed: the nodes that its tags, copies and
-/// types reach. LLVM: `SlotTracker`.
+/// types reach.
+///
+/// LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
@@ -130,7 +132,9 @@ impl Numbering {
         self.nodes.push((number, node));
     }
 
-    /// Numbers a node and then its operands, depth first. LLVM: `SlotTracker::CreateMetadataSlot`.
+    /// Numbers a node and then its operands, depth first.
+    ///
+    /// LLVM: `SlotTracker::CreateMetadataSlot`.
     fn add(&mut self, graph: &Graph, node: NodeId) {
         let mut work = vec![node];
         while let Some(next) = work.pop() {

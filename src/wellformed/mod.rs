@@ -1,5 +1,6 @@
-//! The verdict of LLVM's verifier on tags, and on the types on their paths. LLVM:
-//! `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
+//! The verdict of LLVM's verifier on tags, and on the types on their paths.
+//!
+//! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
 mod level;
 mod rule;
@@ -90,9 +91,13 @@ impl<'g> Verifier<'g> {
         Verifier { graph, verdicts: Verdicts::default() }
     }
 
-    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks. Errors: the
-    /// [`VerifyError`]. Panics if `tag` was issued by another graph. LLVM:
-    /// `TBAAVerifier::visitTBAAMetadata`.
+    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
+    ///
+    /// Errors: the [`VerifyError`].
+    ///
+    /// Panics if `tag` was issued by another graph.
+    ///
+    /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
     pub fn check(&mut self, tag: TagId) -> Result<(), VerifyError> {
         self.verdicts.check(self.graph, tag)
     }
@@ -281,10 +286,12 @@ impl Check<'_> {
         if wide_enough { Ok(()) } else { Err((Rule::OffsetWidth, None)) }
     }
 
-    /// Moves to the last field that does not start after `offset`, and makes `offset` relative to
-    /// it. LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by the tag's format,
-    /// not the node's own. NB: in a size-aware scalar it takes the parent for a field at the offset
-    /// of the scalar's *size*.
+    /// Moves to the last field that does not start after `offset`, and makes
+    /// `offset` relative to it.
+    ///
+    /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
+    /// the tag's format, not the node's own. NB: in a size-aware scalar it
+    /// takes the parent for a field at the offset of the scalar's *size*.
     pub(crate) fn step(
         &self,
         node: NodeId,
@@ -307,8 +314,9 @@ impl Check<'_> {
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type node by itself, as a base of tags of `format`. LLVM:
-    /// `TBAAVerifier::verifyTBAABaseNode`.
+    /// Checks a type node by itself, as a base of tags of `format`.
+    ///
+    /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(
         &mut self,
         node: NodeId,

@@ -133,8 +133,9 @@ impl fmt::Display for Finding {
 /// instructions have no tags, or those of other instructions with the same numbers, so that correct
 /// code has findings. An access without a tag that is not `readonly` may touch any memory. The
 /// check cannot detect a wrong tag: two imported globals that are declared with two types are
-/// separate for it, even if they are the same. Cranelift: `alias_analysis.rs`; it relies on the
-/// rules [`Rule::Parted`] and [`Rule::Hidden`].
+/// separate for it, even if they are the same.
+///
+/// Cranelift: `alias_analysis.rs`; it relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
 #[must_use]
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };

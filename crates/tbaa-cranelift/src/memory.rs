@@ -119,8 +119,9 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
     }
 }
 
-/// Returns whether Cranelift forgets all regions at an instruction. Cranelift:
-/// `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
+/// Returns whether Cranelift forgets all regions at an instruction.
+///
+/// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
 /// `alias_analysis.rs`). What it does beyond that makes no access that is right here wrong.
 pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];

@@ -130,7 +130,9 @@ impl Regions {
     /// frequent reads and writes weigh more.
     ///
     /// It compares each new access with each known one that the types leave open; for 64 new ones
-    /// or fewer, with every known one. Errors: [`RegionError::OtherRule`].
+    /// or fewer, with every known one.
+    ///
+    /// Errors: [`RegionError::OtherRule`].
     pub fn extend<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -281,8 +283,10 @@ impl Regions {
     /// A load without a region must see the stores before it. So the last store that it may alias
     /// gets no region either: such a store clears all of Cranelift's knowledge of memory, like
     /// every store without regions. Stores without a region get sequence points, as by
-    /// [`Regions::insert_sequence_points`]. Errors: as [`Regions::extend`], and
-    /// [`RegionError::TooManyFlags`]. The function is then unchanged.
+    /// [`Regions::insert_sequence_points`].
+    ///
+    /// Errors: as [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then
+    /// unchanged.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,

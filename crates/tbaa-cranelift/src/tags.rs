@@ -25,9 +25,12 @@ impl Tags {
         self.of[inst] = tag.into();
     }
 
-    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and
-    /// atomic operations, which [`InstBuilder`](cranelift_codegen::ir::InstBuilder) names by their
-    /// results. Panics if the value is a block's parameter: no instruction gives it.
+    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and atomic operations,
+    /// which [`InstBuilder`] names by their results.
+    ///
+    /// Panics if the value is a block's parameter: no instruction gives it.
+    ///
+    /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
     #[track_caller]
     pub fn set_result(
         &mut self,

@@ -62,7 +62,9 @@ impl AccessClasses {
     }
 
     /// Returns the classes of these accesses, named by a fingerprint of the accesses and the rule:
-    /// equal names mean equal classes. Errors: as [`AccessClasses::add`].
+    /// equal names mean equal classes.
+    ///
+    /// Errors: as [`AccessClasses::add`].
     pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
@@ -88,6 +90,7 @@ impl AccessClasses {
 
     /// Adds accesses; known ones and untagged ones are skipped. It compares each new access with
     /// each one that the types leave open; an access with its own size, with every existing one.
+    ///
     /// Errors: [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
@@ -195,8 +198,9 @@ impl AccessClasses {
         Some(self.name(self.of(access)?))
     }
 
-    /// Returns the name of a class's scope: the scope's first operand. Panics if there is no such
-    /// class.
+    /// Returns the name of a class's scope: the scope's first operand.
+    ///
+    /// Panics if there is no such class.
     pub fn name(&self, class: u32) -> &str {
         &self.names[class as usize]
     }
@@ -223,7 +227,9 @@ impl AccessClasses {
         (0..self.rows.len() as u32).map(|class| self.row(class))
     }
 
-    /// Returns one row. Panics if there is no such class.
+    /// Returns one row.
+    ///
+    /// Panics if there is no such class.
     pub fn row(&self, class: u32) -> String {
         let mut text = class.to_string();
         for other in &self.rows[class as usize] {

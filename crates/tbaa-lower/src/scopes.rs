@@ -3,8 +3,9 @@
 //! An access with scope list `S` does not alias one whose `!noalias` list contains all of `S`. With
 //! one scope for each class of sources, all in one domain, any relation can be expressed, and it
 //! survives merging: LLVM keeps both scopes and the intersection of the `!noalias` lists. Scopes
-//! and domain are named by strings, so that inlining does not clone them. LLVM:
-//! `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
+//! and domain are named by strings, so that inlining does not clone them.
+//!
+//! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
 use std::borrow::Borrow;
 

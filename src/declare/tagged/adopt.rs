@@ -50,8 +50,9 @@ impl TaggedTypes {
     ///
     /// Errors: [`DeclareError::OtherType`] if the member has another type in the other module: for
     /// example, a struct that is declared with a `long` while the header has a `long long`.
-    /// [`DeclareError::Build`] if the graph is full. Panics if `tag` was issued by another graph
-    /// than `clang`.
+    /// [`DeclareError::Build`] if the graph is full.
+    ///
+    /// Panics if `tag` was issued by another graph than `clang`.
     pub fn adopt(
         &mut self,
         graph: &mut Graph,

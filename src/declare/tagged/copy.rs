@@ -30,8 +30,10 @@ impl TaggedTypes {
         Ok(Some(graph.builder().struct_copy(&entries)?))
     }
 
-    /// Returns offset, size and type of each part in ascending order; `None` if a flexible array
-    /// makes the size uncertain. clang: `CodeGenTBAA::CollectFields`.
+    /// Returns offset, size and type of each part in ascending order; `None`
+    /// if a flexible array makes the size uncertain.
+    ///
+    /// clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
         let types = &self.types;
         let char = types.char();

@@ -85,8 +85,9 @@ pub struct Place {
     pub immutable: bool,
 }
 
-/// Declared types under a policy: makes their nodes and tags in a graph on demand. clang:
-/// `CodeGenTBAA`.
+/// Declared types under a policy: makes their nodes and tags in a graph on demand.
+///
+/// clang: `CodeGenTBAA`.
 #[derive(Clone, Debug)]
 pub struct TaggedTypes {
     types: Declarations,
@@ -98,7 +99,9 @@ pub struct TaggedTypes {
     any_pointers: Vec<TypeId>,
 }
 
-/// The meaning of an access for TBAA. clang: `TBAAAccessInfo`.
+/// The meaning of an access for TBAA.
+///
+/// clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AccessInfo {
     /// It goes without a tag.
@@ -195,7 +198,9 @@ impl TaggedTypes {
     /// A size means bytes, never a run of elements, which has the element's tag ([`Place::run`]).
     /// Bytes after an object of the path's first type may have any type, so an access that extends
     /// there may alias everything. Under policy `clang` this applies to every access larger than
-    /// its type, because LLVM ignores sizes. Errors: as [`TaggedTypes::tag`].
+    /// its type, because LLVM ignores sizes.
+    ///
+    /// Errors: as [`TaggedTypes::tag`].
     pub fn sized(
         &mut self,
         graph: &mut Graph,
@@ -217,9 +222,10 @@ impl TaggedTypes {
         Ok(char.map_or(access, Access::from))
     }
 
-    /// Returns the tags of accesses to several paths, in their order. Errors: as
-    /// [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in the
-    /// graph.
+    /// Returns the tags of accesses to several paths, in their order.
+    ///
+    /// Errors: as [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already
+    /// be in the graph.
     pub fn tags(
         &mut self,
         graph: &mut Graph,
@@ -228,8 +234,9 @@ impl TaggedTypes {
         paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
     }
 
-    /// Resolves a path once, so that a code generator need not parse it again. Errors: as
-    /// [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
+    /// Resolves a path once, so that a code generator need not parse it again.
+    ///
+    /// Errors: as [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
@@ -272,16 +279,20 @@ impl TaggedTypes {
     }
 
     /// Returns the `tbaa.struct` node for copies of a type, which the old format has instead of a
-    /// tag for the whole; `None` if clang attaches neither to a copy. Errors:
-    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`]. clang:
-    /// `CodeGenTBAA::getTBAAStructInfo`.
+    /// tag for the whole; `None` if clang attaches neither to a copy.
+    ///
+    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
+    ///
+    /// clang: `CodeGenTBAA::getTBAAStructInfo`.
     pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.types.check(ty)?;
         self.copy_of(graph, ty)
     }
 
     /// Returns a type's node as the type of others' fields; `None` if it has none, such as an empty
-    /// struct in the old format. Errors: [`DeclareError::ForeignId`], [`DeclareError::Build`].
+    /// struct in the old format.
+    ///
+    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::Build`].
     pub fn node(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         self.types.check(ty)?;
         self.node_of(graph, ty)

@@ -27,8 +27,9 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Returns whether a record has a node that its members' tags start at. clang:
-    /// `isValidBaseType`.
+    /// Returns whether a record has a node that its members' tags start at.
+    ///
+    /// clang: `isValidBaseType`.
     pub(super) fn has_node(&self, record: &RecordDecl) -> bool {
         match self.policy {
             Policy::Rfc => record.defined,
@@ -36,7 +37,9 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the type whose node represents a type. clang: `CodeGenTBAA::getTypeInfo`.
+    /// Returns the type whose node represents a type.
+    ///
+    /// clang: `CodeGenTBAA::getTypeInfo`.
     fn representative(&self, mut ty: DeclId) -> DeclId {
         let char = self.types.char();
         let rfc = self.policy == Policy::Rfc;

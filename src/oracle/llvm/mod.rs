@@ -1,5 +1,7 @@
-//! Rule `llvm`: the definition, followed step by step. LLVM: `matchAccessTags` and what it calls,
-//! in `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
+//! Rule `llvm`: the definition, followed step by step.
+//!
+//! LLVM: `matchAccessTags` and what it calls, in
+//! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
 mod accept;
 mod generic;

@@ -50,8 +50,9 @@ impl SizedTag {
         self.access == Some(self.base)
     }
 
-    /// Returns whether LLVM answers `MayAlias` when it walks from this tag's base type. LLVM:
-    /// `mayBeAccessToSubobjectOf`.
+    /// Returns whether LLVM answers `MayAlias` when it walks from this tag's base type.
+    ///
+    /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
         // All ancestors of a regular tag's access type are scalars.
         let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));

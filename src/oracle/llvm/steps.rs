@@ -22,8 +22,10 @@ impl Path {
 #[derive(Debug)]
 pub(super) struct Crash;
 
-/// Moves into the last field that does not start after `offset`, and makes `offset` relative to it;
-/// `None` past the last type. LLVM: `TBAAStructTypeNode::getField`.
+/// Moves into the last field that does not start after `offset`, and makes
+/// `offset` relative to it; `None` past the last type.
+///
+/// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
     let node = |at| graph.operand(ty, at).and_then(Operand::node);
@@ -40,8 +42,9 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
     Ok(node(at))
 }
 
-/// Returns the lowest common ancestor of two types, or `None` if their roots differ. LLVM:
-/// `getLeastCommonType`.
+/// Returns the lowest common ancestor of two types, or `None` if their roots differ.
+///
+/// LLVM: `getLeastCommonType`.
 pub(super) fn least_common_type(
     graph: &Graph,
     a: NodeId,
@@ -75,8 +78,9 @@ pub(super) fn least_common_type(
 }
 
 /// Returns whether `wanted` is the type of a field of `ty`, or of a field of a field, and so on.
-/// LLVM: `hasField`, which visits a type once for every path to it and does not notice a type that
-/// contains itself.
+///
+/// LLVM: `hasField`, which visits a type once for every path to it and does
+/// not notice a type that contains itself.
 pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<bool, Crash> {
     /// A type is open while its fields are being visited.
     #[derive(PartialEq)]
