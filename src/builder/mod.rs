@@ -50,7 +50,9 @@ impl Builder<'_> {
     /// Adds the named root, or finds it. Types under roots of different names
     /// are unrelated type systems: queries across them answer `MayAlias`.
     ///
-    /// Errors: [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAARoot`.
     pub fn root(&mut self, name: impl AsRef<[u8]>) -> Result<TypeId, BuildError> {
@@ -60,7 +62,9 @@ impl Builder<'_> {
 
     /// Adds a new root that no other module can share: a distinct node that refers to itself.
     ///
-    /// Errors: [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
     pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
@@ -72,7 +76,9 @@ impl Builder<'_> {
     /// Adds the root `!{}`, or finds it: a uniqued node without operands,
     /// which some front ends use (Wasmer). All its users share it.
     ///
-    /// Errors: [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
     pub fn empty_root(&mut self) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[])?;
         Ok(self.graph.mark_type(node))
@@ -80,9 +86,11 @@ impl Builder<'_> {
 
     /// Adds an old-format scalar type under `parent`, a root or a scalar.
     ///
-    /// Errors: [`BuildError::MixedFormats`] under a root with size-aware types;
-    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`], [`BuildError::Malformed`],
-    /// [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::MixedFormats`] under a root with size-aware types;
+    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
     pub fn scalar_type(
@@ -102,9 +110,11 @@ impl Builder<'_> {
     /// start of the struct, in ascending order. Fields at one offset make a union. An array field
     /// is given as its element type.
     ///
-    /// Errors: [`BuildError::NoFields`], [`BuildError::RootAsField`],
-    /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`], [`BuildError::MixedRoots`],
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::NoFields`], [`BuildError::RootAsField`], [`BuildError::DescendingOffset`],
+    /// [`BuildError::MixedFormats`], [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
     pub fn struct_type(
@@ -126,7 +136,9 @@ impl Builder<'_> {
     /// bytes; `parent` is a root or a size-aware type. A field may end past its struct: clang gives
     /// a bit-field the size of its declared type.
     ///
-    /// Errors: as [`Builder::struct_type`], except [`BuildError::NoFields`].
+    /// # Errors
+    ///
+    /// As [`Builder::struct_type`], except [`BuildError::NoFields`].
     ///
     /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
@@ -155,9 +167,11 @@ impl Builder<'_> {
     /// member and rejects a tag to another; check with [`crate::wellformed::Verifier`] before
     /// passing such a tag to LLVM.
     ///
-    /// Errors: [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
-    /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`], [`BuildError::MixedFormats`],
-    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`], [`BuildError::AggregateAccess`],
+    /// [`BuildError::RootInTag`], [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`.
     pub fn struct_tag(
@@ -188,7 +202,9 @@ impl Builder<'_> {
     /// written as 0, as clang does. The access type may be an aggregate. The path may lead through
     /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it.
     ///
-    /// Errors: as [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
@@ -220,8 +236,10 @@ impl Builder<'_> {
     /// Adds a tag given by its parts: by [`Builder::struct_tag`] or [`Builder::access_tag`],
     /// depending on its format.
     ///
-    /// Errors: as [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also
-    /// if an old-format tag has a size, or a size-aware one has none.
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
+    /// old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
         self.tag_as(tag, 0)
     }
@@ -234,7 +252,9 @@ impl Builder<'_> {
 
     /// Returns the tag without its immutable flag; the same tag if it has none.
     ///
-    /// Errors: [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
     pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
@@ -258,7 +278,9 @@ impl Builder<'_> {
     /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
     /// in ascending order and without overlap.
     ///
-    /// Errors: [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`], [`BuildError::Graph`].
+    /// # Errors
+    ///
+    /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructNode`.
     pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {

@@ -105,7 +105,9 @@ pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
 
 /// Returns the type that C writes as `text`, which must have the size of a `T`.
 ///
-/// Errors: as [`Declarations::ty`]; [`DeclareError::Size`].
+/// # Errors
+///
+/// As [`Declarations::ty`]; [`DeclareError::Size`].
 pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
     let id = types.ty(text)?;
     as_large::<T>(types, id, text)

@@ -22,7 +22,9 @@ impl Declarations {
 
     /// Returns the type of pointers to a type.
     ///
-    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Pointer, to, |types| {
             let (size, align) = types.target.pointer;
@@ -32,8 +34,10 @@ impl Declarations {
 
     /// Returns the type of arrays of `len` elements; of flexible arrays for `None`.
     ///
-    /// Errors: [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`]
-    /// for flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// # Errors
+    ///
+    /// [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`] for
+    /// flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
@@ -51,7 +55,9 @@ impl Declarations {
 
     /// Returns the type of vectors of `len` lanes.
     ///
-    /// Errors: [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
+    /// # Errors
+    ///
+    /// [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
     /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
     pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Vector(len), element, |types| {

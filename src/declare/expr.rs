@@ -95,8 +95,10 @@ impl Declarations {
     /// `struct X` and `union X` declare a type of that name if there is none, which must be defined
     /// before its size matters. Qualifiers count for nothing here.
     ///
-    /// Errors: [`DeclareError::Syntax`], [`DeclareError::UnknownType`],
-    /// [`DeclareError::Incomplete`], [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
+    /// # Errors
+    ///
+    /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`], [`DeclareError::Incomplete`],
+    /// [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
         // Names may have blanks in them, such as that of a scalar of the program's own.

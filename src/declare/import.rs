@@ -11,8 +11,10 @@ impl Declarations {
     ///
     /// Returns the declared structs; opaque ones are skipped.
     ///
-    /// Errors: [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable
-    /// vector; as [`Declarations::define`].
+    /// # Errors
+    ///
+    /// [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable vector; as
+    /// [`Declarations::define`].
     pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();

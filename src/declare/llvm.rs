@@ -52,8 +52,10 @@ impl<'a> LlvmTypes<'a> {
 
     /// Returns the LLVM type of a type in memory. A struct that is not defined is opaque.
     ///
-    /// Errors: [`DeclareError::ForeignId`]; [`DeclareError::Invalid`] for `void` and functions, or
-    /// when the context is full.
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`]; [`DeclareError::Invalid`] for `void` and
+    /// functions, or when the context is full.
     pub fn ty(&mut self, id: DeclId) -> Result<Type, DeclareError> {
         self.types.check(id)?;
         // The types around the topmost one, each with the number of parts that are done.

@@ -82,7 +82,9 @@ pub use target::Target;
 /// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no tagged access may
 ///   reach them; otherwise write `char`.
 ///
-/// Errors: a layout that Rust does not fix is an error of compilation:
+/// # Errors
+///
+/// A layout that Rust does not fix is an error of compilation:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;

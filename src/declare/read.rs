@@ -47,7 +47,9 @@ impl Declarations {
 
     /// Returns the size of a type in bytes; `None` for `void`, a function, or an undefined struct.
     ///
-    /// Panics if `id` is from other declarations, as for all functions here.
+    /// # Panics
+    ///
+    /// If `id` is from other declarations, as for all functions here.
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }

@@ -70,9 +70,11 @@ impl Declarations {
     /// first declared. Pointees of members are only forward-declared by then, and declared
     /// afterwards, because a type may point to one that contains it.
     ///
-    /// Errors: as [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the
-    /// name. A pointee that could not be declared is tried again at each later call, which returns
-    /// its error.
+    /// # Errors
+    ///
+    /// As [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
+    /// pointee that could not be declared is tried again at each later call, which returns its
+    /// error.
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,

@@ -94,8 +94,10 @@ impl Graph {
     /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
     /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
-    /// Errors: [`GraphError::TagFormat`] if the format is not that of the access type, or the size
-    /// does not fit the format; [`GraphError::ForeignId`]; [`GraphError::Full`].
+    /// # Errors
+    ///
+    /// [`GraphError::TagFormat`] if the format is not that of the access type, or the size does not
+    /// fit the format; [`GraphError::ForeignId`]; [`GraphError::Full`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {

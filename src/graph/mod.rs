@@ -216,7 +216,9 @@ impl Graph {
 
     /// Returns the operands of a node.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn operands(
         &self,
         id: NodeId,
@@ -226,7 +228,9 @@ impl Graph {
 
     /// Returns operand `position` of a node, or `None` past its last.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     #[inline]
     pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
@@ -234,14 +238,18 @@ impl Graph {
 
     /// Returns how many operands a node has.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn operand_count(&self, id: NodeId) -> usize {
         self.packed(id).len()
     }
 
     /// Returns whether a node is distinct: never merged with an equal one.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
     }
@@ -264,7 +272,9 @@ impl Graph {
 
     /// Returns the metadata node of a tag.
     ///
-    /// Panics if `tag` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
     pub fn tag_node(&self, tag: TagId) -> NodeId {
         assert!(self.owns_tag(tag), "{tag:?} was issued by another graph");
         self.id(self.tags[tag.index()] as usize)
@@ -272,7 +282,9 @@ impl Graph {
 
     /// Returns the tag that `node` is, if it is one.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp.0 })
@@ -280,21 +292,27 @@ impl Graph {
 
     /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
         (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
     /// Returns the type that `node` is, if it has been used as one.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
     /// Returns the root above a type, or `None` when its parents form a cycle.
     ///
-    /// Panics if `ty` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `ty` was issued by another graph.
     pub fn root_of(&self, ty: TypeId) -> Option<TypeId> {
         let root = self.record(ty.0).root;
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))

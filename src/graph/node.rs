@@ -201,7 +201,9 @@ pub struct CopyEntry {
 impl Graph {
     /// Returns a type node, to be read.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn ty(&self, id: TypeId) -> TypeNode<'_> {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
@@ -211,10 +213,14 @@ impl Graph {
     /// Only the operands' kinds are checked here. [`crate::wellformed`] decides whether the path
     /// exists.
     ///
-    /// Errors: [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a
-    /// text can have.
+    /// # Errors
     ///
-    /// Panics if `id` was issued by another graph.
+    /// [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a text
+    /// can have.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTagError> {
         let parts = TagParts::of(self, self.tag_node(id))
             .map_err(|operand| MalformedTagError { operand })?;
@@ -230,7 +236,9 @@ impl Graph {
 
     /// Returns the accesses of a struct copy, or `None` if an entry is malformed.
     ///
-    /// Panics if `id` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);

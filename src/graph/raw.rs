@@ -40,8 +40,10 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
 pub trait RawGraph: Sealed {
     /// Adds a uniqued node with any operands, or finds it.
     ///
-    /// Errors: [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then unchanged as
-    /// far as any node goes.
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
+    /// unchanged as far as any node goes.
     ///
     /// LLVM: `MDNode::get`.
     fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
@@ -79,7 +81,9 @@ pub trait RawGraph: Sealed {
     /// # Ok::<(), tbaa::GraphError>(())
     /// ```
     ///
-    /// Errors: [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then unchanged.
+    /// # Errors
+    ///
+    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then unchanged.
     /// [`GraphError::Full`]; it may then contain some of the nodes, each complete.
     ///
     /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
@@ -87,7 +91,9 @@ pub trait RawGraph: Sealed {
 
     /// Takes `node` as an access tag, and the nodes at its type positions as types.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
     /// Marks a node that a text attaches as `!tbaa` as a tag.
@@ -96,19 +102,25 @@ pub trait RawGraph: Sealed {
     /// whole access to that type; its third operand is the immutability flag. LLVM reads it like
     /// this, even if a front end has attached a type by mistake.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     ///
     /// LLVM: `UpgradeTBAANode`.
     fn mark_attached(&mut self, node: NodeId) -> TagId;
 
     /// Marks `node`, and all types that it refers to, as types.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     fn mark_type(&mut self, node: NodeId) -> TypeId;
 
     /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags.
     ///
-    /// Panics if `node` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
     fn mark_copy(&mut self, node: NodeId) -> CopyId;
 }
 

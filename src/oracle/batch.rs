@@ -34,7 +34,9 @@ impl Matrix {
 
     /// Returns whether tags number `a` and `b` of the list may alias.
     ///
-    /// Panics if the list has no such tag.
+    /// # Panics
+    ///
+    /// If the list has no such tag.
     #[inline]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);

@@ -14,7 +14,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// is an access to each. The bytes between the entries are padding, which the copy may leave
     /// out.
     ///
-    /// Panics if `copy` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
     ///
     /// LLVM: `AAMDNodes::TBAAStruct`.
     pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
@@ -28,7 +30,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
 
     /// Returns whether the source or the destination of a struct copy may overlap with an access.
     ///
-    /// Panics if `copy` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
     pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
         let access = access.into();
         match self.copy_accesses(copy, AccessKind::Both) {
@@ -41,7 +45,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// the destination written by the same tags; so a read after the copy depends on its writes,
     /// and a write on both.
     ///
-    /// Panics if `copy` was issued by another graph.
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
     pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
         let access = access.into();
         let conflict = Conflict::between(AccessKind::Both, access.kind, false)?;

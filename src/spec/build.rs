@@ -18,24 +18,30 @@ impl Spec {
     /// Reads a spec, which must be of the right form: fields and variants that
     /// exist, each field once, none missing.
     ///
-    /// Errors: [`SpecError`], with the line and column of the culprit.
+    /// # Errors
+    ///
+    /// [`SpecError`], with the line and column of the culprit.
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
         options().from_str(text).map_err(|error| error::of_ron(text, &error))
     }
 
     /// Makes the graph that a spec describes.
     ///
-    /// Errors: [`SpecError`] for names declared twice, references to nothing or to something
-    /// declared later, and whatever [`Builder`](crate::Builder) refuses. It knows the
-    /// [`SpecPath`](super::SpecPath) in the spec, not the line and column: use [`Spec::load`] for
-    /// those.
+    /// # Errors
+    ///
+    /// [`SpecError`] for names declared twice, references to nothing or to
+    /// something declared later, and whatever [`Builder`](crate::Builder)
+    /// refuses. It knows the [`SpecPath`](super::SpecPath) in the spec, not the line
+    /// and column: use [`Spec::load`] for those.
     pub fn build(self) -> Result<Built, SpecError> {
         build(self)
     }
 
     /// Reads a spec and makes the graph that it describes.
     ///
-    /// Errors: as [`Spec::parse`] and [`Spec::build`], always with line and column.
+    /// # Errors
+    ///
+    /// As [`Spec::parse`] and [`Spec::build`], always with line and column.
     pub fn load(text: &str) -> Result<Built, SpecError> {
         Spec::parse(text)?.build().map_err(|error| error.located(text))
     }

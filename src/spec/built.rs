@@ -173,7 +173,9 @@ impl Built {
     /// path means an access to the last field, at the sum of the offsets; a key alone means the
     /// whole type. The access is as large as its type. Its tag is added to the graph if it is new.
     ///
-    /// Errors: [`NameError`], which suggests the nearest name.
+    /// # Errors
+    ///
+    /// [`NameError`], which suggests the nearest name.
     pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);

@@ -240,7 +240,9 @@ impl DeclaredType {
 impl DeclareDecl {
     /// Declares the types.
     ///
-    /// Errors: [`SpecError`], with the place of the type.
+    /// # Errors
+    ///
+    /// [`SpecError`], with the place of the type.
     pub fn declare(&self) -> Result<Declarations, SpecError> {
         let target = Target::by_name(&self.target)
             .map_or_else(|| self.target.parse().map(Target::from_data_layout), Ok);

@@ -35,7 +35,9 @@ pub enum MlirError {
 /// attributes, each before its use. `#tbaa_tag5` is the node that [`write`](super::write()) prints
 /// as `!5`.
 ///
-/// Errors: a [`MlirError`] if MLIR cannot express the graph.
+/// # Errors
+///
+/// A [`MlirError`] if MLIR cannot express the graph.
 ///
 /// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
 pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
@@ -44,7 +46,9 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
 
 /// Like [`write_mlir`], with other numbers.
 ///
-/// Errors: a [`MlirError`] if MLIR cannot express the graph.
+/// # Errors
+///
+/// A [`MlirError`] if MLIR cannot express the graph.
 pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
     let names = vec![None; graph.node_count()];
     let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };

@@ -93,9 +93,13 @@ impl<'g> Verifier<'g> {
 
     /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
     ///
-    /// Errors: the [`VerifyError`].
+    /// # Errors
     ///
-    /// Panics if `tag` was issued by another graph.
+    /// The [`VerifyError`].
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
     ///
     /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
     pub fn check(&mut self, tag: TagId) -> Result<(), VerifyError> {

@@ -132,7 +132,9 @@ impl Regions {
     /// It compares each new access with each known one that the types leave open; for 64 new ones
     /// or fewer, with every known one.
     ///
-    /// Errors: [`RegionError::OtherRule`].
+    /// # Errors
+    ///
+    /// [`RegionError::OtherRule`].
     pub fn extend<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -285,8 +287,9 @@ impl Regions {
     /// every store without regions. Stores without a region get sequence points, as by
     /// [`Regions::insert_sequence_points`].
     ///
-    /// Errors: as [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then
-    /// unchanged.
+    /// # Errors
+    ///
+    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then unchanged.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,

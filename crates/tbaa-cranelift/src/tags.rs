@@ -28,7 +28,9 @@ impl Tags {
     /// Sets the tag of the instruction that gives a value, and returns the value: for loads and atomic operations,
     /// which [`InstBuilder`] names by their results.
     ///
-    /// Panics if the value is a block's parameter: no instruction gives it.
+    /// # Panics
+    ///
+    /// If the value is a block's parameter: no instruction gives it.
     ///
     /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
     #[track_caller]

@@ -60,7 +60,9 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
 /// NB: clang's nodes are the same in two modules only if the records and the relevant flags are:
 /// `-fno-pointer-tbaa` makes other nodes.
 ///
-/// Errors: [`DeclareError::Build`] if a graph is full.
+/// # Errors
+///
+/// [`DeclareError::Build`] if a graph is full.
 pub fn tags_of_clang(
     types: &Declarations,
     source: &mut Graph,

@@ -91,7 +91,9 @@ impl AccessClasses {
     /// Adds accesses; known ones and untagged ones are skipped. It compares each new access with
     /// each one that the types leave open; an access with its own size, with every existing one.
     ///
-    /// Errors: [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -200,7 +202,9 @@ impl AccessClasses {
 
     /// Returns the name of a class's scope: the scope's first operand.
     ///
-    /// Panics if there is no such class.
+    /// # Panics
+    ///
+    /// If there is no such class.
     pub fn name(&self, class: u32) -> &str {
         &self.names[class as usize]
     }
@@ -229,7 +233,9 @@ impl AccessClasses {
 
     /// Returns one row.
     ///
-    /// Panics if there is no such class.
+    /// # Panics
+    ///
+    /// If there is no such class.
     pub fn row(&self, class: u32) -> String {
         let mut text = class.to_string();
         for other in &self.rows[class as usize] {

@@ -61,7 +61,12 @@ impl Lowering {
     ///
     /// Other lineages may share the memory too, if they fix tags of the same types: the tag of a
     /// source that is not [private](Source::private) is one of the others', and follows from the
-    /// source's types alone. Other knowledge of this lineage may make it more general. Errors:
+    /// source's types alone. Other knowledge of this lineage may make it more general.
+    ///
+    /// [`tags_of_clang`]: super::tags_of_clang
+    ///
+    /// # Errors
+    ///
     /// [`FixError`]; then the lowering cannot be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,

@@ -28,7 +28,9 @@ impl Lowering {
     /// 2^23 steps and 2^10 more for each node; [`Loss::unsearched`](super::Loss::unsearched)
     /// reports this.
     ///
-    /// Errors: [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`],
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`],
     /// [`LowerError::Private`]; the lowering is then unchanged. [`LowerError::Build`] if the
     /// lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(

@@ -179,7 +179,9 @@ impl Lowering {
     /// one state without knowledge of each other's new tags must not be linked; [`Saved::fork`]
     /// gives each a lineage of its own.
     ///
-    /// Panics if the sources are not tags of the oracle's graph.
+    /// # Panics
+    ///
+    /// If the sources are not tags of the oracle's graph.
     pub fn save<'l, G: Borrow<Graph>>(&'l self, oracle: &'l Oracle<G>) -> Saved<'l> {
         let source = oracle.graph();
         let saved_key = |key: &Key| {
@@ -236,8 +238,10 @@ impl Lowering {
     /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph:
     /// types that are declared in it again are found there.
     ///
-    /// Errors: [`LoadError`]: the saved data is validated, and its answers are checked for all
-    /// pairs of sources.
+    /// # Errors
+    ///
+    /// [`LoadError`]: the saved data is validated, and its answers are checked for all pairs of
+    /// sources.
     pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
         if saved.version != VERSION {
             return Err(LoadError::Version(saved.version));

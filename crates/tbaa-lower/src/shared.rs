@@ -46,7 +46,9 @@ impl<'t> Shared<'t> {
     /// Returns the shared records: `named`, and all records inside them. Their pointees are not
     /// shared automatically: name these too, if the other side follows the pointers.
     ///
-    /// Panics if other declarations issued one of `named`.
+    /// # Panics
+    ///
+    /// If other declarations issued one of `named`.
     #[must_use]
     pub fn new(types: &'t Declarations, named: impl IntoIterator<Item = DeclId>) -> Self {
         let mut inside: HashMap<DeclId, Vec<DeclId>> = HashMap::default();

@@ -48,11 +48,15 @@ impl TaggedTypes {
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     ///
-    /// Errors: [`DeclareError::OtherType`] if the member has another type in the other module: for
-    /// example, a struct that is declared with a `long` while the header has a `long long`.
+    /// # Errors
+    ///
+    /// [`DeclareError::OtherType`] if the member has another type in the other module: for example,
+    /// a struct that is declared with a `long` while the header has a `long long`.
     /// [`DeclareError::Build`] if the graph is full.
     ///
-    /// Panics if `tag` was issued by another graph than `clang`.
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph than `clang`.
     pub fn adopt(
         &mut self,
         graph: &mut Graph,

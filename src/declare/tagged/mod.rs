@@ -165,10 +165,12 @@ impl TaggedTypes {
     /// to the target of the member `p`. `Base::x` is a member of a base class. A path may begin
     /// with `immutable`, for memory that is never modified while it can be read, and `volatile`.
     ///
-    /// Errors: [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
-    /// [`DeclareError::UnknownField`], with the nearest name; [`DeclareError::Step`],
-    /// [`DeclareError::OutOfBounds`]; [`DeclareError::Untagged`] if the policy has no tag (which
-    /// [`TaggedTypes::place`] accepts); [`DeclareError::Build`].
+    /// # Errors
+    ///
+    /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and [`DeclareError::UnknownField`],
+    /// with the nearest name; [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
+    /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
+    /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         Ok(self.resolved_tag(graph, path)?.0)
     }
@@ -224,8 +226,10 @@ impl TaggedTypes {
 
     /// Returns the tags of accesses to several paths, in their order.
     ///
-    /// Errors: as [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already
-    /// be in the graph.
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in
+    /// the graph.
     pub fn tags(
         &mut self,
         graph: &mut Graph,
@@ -236,7 +240,9 @@ impl TaggedTypes {
 
     /// Resolves a path once, so that a code generator need not parse it again.
     ///
-    /// Errors: as [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
@@ -281,7 +287,9 @@ impl TaggedTypes {
     /// Returns the `tbaa.struct` node for copies of a type, which the old format has instead of a
     /// tag for the whole; `None` if clang attaches neither to a copy.
     ///
-    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
     ///
     /// clang: `CodeGenTBAA::getTBAAStructInfo`.
     pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
@@ -292,7 +300,9 @@ impl TaggedTypes {
     /// Returns a type's node as the type of others' fields; `None` if it has none, such as an empty
     /// struct in the old format.
     ///
-    /// Errors: [`DeclareError::ForeignId`], [`DeclareError::Build`].
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::Build`].
     pub fn node(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         self.types.check(ty)?;
         self.node_of(graph, ty)
