@@ -5,7 +5,6 @@ use crate::graph::{Format, GraphError, NodeId, TypeId};
 /// The reason why the builder refused a request. Nothing was added to the graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the messages name what the fields are")]
 pub enum BuildError {
     /// The graph is full.
     #[error(transparent)]
@@ -18,20 +17,30 @@ pub enum BuildError {
     },
     /// A type node that no well-formed node may refer to, which only a text can bring in.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
-    Malformed { argument: String, node: NodeId },
+    Malformed {
+        /// The argument.
+        argument: String,
+        /// The node.
+        node: NodeId,
+    },
     /// A struct type of the old format without fields: its node would read as
     /// a root, and a tag under a different root may alias everything.
     #[error(
         "struct {name:?} has no fields: its old-format node would read as a root; leave it out, or \
          make it a scalar"
     )]
-    NoFields { name: String },
+    NoFields {
+        /// The struct's name.
+        name: String,
+    },
     /// A field of root type: a root is no type of any memory.
     #[error("field {field} of {name:?} is of root type: give a scalar or a struct")]
     RootAsField {
+        /// The struct's name.
         name: String,
         /// The field's position, from 0.
         field: usize,
+        /// The root.
         root: TypeId,
     },
     /// A field that starts before the previous field. LLVM requires ascending offsets; equal
@@ -41,29 +50,39 @@ pub enum BuildError {
          descend, sort the fields"
     )]
     DescendingOffset {
+        /// The struct's name.
         name: String,
         /// The field's position, from 0.
         field: usize,
         /// Its offset, in bytes.
         offset: u64,
+        /// The offset of the previous field.
         previous: u64,
     },
     /// Old-format and size-aware nodes under one root: LLVM answers NoAlias between them, silently.
     #[error("{argument}: {} nodes; keep to one format per root", mixed(.wanted))]
     MixedFormats {
+        /// The argument.
         argument: String,
         /// The format of the node being made.
         wanted: Format,
+        /// The argument.
         ty: TypeId,
     },
     /// A field under another root than the fields (or the parent) before it.
     #[error("{argument}: of another root than what stands before it")]
-    MixedRoots { argument: String, ty: TypeId },
+    MixedRoots {
+        /// The argument.
+        argument: String,
+        /// The argument.
+        ty: TypeId,
+    },
     /// A tag of or into a root.
     #[error("{argument}: a root is no type of any memory; give a type under it")]
     RootInTag {
         /// `"base"` or `"access"`.
         argument: String,
+        /// The root.
         root: TypeId,
     },
     /// An old-format tag whose access type has fields; only size-aware tags
@@ -72,29 +91,45 @@ pub enum BuildError {
         "access type {access:?} is a struct: an old-format tag must end at a scalar; tag each \
          field, or use the size-aware format"
     )]
-    AggregateAccess { access: String, ty: TypeId },
+    AggregateAccess {
+        /// The access type's name.
+        access: String,
+        /// The access type.
+        ty: TypeId,
+    },
     /// An old-format scalar under a struct: LLVM would read it as a struct with one field.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
-    AggregateParent { parent: String, ty: TypeId },
+    AggregateParent {
+        /// The parent's name.
+        parent: String,
+        /// The parent.
+        ty: TypeId,
+    },
     /// An offset other than 0 into a scalar.
     #[error("offset {offset} into scalar {base:?}: a scalar has offset 0 only")]
     OffsetInScalar {
+        /// The base type's name.
         base: String,
         /// The offset, in bytes.
         offset: u64,
+        /// The base type.
         ty: TypeId,
     },
     /// No path from the base type ends at the access type at that offset.
     #[error("no path from {base:?} {}", no_path(.access, .offset, .limit))]
     NoPath {
+        /// The base type's name.
         base: String,
+        /// The access type's name.
         access: String,
         /// The offset, in bytes from the start of the base type.
         offset: u64,
         /// True if the search was given up: overlapping fields of unknown size can lead to an
         /// offset in more ways than can be tried.
         limit: bool,
+        /// The base type.
         base_ty: TypeId,
+        /// The access type.
         access_ty: TypeId,
     },
     /// An entry of a struct copy that starts before the end of the previous entry, or ends past

@@ -88,11 +88,11 @@ pub struct Report {
 /// The reason why a name or path has no tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the messages name what the fields are")]
 pub enum NameError {
     /// There is no tag of that name, and no type that the path could start at.
     #[error("no tag {name:?}{hint}")]
     NoTag {
+        /// The requested name.
         name: String,
         /// The remedy: the name to write instead.
         hint: String,
@@ -100,14 +100,21 @@ pub enum NameError {
     /// A type on the path lacks this field.
     #[error("type {ty:?} has no field {field:?}{hint}")]
     NoField {
+        /// The key of the type.
         ty: String,
+        /// The field's name in the path.
         field: String,
         /// The remedy: the name to write instead.
         hint: String,
     },
     /// The builder refuses a tag for the end of the path.
     #[error("no tag for {path:?}: {error}")]
-    Refused { path: String, error: BuildError },
+    Refused {
+        /// The path.
+        path: String,
+        /// The builder's reason.
+        error: BuildError,
+    },
     /// The path does not exist among the declared types.
     #[error(transparent)]
     Declared(DeclareError),
