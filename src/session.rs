@@ -11,6 +11,23 @@ use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 /// Types, paths and queries may come in any order. Use the parts for operations that the session
 /// does not offer: [`Session::types_mut`], [`Session::graph`], [`Session::oracle`], and all at once
 /// in [`Session::update`].
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa::{AliasResult, Session};
+///
+/// let types = Declarations::new(Target::x86_64());
+/// let mut session = Session::with_unions(types);
+/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
+/// let point = session.tags(&["Point.x", "Point.y"])?;
+/// assert_eq!(session.alias(point[0], point[1]), AliasResult::NoAlias);
+///
+/// // More types and tags come as the program is compiled.
+/// session.define(Record::union("Word").field("bits", "int").field("number", "float"))?;
+/// let (bits, number) = (session.tag("Word.bits")?, session.tag("Word.number")?);
+/// assert_eq!(session.alias(bits, number), AliasResult::MayAlias);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     tagged: TaggedTypes,

@@ -33,6 +33,24 @@ pub struct SizedField {
 /// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one
 /// costs nothing, so a JIT may make one for each node.
 ///
+/// ```
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let ptr = b.scalar_type("any pointer", char)?;
+/// let int = b.scalar_type("int", char)?;
+/// let call_info = b.struct_type("CallInfo", &[(ptr, 0), (ptr, 8), (int, 16)])?;
+/// let func = b.struct_tag(call_info, ptr, 0)?;
+/// let top = b.struct_tag(call_info, ptr, 8)?;
+///
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
+/// assert_eq!(oracle.alias(func, top), AliasResult::NoAlias);
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
 /// LLVM: `MDBuilder`.
 #[derive(Debug)]
 pub struct Builder<'g> {

@@ -99,6 +99,17 @@ impl Declarations {
     ///
     /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`], [`DeclareError::Incomplete`],
     /// [`DeclareError::Invalid`], [`DeclareError::TooLarge`].
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Target};
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// let rows = types.ty("unsigned short [3][4]")?;
+    /// assert_eq!(types.size_of(rows), Some(24));
+    /// let callback = types.ty("int (*)(void *, int)")?;
+    /// assert_eq!(types.size_of(callback), Some(8));
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
         // Names may have blanks in them, such as that of a scalar of the program's own.

@@ -15,6 +15,22 @@ impl Declarations {
     ///
     /// [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable vector; as
     /// [`Declarations::define`].
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Target};
+    /// use tbaa::types::{Context, Packing};
+    ///
+    /// // %struct.S = type { i8, [3 x ptr] }
+    /// let mut context = Context::new();
+    /// let (byte, pointer) = (context.int(8)?, context.pointer(0)?);
+    /// let elements = [byte, context.array(pointer, 3)?];
+    /// let s = context.named_struct(b"struct.S")?;
+    /// context.set_body(s, &elements, Packing::Padded)?;
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.import_llvm(&context).unwrap();
+    /// assert_eq!(types.offset_of("S.f1[2]").unwrap(), 24);
+    /// # Ok::<(), tbaa::types::TypeError>(())
+    /// ```
     pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();

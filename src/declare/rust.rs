@@ -319,6 +319,16 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
 }
 
 /// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
+///
+/// ```
+/// use tbaa::declare::TypedPath;
+///
+/// struct Point {
+///     x: f32,
+/// }
+/// const X: TypedPath<Point, f32> = TypedPath::new(".x", |point| &point.x);
+/// # let _ = X;
+/// ```
 pub struct TypedPath<B, F> {
     steps: &'static str,
     marker: PhantomData<fn(B) -> F>,

@@ -120,6 +120,20 @@ struct Record {
 /// something else in the other. The clone's nodes and tags have the original's positions, so
 /// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
 ///
+/// ```
+/// # use tbaa::Graph;
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// let tag = b.struct_tag(int, int, 0)?;
+/// let clone = graph.clone();
+/// assert!(!clone.owns_tag(tag));
+/// let same = clone.tag_at(tag.index()).unwrap();
+/// assert_eq!(clone.ty(clone.tag(same)?.base).name(), Some(&b"int"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// LLVM: `LLVMContext` with the `MDNode`s in it.
 #[derive(Clone, Default)]
 pub struct Graph {

@@ -29,6 +29,22 @@ pub type TypeDag = DiGraph<TypeId, Edge>;
 impl Graph {
     /// Copies the type DAG into petgraph's form, in time linear in its size. A malformed type
     /// leads nowhere.
+    ///
+    /// ```
+    /// use tbaa::{Graph, petgraph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// b.struct_type("S", &[(int, 0), (int, 4)])?;
+    /// let dag = graph.type_dag();
+    /// assert!(petgraph::algo::toposort(&dag, None).is_ok());
+    /// assert_eq!((dag.node_count(), dag.edge_count()), (3, 3));
+    /// let dot = format!("{:?}", petgraph::dot::Dot::new(&dag));
+    /// assert!(dot.starts_with("digraph"));
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
     pub fn type_dag(&self) -> TypeDag {
         let mut dag = TypeDag::new();
         let mut index = vec![NodeIndex::end(); self.node_count()];

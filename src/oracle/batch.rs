@@ -12,6 +12,25 @@ use crate::bits::Bits;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, AliasRule};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let char = b.scalar_type("char", root)?;
+/// let int = b.scalar_type("int", char)?;
+/// let float = b.scalar_type("float", char)?;
+/// let mut tag = |ty| b.struct_tag(ty, ty, 0);
+/// let tags = [tag(char)?, tag(int)?, tag(float)?];
+///
+/// let matrix = Oracle::new(&graph, AliasRule::Llvm).matrix(&tags);
+/// assert!(matrix.may_alias(0, 1));
+/// assert!(!matrix.may_alias(1, 2));
+/// assert_eq!(matrix.count_may_alias(), 2, "of 3 pairs");
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// Each tag's row and column.

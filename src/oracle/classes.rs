@@ -19,6 +19,29 @@ use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
 
 /// Tags of a list that have the same answer in every query with a tag of the list.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, AliasRule};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// let float = b.scalar_type("float", root)?;
+/// let pair = b.struct_type("pair", &[(float, 0), (float, 4)])?;
+/// let tags = [
+///     b.struct_tag(int, int, 0)?,
+///     b.struct_tag(float, float, 0)?,
+///     b.immutable_struct_tag(int, int, 0)?,
+///     b.struct_tag(pair, float, 0)?,
+///     b.struct_tag(pair, float, 4)?,
+/// ];
+///
+/// let classes = Oracle::new(&graph, AliasRule::Llvm).classes(&tags);
+/// assert_eq!(classes.as_slice(), [0, 1, 0, 2, 3]);
+/// assert_eq!(classes.representatives(), [0, 1, 3, 4]);
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Classes {
     classes: Vec<u32>,

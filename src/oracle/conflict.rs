@@ -69,6 +69,22 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// `getModRefInfoMask`. For the second it has two answers: it moves the read across the write,
     /// and keeps the write. Use [`Oracle::is_constant`] to decide whether such a read may move.
     ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, AliasRule};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let int = Access::from(b.struct_tag(int, int, 0)?);
+    ///
+    /// let oracle = Oracle::new(&graph, AliasRule::Union);
+    /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
+    /// let conflict = oracle.may_conflict(int.reading(), int.writing()).unwrap();
+    /// assert_eq!(conflict.to_string(), "write after read");
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    ///
     /// LLVM: `TypeBasedAAResult::alias`, `TypeBasedAAResult::getModRefInfoMask`.
     pub fn may_conflict(
         &self,
@@ -83,6 +99,26 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns the possible dependences of access `second` on any of several earlier accesses, such
     /// as those of a call. An empty list conflicts with nothing. An unknown call makes one access
     /// without a tag.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, AliasRule};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0)?);
+    /// let float = Access::from(b.struct_tag(float, float, 0)?);
+    ///
+    /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
+    /// let call = [int.reading(), float.writing()];
+    /// assert_eq!(oracle.may_conflict_any(&call, int.reading()), None);
+    /// let conflict = oracle.may_conflict_any(&call, float.reading()).unwrap();
+    /// assert_eq!(conflict.to_string(), "read after write");
+    /// assert_eq!(oracle.may_conflict_any(&[], float), None, "a pure function");
+    /// assert!(oracle.may_conflict_any(&[Access::default()], int.reading()).is_some());
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
     pub fn may_conflict_any(
         &self,
         firsts: &[Access],

@@ -30,6 +30,24 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
 
     /// Returns whether the source or the destination of a struct copy may overlap with an access.
     ///
+    /// ```
+    /// use tbaa::{CopyEntry, Graph, Oracle, AliasRule};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let float = b.scalar_type("float", root)?;
+    /// let int = b.struct_tag(int, int, 0)?;
+    /// let float = b.struct_tag(float, float, 0)?;
+    /// let ints = b.struct_copy(&[CopyEntry { offset: 0, size: 4, tag: int }])?;
+    ///
+    /// let oracle = Oracle::new(&graph, AliasRule::Union);
+    /// assert!(oracle.copy_may_alias(ints, int));
+    /// assert!(!oracle.copy_may_alias(ints, float));
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    ///
     /// # Panics
     ///
     /// If `copy` was issued by another graph.

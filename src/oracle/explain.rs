@@ -147,6 +147,33 @@ impl Explanation {
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
     /// and the paths and bytes that the clause speaks of.
+    ///
+    /// ```
+    /// use tbaa::explain::Clause;
+    /// use tbaa::{Graph, Oracle, AliasRule, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let float = b.sized_type(root, 4, "float", &[])?;
+    /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
+    /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
+    /// let u_i = b.access_tag(u, int, 0, 4)?;
+    /// let f = b.access_tag(float, float, 0, 4)?;
+    ///
+    /// let why = Oracle::new(&graph, AliasRule::Union).explain(u_i, f);
+    /// assert_eq!(why.clause, Clause::Overlap);
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "MayAlias
+    /// rule union: the accesses share bytes
+    /// from U
+    ///   a: field 0 at 0: int; bytes 0-3
+    ///   b: field 1 at 0: float; bytes 0-3"
+    /// );
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }

@@ -14,6 +14,26 @@ use crate::graph::Graph;
 
 /// Answers alias queries on the tags of one graph.
 ///
+/// ```
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let int = b.scalar_type("int", char)?;
+/// let float = b.scalar_type("float", char)?;
+/// let char = b.struct_tag(char, char, 0)?;
+/// let int = b.struct_tag(int, int, 0)?;
+/// let float = b.struct_tag(float, float, 0)?;
+///
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
+/// assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
+/// assert_eq!(oracle.alias(int, char), AliasResult::MayAlias);
+/// assert_eq!(oracle.alias(int, None), AliasResult::MayAlias, "no tag, no proof");
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
 /// # Memory
 ///
 /// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the intervals do not

@@ -183,6 +183,26 @@ impl Built {
     /// # Errors
     ///
     /// [`NameError`], which suggests the nearest name.
+    ///
+    /// ```
+    /// use tbaa::spec::Spec;
+    ///
+    /// let mut built = Spec::load(r#"Spec(name: "paths", types: [
+    ///     Root(name: "runtime"),
+    ///     Scalar(name: "any pointer", parent: "runtime"),
+    ///     Struct(name: "CallInfo_l", fields: [("base", "any pointer", 0)]),
+    ///     Struct(name: "CallInfo", fields: [("func", "any pointer", 0), ("l", "CallInfo_l", 32)]),
+    /// ])"#)?;
+    /// let base = built.tag("CallInfo.l.base")?;
+    /// assert_eq!(built.graph().tag(base)?.offset, 32);
+    ///
+    /// let error = built.tag("CallInfo.l.bsae").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     r#"type "CallInfo_l" has no field "bsae": did you mean "base"?"#
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);

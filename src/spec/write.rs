@@ -25,6 +25,24 @@ const LINE: usize = 92;
 /// Types of one name get different keys, tags are named after their access, and field names are
 /// empty, because a graph has none. A node that a builder would not make (it comes from a text) is
 /// left out, or written as the nearest one that a builder makes; a comment says so.
+///
+/// ```
+/// use tbaa::Graph;
+/// use tbaa::spec::{Spec, write};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("my runtime")?;
+/// let int = b.scalar_type("int", root)?;
+/// let pair = b.struct_type("Pair", &[(int, 0), (int, 4)])?;
+/// b.struct_tag(pair, int, 4)?;
+///
+/// let text = write(&graph);
+/// assert!(text.contains(r#"Struct(name: "Pair", fields: [("", "int", 0), ("", "int", 4)]),"#));
+/// assert!(text.contains(r#"Tag(name: "Pair+4", base: "Pair", access: "int", offset: 4),"#));
+/// assert_eq!(*Spec::load(&text)?.graph(), graph);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
     let mut writer = Writer {

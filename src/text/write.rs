@@ -19,6 +19,26 @@ use tbaa_lex::source::escape;
 /// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or would mean something else: it is
 /// replaced by `null`, which is as ill-formed, and a comment at the end of the node's line has the
 /// original.
+///
+/// ```
+/// use tbaa::{Graph, text};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// b.struct_tag(int, int, 0)?;
+/// assert_eq!(
+///     text::write(&graph),
+///     r#"!tbaa.tags = !{!0}
+///
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"R"}
+/// "#
+/// );
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)

@@ -34,6 +34,26 @@ use crate::{Tags, Why};
 ///
 /// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
 /// inlined into each other must have their regions from one `Regions`.
+///
+/// ```
+/// use tbaa::Session;
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa_cranelift::Regions;
+///
+/// let types = Declarations::new(Target::x86_64());
+/// let mut session = Session::with_unions(types);
+/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
+/// let point = session.tags(&["Point.x", "Point.y"])?;
+/// let mut regions = Regions::new(session.oracle());
+/// regions.extend(session.oracle(), point.iter().copied())?;
+/// assert_ne!(regions.id(point[0]), regions.id(point[1]));
+///
+/// // The whole of it is apart from neither.
+/// let whole = session.tag("Point")?;
+/// regions.extend(session.oracle(), [whole])?;
+/// assert_eq!(regions.id(whole), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Regions {
     rule: AliasRule,

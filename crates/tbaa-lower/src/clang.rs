@@ -9,6 +9,18 @@ const MOST_PATHS: usize = 1 << 16;
 
 /// Returns the path of every access that declared types give rise to: each scalar member of each
 /// record that `of` admits, through nested records and arrays, and each scalar and pointer alone.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa_lower::access_paths;
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// let point = types.define(Record::structure("Point").field("x", "int").field("y", "double [2]"))?;
+/// let paths = access_paths(&types, |record| record == point);
+/// assert_eq!(paths[..2], ["Point.x", "Point.y[*]"]);
+/// assert!(paths.contains(&"*int".to_owned()) && paths.contains(&"*char".to_owned()));
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
 #[must_use]
 pub fn access_paths(types: &Declarations, of: impl Fn(DeclId) -> bool) -> Vec<String> {
     let mut paths = Vec::new();

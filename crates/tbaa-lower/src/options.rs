@@ -18,6 +18,14 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.
+///
+/// ```
+/// use tbaa::Format;
+/// use tbaa_lower::Options;
+///
+/// let options = Options::new().lineage("my JIT, process 4711").format(Format::Old);
+/// assert_eq!(options.depth, 64);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -16,9 +16,31 @@ use tbaa::{Access, Graph, Oracle};
 
 /// Classes of accesses, each with a scope, and the pairs of classes that do not alias.
 ///
-/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`](super::Options::scopes),
-/// and grow with it. The meaning of a scope never changes, so old code and new may be inlined into
-/// each other. LLVM: `ScopedNoAliasAAResult`.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with it. The
+/// meaning of a scope never changes, so old code and new may be inlined into each other.
+///
+/// [`Options::scopes`]: super::Options::scopes
+///
+/// ```
+/// use tbaa::{Graph, Oracle, AliasRule};
+/// use tbaa_lower::{Lowering, Options};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// let float = b.scalar_type("float", root)?;
+/// let tags = [b.struct_tag(int, int, 0)?, b.struct_tag(float, float, 0)?];
+///
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
+/// let mut lowering = Lowering::new(Options::new().scopes());
+/// lowering.lower(&oracle, tags).unwrap();
+/// let names = lowering.scopes().of(tags[0]).unwrap();
+/// assert_eq!((names.own, names.noalias), (vec!["0 int"], vec!["1 float"]));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
     /// LLVM's name for the domain.

@@ -5,6 +5,18 @@ use std::borrow::Borrow;
 use tbaa::{Access, Graph, Oracle, Size, TagId};
 
 /// A tag to be lowered.
+///
+/// ```
+/// use tbaa_lower::Source;
+/// # let mut graph = tbaa::Graph::new();
+/// # let mut b = graph.builder();
+/// # let root = b.root("R").unwrap();
+/// # let int = b.scalar_type("int", root).unwrap();
+/// # let tag = b.struct_tag(int, int, 0).unwrap();
+/// assert_eq!(Source::from(tag).size, None);
+/// // A vector of four, under the tag of its first element.
+/// assert_eq!(Source::sized(tag, 16).size, Some(tbaa::Size::Bytes(16)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Source {

@@ -87,6 +87,33 @@ pub struct Place {
 
 /// Declared types under a policy: makes their nodes and tags in a graph on demand.
 ///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(
+///     Record::structure("CallInfo")
+///         .field("func", "void *")
+///         .field("l", Record::structure("").field("base", "void *").field("pc", "int *"))
+///         .field("status", "short"),
+/// )?;
+///
+/// let mut graph = Graph::new();
+/// let mut types = types.into_tagged(Policy::Clang);
+/// let base = types.tag(&mut graph, "CallInfo.l.base")?;
+/// let number = types.tag(&mut graph, "*double")?;
+/// assert_eq!(graph.tag(base).unwrap().offset, 8);
+///
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
+/// assert_eq!(oracle.alias(base, number), AliasResult::NoAlias);
+///
+/// // A mistake says what was probably meant.
+/// let error = types.tag(&mut Graph::new(), "CallInfo.l.bse").unwrap_err();
+/// assert_eq!(error.to_string(), r#"no field "bse" in "CallInfo.l": did you mean "base"?"#);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+///
 /// clang: `CodeGenTBAA`.
 #[derive(Clone, Debug)]
 pub struct TaggedTypes {
@@ -243,6 +270,20 @@ impl TaggedTypes {
     /// # Errors
     ///
     /// As [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
+    ///
+    /// ```
+    /// use tbaa::Graph;
+    /// use tbaa::declare::{Declarations, Policy, Record, Target};
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.define(
+    ///     Record::structure("Header").bits("kind", "unsigned", 3).bits("mark", "unsigned", 5),
+    /// )?;
+    /// let mark = types.into_tagged(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
+    /// let bits = mark.bits.unwrap();
+    /// assert_eq!((mark.tag, bits.first, bits.width), (None, 3, 5), "clang has no tag for it");
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
