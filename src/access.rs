@@ -27,10 +27,10 @@ impl AccessKind {
     }
 }
 
-/// A memory access, as far as its type says anything about it.
+/// A memory access, described by its type.
 ///
-/// A [`TagId`], or an `Option` of one, converts into an access of the tag's
-/// own size that may read and write.
+/// A [`TagId`], or an `Option` of one, converts into an access of the tag's own size that may read
+/// and write.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Access, AliasRule, SizedField};
@@ -51,15 +51,15 @@ impl AccessKind {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
-/// LLVM: `MemoryLocation`, of which rule `llvm` reads the tag alone.
+/// LLVM: `MemoryLocation`, of which rule `llvm` uses only the tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub struct Access {
     /// The tag; without one the access may touch anything.
     pub tag: Option<TagId>,
-    /// The number of bytes that it touches, in place of what the tag says.
+    /// The number of bytes that it touches, instead of the tag's.
     pub size: Option<Size>,
-    /// Says whether the access reads or writes; only [`may_conflict`] asks.
+    /// The direction: it reads, writes, or both. Only [`may_conflict`] uses it.
     ///
     /// [`may_conflict`]: crate::Oracle::may_conflict
     pub kind: AccessKind,
@@ -68,25 +68,24 @@ pub struct Access {
 impl Access {
     /// Returns the access with a size that overrides the tag's: a number of bytes, or a [`Size`].
     ///
-    /// A size means bytes, from any element of an array on: 8 bytes from `arr[k]` of
-    /// `struct { int arr[4]; float tail; }` touch `tail`, for `k` may be 3. Nodes of the old
-    /// format do not say how large an element is. An access of `n` bytes by such a tag may
-    /// therefore begin at any byte of its field, and reaches `n - 1` bytes past the field. Use
-    /// [`Access::of_width`] for the width of an instruction, which stays in the field.
+    /// A size means bytes, from any element of an array on: 8 bytes from `arr[k]` of `struct { int
+    /// arr[4]; float tail; }` touch `tail`, because `k` may be 3. Old-format nodes do not record an
+    /// element's size. So an access of `n` bytes by such a tag may begin at any byte of its field,
+    /// and extends up to `n - 1` bytes past the field. Use [`Access::of_width`] for the width of an
+    /// instruction, which stays in the field.
     #[must_use]
     pub fn with_size(self, size: impl Into<Size>) -> Self {
         Access { size: Some(size.into()), ..self }
     }
 
-    /// Returns the access that an instruction makes which touches so many bytes, by a tag of
-    /// `graph`.
+    /// Returns the access of an instruction that touches `width` bytes by a tag of `graph`.
     ///
-    /// The width is the access's size. It is not, where the instruction touches several whole
-    /// elements: a vector of elements of an array, or from a bare pointer on, makes an access to
-    /// each, and has the element's tag and size. The old format knows no elements. There, a width
-    /// that fits into the field of the tag's path is taken for an access to the field, or to
-    /// elements of it, and gives no size. So is any width, if LLVM's walk does not come to what is
-    /// accessed, as in a union.
+    /// The width normally becomes the access's size. If the instruction touches several whole
+    /// elements, it does not: a vector of array elements, or one through a plain pointer, accesses
+    /// each element, so the access has the element's tag and size. The old format does not record
+    /// elements. There, a width that fits into the field of the tag's path means an access to the
+    /// field or its elements, and gives no size. The same holds for any width if LLVM's walk does
+    /// not reach the access type, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -123,15 +122,16 @@ impl Access {
     }
 
     /// Returns the access of `bytes` bytes by a tag of `graph`, not as a run of elements:
-    /// [`Access::with_size`]. In the old format, which does not say how large what is accessed
-    /// is, it is [`Access::of_width`].
+    /// [`Access::with_size`]. In the old format, which does not record sizes, it is
+    /// [`Access::of_width`].
     #[must_use]
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
     }
 
-    /// The size given with the access; no number stands for an unknown one.
+    /// Returns the size given with the access; numbers that mean an unknown size become
+    /// [`Size::Unknown`].
     pub(crate) fn given(self) -> Option<Size> {
         self.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes))
     }
@@ -167,9 +167,9 @@ impl From<Option<TagId>> for Access {
     }
 }
 
-/// The bytes that a run of elements from a tag's place on may have, by the walk of LLVM: those
-/// of its field. In the old format, those up to where the next field begins, of any
-/// aggregate on the way. `None` if the walk does not come to the access type.
+/// Returns the most bytes of a run of elements from a tag's place on, by LLVM's walk: those of its
+/// field. In the old format, those up to the next field of any aggregate on the path. `None` if the
+/// walk does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);

@@ -1,22 +1,21 @@
 //! The bytes that an access touches.
 //!
-//! An access lies inside an object of its base type. From the place to which its
-//! path leads it touches as many bytes as its [`Size`] says, as far as the base type
-//! extends. Nothing else cuts the range, neither an array's end nor a field's: 8
-//! bytes from `arr[3]` of `struct { int arr[4]; float tail; }` touch `tail`.
+//! An access lies inside an object of its base type. From the end of its path it touches as many
+//! bytes as its [`Size`] says, up to the end of the base type. Nothing else cuts the range, neither
+//! an array's end nor a field's: 8 bytes from `arr[3]` of `struct { int arr[4]; float tail; }`
+//! touch `tail`.
 //!
-//! - A size that is not known reaches to the base's end.
-//! - A base type with a flexible array inside has no end. Nor has one of the old format, whose nodes
-//!   say no sizes.
-//! - A known size that leaves the base on every path means that the tag does not
-//!   describe the access, which then may alias everything: what lies behind an object
-//!   of the base depends on types that may yet be added.
+//! - An unknown size extends to the base's end.
+//! - A base type that contains a flexible array has no end. Neither has an old-format type, because
+//!   its nodes record no sizes.
+//! - A known size that exceeds the base on every path means that the tag does not describe the
+//!   access, which may then alias everything: the memory after an object of the base depends on
+//!   types that may be added later.
 //!
-//! So a larger known size never aliases less, and an unknown size never less than
-//! a known one that stays in the base.
+//! So a larger known size never aliases less, and an unknown size never aliases less than a known
+//! one that stays in the base.
 
-/// Stands for "without end". No finite extent reaches so far: offsets and sizes
-/// have 64 bits.
+/// Means "without end". Finite extents are smaller, because offsets and sizes have 64 bits.
 pub(crate) const UNBOUNDED: u128 = 1 << 80;
 
 /// The number of bytes that an access touches.
@@ -42,7 +41,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// The largest size that a number can say.
+    /// The largest known size.
     #[cfg(feature = "declare")]
     pub(crate) const MOST: Size = Size::Bytes(u64::MAX - 1);
 
@@ -89,8 +88,9 @@ impl From<Size> for u64 {
     }
 }
 
-/// Returns the number of bytes that an access may touch from `at` on, in a base type that ends at `end`; none are
-/// left behind the end. Without a size it is an old-format tag's, which says no more.
+/// Returns the number of bytes that an access may touch from `at` on, in a base type that ends at
+/// `end`; none remain after the end. Without a size it is an old-format tag's, which extends to the
+/// end.
 pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     let room = end.saturating_sub(at.into());
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))

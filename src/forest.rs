@@ -1,12 +1,11 @@
 //! A forest that grows by leaves, with ancestor tests in constant time.
 //!
-//! Each node has an interval of preorder numbers that encloses those of its
-//! descendants, so one node is above another iff their intervals meet. A node
-//! added later is *unnumbered*: it shares the first number of the lowest numbered
-//! node above it. That decides all but the tests between two unnumbered nodes that
-//! share one, for none of them is above a numbered one; those two are told apart
-//! by climbing. When a quarter of the nodes are unnumbered, all are numbered anew,
-//! so that adding a node takes constant time on average.
+//! Each node has an interval of preorder numbers that encloses those of its descendants, so one
+//! node is above another iff their intervals meet. A node added later is *unnumbered*: it shares
+//! the first number of the lowest numbered node above it. This decides all tests except those
+//! between two unnumbered nodes that share a number, because no unnumbered node is above a numbered
+//! one; such two nodes are compared by climbing. When a quarter of the nodes are unnumbered, all
+//! are renumbered, so that adding a node takes constant time on average.
 //!
 //! Climbing follows jump pointers (Myers, "An applicative random-access
 //! stack", 1983): each node also knows one ancestor farther up, so placed that
@@ -101,7 +100,7 @@ impl Forest {
     pub(crate) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
-        // An unnumbered node stands above such nodes only.
+        // An unnumbered node is only above other unnumbered nodes.
         within && (!self.is_unnumbered(upper) || self.climb(lower, |node| node >= upper) == upper)
     }
 
@@ -111,8 +110,8 @@ impl Forest {
         self.is_ancestor(a.min(b), a.max(b))
     }
 
-    /// Returns the last node on the way up from `from` for which `below`
-    /// holds, as it must for `from`; once it fails, it fails for all above.
+    /// Returns the last node on the way up from `from` for which `below` holds. It must hold for
+    /// `from`, and once it fails, it must fail for all nodes above.
     #[inline]
     pub(crate) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
         let mut node = from;
@@ -134,7 +133,7 @@ impl Forest {
         self.parent(self.climb(a, |node| !self.is_ancestor(node, b)))
     }
 
-    /// Numbers all nodes if too many are unnumbered, and says whether it did.
+    /// Numbers all nodes if too many are unnumbered, and returns whether it did.
     pub(crate) fn catch_up(&mut self) -> bool {
         const FEW: usize = 16;
         let unnumbered = self.len() - self.numbered as usize;
@@ -145,7 +144,7 @@ impl Forest {
         true
     }
 
-    /// Returns the spans of all nodes, of which no two begin alike.
+    /// Returns the spans of all nodes, no two of which have the same start.
     pub(crate) fn spans(&self) -> Cow<'_, [Span]> {
         if !self.has_unnumbered() {
             return Cow::Borrowed(&self.spans);

@@ -14,9 +14,8 @@
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
-/// One page for each file. A link to another page is a reference, `[rules]`:
-/// the file says where that is among the files, and the line in front of it,
-/// which comes first, where it is here.
+/// One page for each file. A link to another page is a reference, `[rules]`: the file defines it as
+/// another file, and the line before the page, which takes precedence, as a module here.
 macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*

@@ -10,7 +10,7 @@ const LONGEST: usize = 64;
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = |name: &str| name.chars().take(LONGEST + 1).count();
     let wanted = len(name);
-    // One letter of two may be wrong, two of six, three of nine; none of one.
+    // One wrong letter of two, two of six, three of nine; none of one.
     let limit = (wanted / 3).max(1).min(wanted.saturating_sub(1));
     candidates
         .into_iter()

@@ -5,12 +5,12 @@ use crate::extent::Size;
 use crate::graph::{CopyId, Graph, TagId};
 use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 
-/// All that a compiler needs of TBAA while it runs: the declared types, the graph with
-/// their tags, and the oracle that answers queries on these tags.
+/// A compiler's state for TBAA: the declared types, the graph with their tags, and the oracle that
+/// answers queries on these tags.
 ///
-/// Types, paths and questions may come in any order. For all that the session itself
-/// does not offer, ask its parts: [`Session::types_mut`], [`Session::graph`],
-/// [`Session::oracle`], and all at once in [`Session::update`].
+/// Types, paths and queries may come in any order. Use the parts for operations that the session
+/// does not offer: [`Session::types_mut`], [`Session::graph`], [`Session::oracle`], and all at once
+/// in [`Session::update`].
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -35,16 +35,16 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns a session whose tags are those that clang gives, and whose answers are LLVM's:
-    /// the tags go to LLVM as they are. Members of unions are `char`.
+    /// Returns a session with clang's tags and LLVM's answers: the tags go to LLVM unchanged.
+    /// Members of unions are `char`.
     #[must_use]
     pub fn like_clang(types: Declarations) -> Session {
         Session::new(types, Policy::Clang, AliasRule::Llvm)
     }
 
-    /// Returns a session whose tags say all that the types say, unions and sizes included,
-    /// and whose answers follow it: for an optimiser of one's own. For stock LLVM, lower
-    /// the tags first, with the crate `tbaa-lower`.
+    /// Returns a session whose tags and answers express everything that the types do, including
+    /// unions and sizes: for your own optimiser. For stock LLVM, lower the tags first, with the
+    /// crate `tbaa-lower`.
     #[must_use]
     pub fn with_unions(types: Declarations) -> Session {
         Session::new(types, Policy::Rfc, AliasRule::Union)
@@ -70,7 +70,7 @@ impl Session {
         Session { tagged, oracle }
     }
 
-    /// Takes the session apart.
+    /// Splits the session into its parts.
     #[must_use]
     pub fn into_parts(self) -> (TaggedTypes, Oracle) {
         (self.tagged, self.oracle)
@@ -85,8 +85,8 @@ impl Session {
         self.types_mut().define(record)
     }
 
-    /// Returns the tag of an access to where a path leads, and adds it if it is
-    /// new. To resolve many, [`Session::tags`] takes less time.
+    /// Returns the tag of an access to a path, and adds it if it is new. [`Session::tags`] is
+    /// faster for many paths.
     ///
     /// # Errors
     ///
@@ -95,8 +95,8 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
-    /// Returns an access of a size of its own to where a path leads, which may be more than
-    /// there is: a number of bytes, or a [`Size`].
+    /// Returns an access to a path with its own size, which may exceed the path's type: a number of
+    /// bytes, or a [`Size`].
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Session {
         self.update(|types, graph| types.sized(graph, path, size))
     }
 
-    /// Returns the tags of accesses to where each of several paths leads.
+    /// Returns the tags of accesses to several paths.
     ///
     /// # Errors
     ///
@@ -132,9 +132,9 @@ impl Session {
         self.update(|types, graph| types.copy(graph, ty))
     }
 
-    /// Changes types and graph, and takes note of the tags added.
+    /// Changes types and graph, and updates the oracle.
     ///
-    /// As [`Oracle::update`], which says what that costs.
+    /// [`Oracle::update`] states the cost.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
         let Session { tagged, oracle } = self;
         oracle.update(|graph| change(tagged, graph))
@@ -191,7 +191,7 @@ impl Session {
         self.oracle.graph()
     }
 
-    /// Returns the oracle, for all other questions.
+    /// Returns the oracle, for all other queries.
     #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.oracle

@@ -1,7 +1,6 @@
-//! Small sets of types, with others by mistake: they tell what is certainly not
-//! in them.
+//! Small sets of types with false positives: they only show what is certainly not in them.
 
-/// A set of 256 bits, of which a type is two: the types inside another.
+/// A set of 256 bits, two for each type: the types inside another.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TypeSet([u64; 4]);
 

@@ -1,10 +1,8 @@
-//! The walks of tags: the forest of cursors that the verifier, the index and the rules
-//! share.
+//! The walks of tags: the forest of cursors that the verifier, the index and the rules share.
 //!
-//! A *cursor* is a place on a tag's walk: a type and an offset into it, and
-//! then, from the scalar that is accessed, the scalar's parents. Who walks says
-//! which cursor comes next. Each cursor has one successor, so cursors form a
-//! [`Forest`].
+//! A *cursor* is a place on a tag's walk: a type and an offset into it, and after the accessed
+//! scalar the scalar's parents. Each user defines the next cursor of a walk. Each cursor has one
+//! successor, so cursors form a [`Forest`].
 
 use std::hash::BuildHasher;
 
@@ -19,7 +17,7 @@ pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;
 
-/// Walks of which one may begin on another.
+/// Walks that may share their ends.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Walks {
     /// The parent of each cursor is the next on its walk.
@@ -28,7 +26,7 @@ pub(crate) struct Walks {
     types: Vec<u32>,
     /// Offset of each cursor,
     offsets: Vec<u32>,
-    /// and those of [`FAR`] and more.
+    /// and those of [`FAR`] and above.
     far: HashMap<u32, u64>,
     /// The cursors, hashed by type and offset.
     known: HashTable<u32>,
@@ -46,16 +44,16 @@ impl Walks {
         self.offsets.shrink_to_fit();
     }
 
-    /// Returns the cursor of a place from which all tags go on alike.
+    /// Returns the cursor of a place from which all walks continue in the same way.
     pub(crate) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
         let is_it =
             |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;
         self.known.find(self.hash(ty, offset), is_it).copied()
     }
 
-    /// Returns the cursor of a place, with the walk from there added. `next`
-    /// gives the place after one, or `Some(None)` at the walk's end; `None`
-    /// gives up, and so does a walk of more than `longest` new places.
+    /// Returns the cursor of a place, and adds the walk from there. `next` returns the next place,
+    /// or `Some(None)` at the walk's end; `None` stops, and so does a walk with more than `longest`
+    /// new places.
     pub(crate) fn add_walk(
         &mut self,
         start: (u32, u64),

@@ -10,15 +10,14 @@ use crate::sample::{median, time};
 /// Nanoseconds for one more struct type, a tag of it, and a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
-    /// In a graph that no oracle watches, without the query.
+    /// Without an oracle and the query.
     pub(crate) graph: f64,
     pub(crate) oracle: f64,
-    /// LLVM, without the query.
+    /// With LLVM, excluding the query.
     pub(crate) llvm: Option<f64>,
 }
 
-/// Measures insertions into an old-format graph that `make` makes, for up to
-/// `budget` each.
+/// Measures insertions into an old-format graph from `make`, for up to `budget` each.
 pub(crate) fn cost(
     make: impl Fn() -> Graph,
     llvm: Option<&mut LlvmModule<'_>>,

@@ -3,8 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count of what the thread holds. The count is
-/// the thread's own, so that it costs the measured code next to nothing.
+/// The system's allocator, with a count of the memory that the thread holds. Each thread has its
+/// own count, which costs the measured code next to nothing.
 struct Counting;
 
 #[global_allocator]

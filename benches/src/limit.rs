@@ -1,4 +1,4 @@
-//! The machine's limit: tables that hold nothing but what is compared.
+//! The machine's limit: tables with only the values that are compared.
 
 use tbaa_tests::Rng;
 

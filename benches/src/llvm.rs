@@ -16,7 +16,7 @@ const SOURCE: &str = include_str!("../llvm.cpp");
 #[repr(C)]
 struct Opaque(u8);
 
-/// The shared library made of `llvm.cpp`.
+/// The shared library compiled from `llvm.cpp`.
 pub(crate) struct Llvm {
     library: Library,
     pub(crate) version: String,
@@ -27,12 +27,11 @@ impl Llvm {
     ///
     /// # Errors
     ///
-    /// What is missing.
+    /// The reason, if something is missing.
     pub(crate) fn load(folder: &Path) -> Result<Llvm, String> {
         let version = config(&["--version"])?.concat();
         let file = compile(folder, &version)?;
-        // SAFETY: the library is LLVM and `llvm.cpp`, whose initialisers do
-        // what those of any C++ library do.
+        // SAFETY: the library is LLVM and `llvm.cpp`, whose initialisers are ordinary C++ ones.
         let library = unsafe { Library::new(&file) };
         let library = library.map_err(of(&file))?;
         Ok(Llvm { library, version })
@@ -53,7 +52,7 @@ impl Llvm {
     /// Bytes that the process holds from malloc.
     pub(crate) fn heap(&self) -> f64 {
         let heap: Symbol<'_, unsafe extern "C" fn() -> usize> = self.function(b"bench_heap\0");
-        // SAFETY: it only asks malloc.
+        // SAFETY: it only queries malloc.
         unsafe { heap() as f64 }
     }
 
@@ -110,7 +109,7 @@ impl LlvmModule<'_> {
         assert!(window.end <= self.pairs, "no such pairs");
         type Over = unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize;
         let function: Symbol<'_, Over> = self.llvm.function(name);
-        // SAFETY: the window lies within the pairs.
+        // SAFETY: the window is inside the pairs.
         unsafe { function(self.module, window.start, window.len()) }
     }
 
@@ -141,13 +140,13 @@ impl LlvmModule<'_> {
         unsafe { print(self.module) }
     }
 
-    /// Makes a struct type of `fields` fields, unlike those of other numbers,
-    /// and a tag of its second field.
+    /// Makes a struct type of `fields` fields that is unique for each number, and a tag of its
+    /// second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
         type Grow = unsafe extern "C" fn(*mut Opaque, usize, usize);
         let grow: Symbol<'_, Grow> = self.llvm.function(b"bench_grow\0");
-        // SAFETY: nobody else uses the module's context.
+        // SAFETY: nothing else uses the module's context.
         unsafe { grow(self.module, number, fields) };
     }
 }
@@ -171,7 +170,7 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     }
     let source = folder.join("llvm.cpp");
     std::fs::write(&source, SOURCE).map_err(of(&source))?;
-    // Under its name stands only what is whole.
+    // Written to a temporary name and renamed, so that a partial file is never loaded.
     let unfinished = file.with_extension(std::process::id().to_string());
     let mut arguments: Vec<OsString> = vec!["-O2".into(), "-shared".into(), "-fPIC".into()];
     arguments.extend(config(&["--cxxflags"])?.into_iter().map(OsString::from));

@@ -1,4 +1,4 @@
-//! Real programs as clang prints them, made once and kept.
+//! Real programs as clang prints them, compiled once and cached.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Display;
@@ -34,7 +34,7 @@ enum Sources {
     All { start: String, end: String, but: Vec<String> },
 }
 
-/// A file that takes no time to compile, for the quick run, or real programs.
+/// Returns a file that compiles at once, for the quick run, or real programs.
 pub(crate) fn programs(quick: bool) -> Vec<Program> {
     let mut all: Vec<Program> = ron::from_str(include_str!("../programs.ron")).expect("a list");
     all.retain(|program| program.package.is_none() == quick);
@@ -42,11 +42,11 @@ pub(crate) fn programs(quick: bool) -> Vec<Program> {
 }
 
 impl Program {
-    /// Returns the program's text in a format, from `cache` if it is there.
+    /// Returns the program's text in a format, from `cache` if possible.
     ///
     /// # Errors
     ///
-    /// What is missing, or does not compile.
+    /// The reason, if something is missing or does not compile.
     pub(crate) fn text(&self, format: Format, cache: &Path) -> Result<Vec<u8>, String> {
         let sources = self.locate(cache)?;
         let package = self.package.as_ref().and(sources.parent()).and_then(Path::file_name);
@@ -172,7 +172,7 @@ fn listed_folders(folder: &Path) -> Vec<String> {
     folders
 }
 
-/// Returns the folder in which cargo keeps a crate that `sources/Cargo.toml` names; downloads it.
+/// Returns cargo's folder of a crate that `sources/Cargo.toml` names; downloads it.
 fn locate_crate(package: &str, manifest: &Path) -> Result<PathBuf, String> {
     let rustc = run(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Queries on the tags of one graph, by all who can answer them.
+//! Queries on the tags of one graph, by each contender.
 
 use std::ops::Range;
 use std::thread;
@@ -37,19 +37,19 @@ fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// Queries in a window, at least and at most. So many of the fast ones bring
-/// into the caches what the contender before them drove out.
+/// The least and most queries in a window. This many of the fast ones refill the caches that the
+/// previous contender has evicted.
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
-/// The time that a window of slower ones takes.
+/// The duration of a window of slower queries.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
-/// Random pairs of tags. The windows asked one after the other together span
-/// far more tags than caches hold, as one window does not.
+/// Random pairs of tags. All windows together span far more tags than caches hold; one window does
+/// not.
 pub(crate) struct Pairs {
     /// Positions in the list of tags.
     numbers: Vec<[u32; 2]>,
     tags: Vec<(TagId, TagId)>,
-    /// A quick run asks windows this many times smaller.
+    /// A quick run divides the windows' sizes by this.
     shrink: usize,
 }
 
@@ -69,7 +69,7 @@ impl Pairs {
         &self.tags
     }
 
-    /// Asks window after window, one to warm up and one that counts.
+    /// Runs window after window: one to warm up, and one that counts.
     fn windows<'a>(
         &self,
         name: impl Into<String>,
@@ -94,7 +94,7 @@ impl Pairs {
     }
 }
 
-/// A graph whose tags are asked about.
+/// A graph for queries.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) tags: Vec<TagId>,
@@ -146,7 +146,7 @@ impl<'a> Subject<'a> {
         sampler.race("query", id, contenders)
     }
 
-    /// Measures all pairs of the tags, of so many that the answers take 32 MB.
+    /// Measures all pairs of the tags, limited so that the answers take 32 MB.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();
@@ -184,7 +184,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         subject.compare(ours, pairs);
     }
     let with_pairs = || ours.iter().zip(&pairs).enumerate();
-    // The first and the last stand first: criterion prints their ratio.
+    // The first and the last come first, because criterion prints their ratio.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
             pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))
@@ -216,7 +216,7 @@ fn again<'a>(
     })
 }
 
-/// Two threads ask half of the pairs each. What counts is the longer.
+/// Two threads query half of the pairs each. The longer time counts.
 fn two_threads<'a>(ours: &'a Oracle<&Graph>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
     let halves = tags.split_at(tags.len() / 2);
     Contender::new("two threads", tags.len(), move || {

@@ -28,7 +28,7 @@ impl Report {
         targets.push(vec![work.to_owned(), must.to_owned(), figure]);
     }
 
-    /// The same for figures of which none may be above a limit.
+    /// The same for figures that must not exceed a limit.
     pub(crate) fn at_most(
         &mut self,
         work: &str,
@@ -41,7 +41,7 @@ impl Report {
         self.target(work, must, worst, range(figures, unit), |worst| worst <= limit);
     }
 
-    /// The same for figures of which none may be below a limit.
+    /// The same for figures that must not be below a limit.
     pub(crate) fn at_least(
         &mut self,
         work: &str,
@@ -54,7 +54,7 @@ impl Report {
         self.target(work, must, worst, range(figures, unit), |worst| worst >= limit);
     }
 
-    /// Says in a line what a user gets, in a unit, beside LLVM.
+    /// Adds a line that compares a figure for users with LLVM, in a unit.
     pub(crate) fn summary(
         &mut self,
         work: &str,
@@ -65,7 +65,7 @@ impl Report {
         self.summary.push(vec![work.to_owned(), range(ours, unit), range(llvm, unit)]);
     }
 
-    /// Adds a table below what `sections.md` says of it.
+    /// Adds a table below its text in `sections.md`.
     pub(crate) fn section(&mut self, title: &str, table: &str) {
         let sections = include_str!("../sections.md");
         let found =
@@ -88,7 +88,7 @@ impl Report {
     }
 }
 
-/// The title of a column, and what it says of an item.
+/// The title of a column, and its text for an item.
 pub(crate) type Column<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
 
 /// A Markdown table with a row for each item.

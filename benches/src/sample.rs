@@ -1,11 +1,10 @@
 //! Measuring contenders side by side.
 //!
-//! What matters here are ratios, and a shared machine changes its speed from
-//! one second to the next. So every sample runs all contenders once, one after
-//! the other, and the ratio is taken within the sample. Criterion has no such
-//! thing, but lets a benchmark measure anything: here it measures the ratio of
-//! the first two contenders, and decides on warm-up and samples. The figures
-//! of all contenders are collected on the way.
+//! Only ratios matter, and a shared machine changes its speed from one second to the next. So every
+//! sample runs all contenders once, one after the other, and the ratio is computed within the
+//! sample. Criterion does not offer this, but it can measure anything: here it measures the ratio
+//! of the first two contenders, and decides on warm-up and samples. The figures of all contenders
+//! are collected in the process.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,11 +12,10 @@ use std::time::{Duration, Instant};
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, SamplingMode, Throughput};
 
-/// Something to be measured: each call does its work once and says how long
-/// the part of it took that counts.
+/// Code to measure: each call does its work once and returns the time of the relevant part.
 pub(crate) struct Contender<'a> {
     name: String,
-    /// Operations a call: queries, bytes.
+    /// Operations in one call: queries, bytes.
     operations: f64,
     run: Box<dyn FnMut() -> Duration + 'a>,
 }
@@ -77,8 +75,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Criterion keeps the ratios of one run in `folder`, to compare the next
-    /// one with.
+    /// Criterion stores the ratios of a run in `folder`, for comparison with the next run.
     pub(crate) fn new(folder: &Path, quick: bool) -> Sampler {
         let (warm_up, measurement) = if quick { (1, 1) } else { (100, 600) };
         let criterion = Criterion::default()

@@ -1,4 +1,4 @@
-//! Sizes and adversaries: what the graph and the oracle cost to make and hold.
+//! Sizes and adversaries: the time and memory of graphs and oracles.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::queries::{Pairs, ask};
 use crate::sample::{median, time};
 use crate::synthetic::{Adversary, Maker};
 
-/// Bytes beside names.
+/// Bytes without names.
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes {
     pub(crate) tag_in_graph: f64,
@@ -19,10 +19,10 @@ pub(crate) struct Bytes {
     pub(crate) ty: f64,
 }
 
-/// Measures what a graph of `structs` struct types under one name holds, with
-/// a tag for each of `FIELDS` fields of each.
+/// Measures the memory of a graph of `structs` struct types under one name, with a tag for each of
+/// `FIELDS` fields of each.
 pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
-    // The memory of the graph's maker is not counted.
+    // The memory of the code that makes the graph is not counted.
     let graph = |fields, tagged: bool| {
         growth(|| {
             let mut maker = types(format, structs, fields);

@@ -7,7 +7,7 @@ use tbaa_tests::{Rng, random};
 /// Bytes of every scalar.
 const SCALAR: u64 = 8;
 
-/// A struct type with what is needed to walk into it.
+/// A struct type with its fields, for walks into it.
 struct Aggregate {
     ty: TypeId,
     size: u64,
@@ -80,8 +80,8 @@ impl Maker {
         self.aggregates.len() - 1
     }
 
-    /// Adds a struct of scalars, one after the other; `variant` tells it from
-    /// others of its name.
+    /// Adds a struct of scalars, one after the other; `variant` distinguishes it from others of its
+    /// name.
     pub(crate) fn plain(&mut self, name: &str, fields: usize, variant: usize) -> TypeId {
         let mut rest = variant;
         let fields = (0..fields as u64).map(|position| {
@@ -106,7 +106,7 @@ impl Maker {
         self.tag(base, found.ty, found.offset)
     }
 
-    /// Tags what a random walk from a struct down to a scalar comes to.
+    /// Adds a tag for a random walk from a struct down to a scalar.
     fn tag_in(&mut self, rng: &mut Rng, base: usize) {
         let (mut at, mut offset) = (base, 0);
         let access = loop {
@@ -189,9 +189,8 @@ impl Program {
     }
 }
 
-/// Returns a graph with as many tags as asked for, each to a scalar `depth` structs deep; the
-/// innermost struct has `fields` fields. There are 64 such types or more: within
-/// one, LLVM is soon done.
+/// Returns a graph with this many tags, each for a scalar `depth` structs deep; the innermost
+/// struct has `fields` fields. There are at least 64 such types, because LLVM is fast within one.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
     let chains = tags.div_ceil(fields).max(64);
@@ -208,7 +207,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        // All fields, or so many of them, from the first to the last.
+        // All fields, or this many of them, from the first to the last.
         let tagged = (tags / chains).clamp(1, fields);
         for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
@@ -224,18 +223,17 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
 /// Graphs on which an engine that lists paths or fields falls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Adversary {
-    /// Each struct holds the one before it twice: 2^n paths.
+    /// Each struct contains the one before it twice: 2^n paths.
     Diamonds,
     /// One struct with all the fields, a tag each.
     Wide,
-    /// Each struct holds the one before it.
+    /// Each struct contains the one before it.
     Chain,
-    /// The same, but the next field begins within the held struct.
+    /// The same, but the next field begins inside the contained struct.
     Crooked,
     /// Each union has an `int` and two of the unions before it for members.
     Unions,
-    /// Each scalar is the parent of the next, and has a tag; those above come
-    /// first.
+    /// Each scalar is the parent of the next, and has a tag. Parents come first.
     Scalars,
 }
 

@@ -1,10 +1,11 @@
-//! How the shared library is linked.
+//! Link arguments of the shared library.
 
 fn main() {
-    // It holds the program's cells, so it stays when the last library that needs it is unloaded.
+    // The library holds the cells, so it must stay loaded when the last library that needs it is
+    // unloaded.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    // Programs name it, and not the place where it was when they were linked.
+    // Programs look it up by this name, and not by its path at link time.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libtbaa_witness.so");
-    // It calls its own functions, also where the program has others of their names.
+    // The library calls its own functions even if the program defines functions of the same names.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-Bsymbolic-functions");
 }

@@ -44,8 +44,8 @@ pub enum BuildError {
         /// The root.
         root: TypeId,
     },
-    /// A field that starts before the field in front of it. LLVM requires
-    /// offsets to ascend; equal offsets make a union.
+    /// A field that starts before the previous field. LLVM requires ascending offsets; equal
+    /// offsets make a union.
     #[error(
         "field {field} of {name:?} at offset {offset} follows one at {previous}: offsets must not \
          descend, sort the fields"
@@ -57,7 +57,7 @@ pub enum BuildError {
         field: usize,
         /// Its offset, in bytes.
         offset: u64,
-        /// The offset of the field in front of it.
+        /// The offset of the previous field.
         previous: u64,
     },
     /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
@@ -127,16 +127,16 @@ pub enum BuildError {
         access: String,
         /// The offset, in bytes from the start of the base type.
         offset: u64,
-        /// True if the search was given up: overlapping fields of unknown size
-        /// can lead to an offset in more ways than can be tried.
+        /// True if the search was given up: overlapping fields of unknown size can lead to an
+        /// offset in more ways than can be tried.
         limit: bool,
         /// The base type.
         base_ty: TypeId,
         /// The access type.
         access_ty: TypeId,
     },
-    /// An entry of a struct copy that starts before the end of the entry in
-    /// front of it, or ends past byte 2^64.
+    /// An entry of a struct copy that starts before the end of the previous entry, or ends past
+    /// byte 2^64.
     #[error("entry {entry} of the struct copy starts before the one in front ends, or has no end")]
     OverlappingCopy {
         /// The entry's position, from 0.

@@ -13,10 +13,9 @@
 //! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
 //! | [`Builder::struct_copy`] | `createTBAAStructNode` |
 //!
-//! Not here: `createTBAANode`, whose nodes are of the format before LLVM 3.4, which only
-//! readers meet ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, for
-//! LLVM's verifier takes no other than 0; alias scopes, which are no types (`tbaa-lower`
-//! writes them).
+//! Left out: `createTBAANode`, whose nodes have the format before LLVM 3.4, which only occurs in
+//! texts ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, because LLVM's
+//! verifier only accepts 0; alias scopes, which are not types (`tbaa-lower` writes them).
 
 mod error;
 mod path;
@@ -167,14 +166,13 @@ impl Builder<'_> {
         self.add_type([Operand::String(name)].into_iter().chain(fields))
     }
 
-    /// Adds a size-aware type: a scalar when `fields` is empty, else a struct
-    /// or union. `size` is in bytes; `parent` is a root or a size-aware type.
-    /// A field may end past its struct: clang gives a bit-field the whole size
-    /// of its declared type.
+    /// Adds a size-aware type: a scalar if `fields` is empty, else a struct or union. `size` is in
+    /// bytes; `parent` is a root or a size-aware type. A field may end past its struct: clang gives
+    /// a bit-field the size of its declared type.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_type`], but for [`BuildError::NoFields`].
+    /// As [`Builder::struct_type`], except [`BuildError::NoFields`].
     ///
     /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
@@ -199,9 +197,9 @@ impl Builder<'_> {
     /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
     /// from the start of `base`.
     ///
-    /// NB: the path may lead through any member of a union. LLVM's verifier
-    /// follows the last member only and rejects a tag to another; ask
-    /// [`crate::wellformed::Verifier`] before handing such a tag to LLVM.
+    /// NB: the path may lead through any member of a union. LLVM's verifier follows only the last
+    /// member and rejects a tag to another; check with [`crate::wellformed::Verifier`] before
+    /// passing such a tag to LLVM.
     ///
     /// # Errors
     ///
@@ -238,13 +236,12 @@ impl Builder<'_> {
     }
 
     /// Adds a size-aware access tag. `size` is a number of bytes or a [`Size`]; an unknown one is
-    /// written as 0, as clang does. The
-    /// access type may be an aggregate. The path may lead through any member
-    /// of a union; see [`Builder::struct_tag`] for what LLVM makes of that.
+    /// written as 0, as clang does. The access type may be an aggregate. The path may lead through
+    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_tag`], but for [`BuildError::AggregateAccess`].
+    /// As [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
@@ -275,13 +272,13 @@ impl Builder<'_> {
         self.tag(Tag { immutable: true, ..mutable(base, access, offset, Some(size.into())) })
     }
 
-    /// Adds the tag that says this: [`Builder::struct_tag`] or [`Builder::access_tag`] by its
-    /// format, mutable or not.
+    /// Adds a tag given by its parts: by [`Builder::struct_tag`] or [`Builder::access_tag`],
+    /// depending on its format.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if the
-    /// old format is given a size, or the size-aware one none.
+    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
+    /// old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
         self.tag_as(tag, 0)
     }

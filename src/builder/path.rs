@@ -3,9 +3,8 @@
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
 
-/// Places tried before the search is given up. Without sizes, fields that
-/// contain one another at many offsets lead to a place in exponentially many
-/// ways.
+/// The most places that are tried. Without sizes, nested fields at many offsets can lead to one
+/// place in exponentially many ways.
 pub(super) const LIMIT: usize = 1 << 16;
 
 /// Returns whether some path from `base` ends at `access` at `offset` bytes:
@@ -29,7 +28,7 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
             return None;
         }
         let node = graph.ty(ty);
-        // In the old format a path that ends at a scalar ends at its ancestors.
+        // A path that ends at a scalar also ends at its ancestors, in the old format.
         let up = (node.format() == Format::Old && node.kind() == TypeKind::Scalar)
             .then(|| node.parent())
             .flatten();
@@ -38,7 +37,7 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
             let Some(inside) = rest.checked_sub(field.offset) else { continue };
             let element = graph.ty(field.ty).size().unwrap_or(0);
             match field.extent {
-                // No size to go by: any depth into the field may be meant.
+                // Without a size, any depth into the field may be meant.
                 None => work.push((field.ty, inside)),
                 Some(extent) if extent != 0 && inside >= extent => {}
                 Some(_) => {
@@ -56,13 +55,13 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
 /// Follows the last field that does not start after the offset, as LLVM does.
 fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bool {
     let mut ty = base.0;
-    // A type that a text made contain itself must not keep the walk going.
+    // A type in a text may contain itself, so the walk is bounded.
     for _ in 0..=graph.node_count() {
         if ty == access.0 && rest == 0 {
             return true;
         }
         let shape = Shape::of(graph, ty);
-        // In the size-aware format a path ends at a scalar, not at its parents.
+        // A path in the size-aware format ends at a scalar, not at its parents.
         let goes_on = shape.format == Format::Old || shape.fields().len() > 0;
         match shape.step(graph, ty, &mut rest).filter(|_| goes_on) {
             Some(next) => ty = next,

@@ -5,8 +5,7 @@ use super::{DeclId, Declarations};
 use tbaa_types::Primitive;
 
 impl Declarations {
-    /// Adds C's types; the first three are those of `char`, `void` and
-    /// functions.
+    /// Adds C's types; the first three are `char`, `void` and functions.
     pub(super) fn add_builtins(&mut self) {
         let char = self.builtin("omnipotent char", 1, 1, None, &[]);
         if let Some(char) = char {

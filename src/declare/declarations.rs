@@ -9,7 +9,7 @@ use crate::nearest::nearest;
 use crate::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
 
-/// Types have less bytes than this, so that bits and sums do not overflow.
+/// All types have less bytes than this, so that numbers of bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
 /// The kind of a declared type, with its parts.
@@ -29,7 +29,7 @@ pub enum DeclKind {
     },
     Array {
         element: DeclId,
-        /// `None` of a flexible array member.
+        /// The length; `None` for a flexible array member.
         len: Option<u64>,
     },
     Vector {
@@ -52,25 +52,25 @@ pub enum DeclKind {
 #[doc(hidden)]
 #[derive(Clone, Default, Debug)]
 pub struct RecordDecl {
-    /// Empty for an unnamed one.
+    /// The name; empty for an unnamed record.
     pub(super) name: String,
-    /// The name, or for an unnamed one where it stands: `CallInfo.l`.
+    /// The name, or for an unnamed record its place: `CallInfo.l`.
     pub(super) title: String,
     pub(super) union: bool,
     pub(super) defined: bool,
     pub(super) may_alias: bool,
     /// True if it ends in a flexible array member.
     pub(super) flexible: bool,
-    /// True if a flexible array lies anywhere inside, so that an object has no known end.
+    /// True if it contains a flexible array anywhere, so that an object has no known end.
     pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
-    /// The way to each member by its name, through anonymous ones.
+    /// The path to each member by its name, through anonymous ones.
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct FieldDecl {
-    /// Empty for an anonymous one.
+    /// The name; empty for an anonymous member.
     pub(super) name: String,
     pub(super) ty: DeclId,
     /// Bits from the start of the record.
@@ -83,14 +83,14 @@ pub(super) struct FieldDecl {
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
     pub(super) kind: DeclKind,
-    /// In bytes; `None` while it is not known.
+    /// The size in bytes; `None` while it is unknown.
     pub(super) size: Option<u64>,
     pub(super) align: u64,
-    /// The alignment that packing does not lower.
+    /// The minimum alignment, which packing does not reduce.
     pub(super) required: u64,
 }
 
-/// The way in which a type is made of another.
+/// The operation that derives a type from another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Derived {
     Pointer,
@@ -102,9 +102,8 @@ pub(super) enum Derived {
 
 /// The types of a program or runtime, laid out for a [`Target`].
 ///
-/// C's own types are there from the start, by their C names. Declaring one
-/// never changes another, but that a struct that was only named gets its
-/// members.
+/// C's own types are declared from the start, by their C names. Declaring a type never changes
+/// another, except that a forward-declared struct gets its members.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -130,15 +129,15 @@ pub struct Declarations {
     stamp: u32,
 }
 
-/// `Tbaa::declare` of some type.
+/// A type's `Tbaa::declare`.
 pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
 
 /// The types that pointers point to, while the records that hold them are declared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
-    /// A record is being declared: pointees wait.
+    /// True while a record is being declared: its pointees wait.
     pub(super) waiting: bool,
-    /// The Rust type that is to be named and no more.
+    /// The Rust type that is to be forward-declared only.
     pub(super) named_only: Option<&'static str>,
     pub(super) queue: Vec<Declare>,
 }
@@ -161,8 +160,7 @@ impl ScalarLayout {
 }
 
 impl Declarations {
-    /// Returns C's types on a target. Their root is clang's,
-    /// `"Simple C/C++ TBAA"`.
+    /// Returns C's types on a target, under clang's root, `"Simple C/C++ TBAA"`.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self::with_language(target, false)
@@ -220,7 +218,7 @@ impl Declarations {
         &self.decl(id).kind
     }
 
-    /// Returns the record that a type is.
+    /// Returns the record of a record type.
     pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
         match self.kind(id) {
             DeclKind::Record(record) => Some(record),
@@ -228,7 +226,7 @@ impl Declarations {
         }
     }
 
-    /// Returns the type of the innermost elements of an array, or `ty`.
+    /// Returns the type of the innermost elements of an array; `ty` if it is no array.
     pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
         while let DeclKind::Array { element, .. } = self.kind(ty) {
             ty = *element;
@@ -236,7 +234,7 @@ impl Declarations {
         ty
     }
 
-    /// The type that aliases everything.
+    /// Returns the type that aliases everything.
     pub(super) fn char(&self) -> DeclId {
         self.id(0)
     }
@@ -265,14 +263,14 @@ impl Declarations {
         Ok(self.id(index))
     }
 
-    /// Gives a name to a type that has none by it.
+    /// Gives a type a new name.
     pub(super) fn name(&mut self, name: &str, id: DeclId) -> Result<(), DeclareError> {
         self.check_new(name)?;
         self.names.insert(name.to_owned(), id);
         Ok(())
     }
 
-    /// Checks that no type has a name.
+    /// Checks that a name is free.
     fn check_new(&self, name: &str) -> Result<(), DeclareError> {
         match self.names.get(name) {
             Some(&first) => Err(DeclareError::Redefined { name: name.to_owned(), first }),
@@ -280,14 +278,14 @@ impl Declarations {
         }
     }
 
-    /// Declares a scalar of the program's own under another scalar: `"char"` in C, which aliases
+    /// Declares a scalar of the program under another scalar: `"char"` in C, which aliases
     /// everything.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`],
-    /// [`DeclareError::Invalid`] for a parent that is no scalar, or an alignment
-    /// that is no power of two, [`DeclareError::TooLarge`].
+    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`], [`DeclareError::TooLarge`], and
+    /// [`DeclareError::Invalid`] for a parent that is not a scalar or an alignment that is not a
+    /// power of two.
     pub fn scalar(
         &mut self,
         name: impl Into<String>,
@@ -311,8 +309,7 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Declares an enum whose values are of an integer type; in C, where no
-    /// value is negative, `"unsigned int"`.
+    /// Declares an enum with its integer type: in C, `"unsigned int"` if no value is negative.
     ///
     /// # Errors
     ///
@@ -330,8 +327,7 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Gives a type one more name: `typedef`. A typedef of the same type is no
-    /// error.
+    /// Gives a type another name: `typedef`. A repeated typedef of the same type is no error.
     ///
     /// # Errors
     ///

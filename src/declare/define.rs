@@ -1,4 +1,4 @@
-//! From a record as it is written down to one that is laid out.
+//! Converts a record as declared into one that is laid out.
 
 use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
 use super::layout::{Layout, Slot, lay_out};
@@ -12,16 +12,15 @@ use crate::table::IndexMap;
 const DEPTH: usize = 64;
 
 impl Declarations {
-    /// Declares a struct or union and lays it out. A struct of that name that
-    /// was only named so far is completed. One that is declared already must be equal: a runtime
-    /// that reads its stored types declares them again, and hears of each change.
+    /// Declares a struct or union and lays it out. A forward-declared struct of that name is
+    /// completed. A second declaration must equal the first: a runtime that reads its stored types
+    /// declares them again, and learns of each change.
     ///
     /// # Errors
     ///
-    /// [`DeclareError`], for whatever C would not accept, for explicit offsets
-    /// and sizes that cannot be, and for names declared twice: [`DeclareError::Changed`] says what
-    /// is not as it was. Records and
-    /// types written inside this one may then be declared already.
+    /// [`DeclareError`], for everything that C would reject, for impossible offsets and sizes, and
+    /// for a second, different declaration of a name: [`DeclareError::Changed`] says what differs.
+    /// Records and types inside this one may then be declared already.
     ///
     /// # Examples
     ///
@@ -141,7 +140,7 @@ impl Declarations {
                     ("", name) => format!("{title}.{name}"),
                     (name, _) => name.to_owned(),
                 };
-                // One without a name is known by where it stands.
+                // An unnamed record is identified by its place.
                 let is_this = |&ty: &DeclId| self.record(ty).is_some_and(|it| it.name.is_empty());
                 let before = before.filter(is_this).filter(|_| inner.name.is_empty());
                 self.define_at((**inner).clone(), title, depth + 1, before)?
@@ -192,8 +191,7 @@ impl Declarations {
         }
     }
 
-    /// Returns how many bytes an object of the type has: unknown where a flexible array lies
-    /// inside.
+    /// Returns the bytes of an object of the type: unknown if it contains a flexible array.
     pub(super) fn extent_of(&self, ty: DeclId) -> Size {
         if self.is_endless(ty) { Size::Unknown } else { Size::Bytes(self.size_of(ty).unwrap_or(0)) }
     }
@@ -240,8 +238,8 @@ impl Declarations {
         Ok(())
     }
 
-    /// Returns the way to each member by its name. The record's own come before
-    /// those of its bases.
+    /// Returns the path to each member by its name. The record's own members come before those of
+    /// its bases.
     fn field_names(
         &self,
         title: &str,
@@ -352,8 +350,8 @@ impl RecordDecl {
 }
 
 impl Declarations {
-    /// Returns the attributes with which the layout of a record is the one that
-    /// C computes; `None` where explicit offsets are needed.
+    /// Returns the attributes with which C computes this layout of a record; `None` if explicit
+    /// offsets are needed.
     #[cfg(feature = "spec")]
     pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
         let record = self.record(id)?;
@@ -397,8 +395,7 @@ fn member_place(title: &str, member: &Member, index: usize) -> String {
     }
 }
 
-/// Returns where a member ends, in bits, or what is wrong with its offset in a
-/// record of `size` bytes.
+/// Returns the end of a member, in bits, or the error in its offset in a record of `size` bytes.
 fn member_end(
     attributes: &Attributes,
     member: &Member,

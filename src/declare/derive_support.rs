@@ -29,7 +29,7 @@ pub struct Arrow;
             included; write `->` after a pointer and `.` elsewhere"
 )]
 pub trait Step<S, F> {
-    /// The number of elements, where that is known.
+    /// The number of elements, if known.
     const LEN: u64 = u64::MAX;
 }
 
@@ -39,7 +39,7 @@ pub const fn step<S, B: Step<S, F>, F>(_: PhantomData<B>) -> PhantomData<F> {
     PhantomData
 }
 
-/// Takes the step to an element, of which it checks that there is one.
+/// Takes the step to an element, and checks that it exists.
 #[must_use]
 pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     _: PhantomData<B>,
@@ -55,7 +55,7 @@ pub const fn typed<B, F>(
     _: PhantomData<B>,
     _: PhantomData<F>,
 ) -> TypedPath<B, F> {
-    // It would only have told the types.
+    // It is never called: it only carries the types.
     TypedPath::new(steps, |_| unreachable!())
 }
 
@@ -83,9 +83,8 @@ macro_rules! transparent {
 
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
-/// Returns the type of as many bytes as a `T` has, accesses to which may alias
-/// everything. A member of type `char` would not do: LLVM takes an access to it
-/// for one to the struct around it.
+/// Returns a type with as many bytes as a `T`, accesses to which may alias everything. A member of
+/// type `char` would not do: LLVM treats an access to it as one to the struct around it.
 ///
 /// # Errors
 ///

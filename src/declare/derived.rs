@@ -1,4 +1,4 @@
-//! Types that are made of another.
+//! Types that are derived from another.
 
 use super::declarations::{Decl, DeclKind, Derived, LIMIT};
 use super::{DeclId, Declarations, DeclareError};

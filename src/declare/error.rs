@@ -13,9 +13,9 @@ pub enum DeclareError {
     Syntax {
         /// The text.
         text: String,
-        /// The place where it is wrong: bytes from its start.
+        /// The offset of the error in the text, in bytes.
         offset: usize,
-        /// The text that must stand there.
+        /// The text that is required there.
         expected: &'static str,
     },
     /// A name that no type has.
@@ -59,7 +59,7 @@ pub enum DeclareError {
         /// The type that has the name.
         first: DeclId,
     },
-    /// A second member of one name, those of anonymous members included.
+    /// A second member of one name; members of anonymous ones count.
     #[error("a second field {name:?} in {record:?}: rename one")]
     DuplicateField {
         /// The record.
@@ -67,7 +67,7 @@ pub enum DeclareError {
         /// The name.
         name: String,
     },
-    /// A type that has no size, where one is needed.
+    /// A type without a size where one is needed.
     #[error("{place}: {ty:?} has no size here: define it first, or point to it")]
     Incomplete {
         /// The type.
@@ -125,10 +125,10 @@ pub enum DeclareError {
         member: String,
         /// The declared type.
         ours: String,
-        /// The type that clang says.
+        /// clang's type.
         theirs: String,
     },
-    /// An explicit offset that cannot be.
+    /// An impossible explicit offset.
     #[error("{place}: offset {offset} {reason}")]
     Offset {
         /// The record, with the member.

@@ -5,16 +5,16 @@ use crate::table::HashMap;
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 impl Declarations {
-    /// Declares the struct types of an LLVM context, which have sizes, but not
-    /// the names of their members: those are called `f0`, `f1`, ... A pointer
-    /// is a `void *`, a union the struct that clang makes of it.
+    /// Declares the struct types of an LLVM context. They have sizes, but no names for their
+    /// members, which become `f0`, `f1`, ... A pointer becomes a `void *`, a union clang's struct
+    /// for it.
     ///
-    /// Returns the structs declared; an opaque one has nothing to declare.
+    /// Returns the declared structs; opaque ones are skipped.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Invalid`] for a type that no C type is like, such as a
-    /// scalable vector; as [`Declarations::define`].
+    /// [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable vector; as
+    /// [`Declarations::define`].
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Target};
@@ -35,7 +35,7 @@ impl Declarations {
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();
         for start in context.structs() {
-            // Structs come after those in them.
+            // A struct comes after those that it contains.
             let mut stack = vec![(start, 0)];
             while let Some((ty, next)) = stack.pop() {
                 let parts = match context.kind(ty) {
@@ -59,7 +59,7 @@ impl Declarations {
         Ok(declared)
     }
 
-    /// Declares a struct, or an array, whose parts are declared.
+    /// Declares a struct or an array after its parts.
     fn llvm_record(
         &mut self,
         context: &Context,

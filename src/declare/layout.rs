@@ -11,12 +11,12 @@ use super::target::LayoutRules;
 pub(super) struct Slot {
     pub(super) size: u64,
     pub(super) align: u64,
-    /// The alignment that its type insists on, whatever is packed; 1 if none.
+    /// The minimum alignment of its type, which packing does not reduce; 1 if none.
     pub(super) required: u64,
-    /// The width, of a bit-field.
+    /// The width of a bit-field.
     pub(super) bits: Option<u32>,
     pub(super) named: bool,
-    /// The alignment that the member itself asks for.
+    /// The alignment that the member's attribute requests.
     pub(super) asked: Option<u64>,
     pub(super) packed: bool,
 }
@@ -32,8 +32,7 @@ pub(super) struct Layout {
     pub(super) required: u64,
 }
 
-/// Lays out a record; `None` if it is too large. `least` is the size of a
-/// record without members.
+/// Lays out a record; `None` if it is too large. `least` is the size of a record without members.
 pub(super) fn lay_out(
     rules: LayoutRules,
     union: bool,
@@ -70,9 +69,9 @@ struct SystemV<'a> {
     unnamed_bits_align: bool,
     attributes: &'a Attributes,
     offsets: Vec<u64>,
-    /// In bits, without what a last bit-field leaves of its last byte.
+    /// The bits in use: the unused bits of a last bit-field's byte are excluded.
     used: u64,
-    /// In bits.
+    /// The size in bits, in whole bytes.
     size: u64,
     align: u64,
 }
@@ -113,8 +112,8 @@ impl SystemV<'_> {
         Some(())
     }
 
-    /// Returns the offset and width of a bit-field in bits, and what it does to
-    /// the alignment of the record.
+    /// Returns the offset and width of a bit-field in bits, and its effect on the record's
+    /// alignment.
     fn bit_field(
         &self,
         slot: &Slot,
@@ -123,16 +122,15 @@ impl SystemV<'_> {
         packed: bool,
         pack: u64,
     ) -> (u64, u64, u64) {
-        // The attribute `packed` counts for bits, but not for a width of no bits, and
-        // not where `#pragma pack` says otherwise.
+        // The attribute `packed` applies to bit-fields, except those of no bits, and not if
+        // `#pragma pack` is in force.
         let packed = packed && width != 0 && self.attributes.pack.is_none();
         let natural = if packed { 1 } else { 8 * slot.align };
         let mut align = natural.max(slot.asked.map_or(1, |asked| 8 * asked));
         if width != 0 {
             align = align.min(pack.saturating_mul(8));
         }
-        // It must not cross a boundary of its declared type, unless nothing
-        // may be padded.
+        // It must not cross a boundary of its declared type, unless padding is forbidden.
         let crosses = from % align + width > 8 * slot.size && self.attributes.pack.is_none();
         let mut offset = from;
         if width == 0 || crosses {
@@ -151,13 +149,13 @@ impl SystemV<'_> {
 struct Microsoft {
     union: bool,
     attributes: Attributes,
-    /// The largest alignment of a member that nothing insists on.
+    /// The largest alignment of a member without a required alignment.
     pack: u64,
     offsets: Vec<u64>,
-    /// In bytes.
+    /// The size in bytes.
     size: u64,
     align: u64,
-    /// The alignment that members insist on; 0 when nothing makes the size a multiple of it.
+    /// The members' required alignment; 0 if the size need not be a multiple of it.
     required: u64,
     /// The size of the unit that holds the last bit-field, and the bits left.
     unit: Option<(u64, u64)>,
@@ -196,7 +194,7 @@ impl Microsoft {
             return self.put(8 * begin, begin, slot.size);
         };
         match self.unit {
-            // One of no bits counts only behind another.
+            // A bit-field of no bits only matters after another bit-field.
             None if width == 0 => {
                 self.offsets.push(if self.union { 0 } else { 8 * self.size });
                 return Some(());
@@ -239,7 +237,7 @@ impl Microsoft {
             // C has no empty struct; clang gives it 4 bytes.
             self.size = if self.required >= 4 { self.align } else { 4 };
         }
-        // A record that asks for an alignment insists on all of its own.
+        // A record with an `align` attribute requires its whole alignment.
         let asks = self.attributes.align.map_or(1, |_| self.align);
         let required = self.required.max(asks);
         Layout { offsets: self.offsets, size: self.size, align: self.align, required }

@@ -7,10 +7,9 @@ use tbaa_types::{Context, ElementCount, Packing, Type, TypeError};
 
 /// The LLVM types of declared types, in one context.
 ///
-/// Each has the size of the declared type, and the members of a struct stand
-/// at the same offsets in it; where padding must be written out it is bytes, as
-/// in what clang emits. Bit-fields that share a memory location are one
-/// element, a union is its most aligned member and padding.
+/// Each has the size of the declared type, and a struct's members have the same offsets. Explicit
+/// padding consists of bytes, as in clang's types. Bit-fields that share a memory location are one
+/// element. A union is its most aligned member plus padding.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, LlvmTypes, Record, Target};
@@ -31,12 +30,11 @@ pub struct LlvmTypes<'a> {
     types: &'a Declarations,
     context: &'a mut Context,
     made: HashMap<DeclId, Type>,
-    /// Size and alignment of structs and arrays: what is large is measured
-    /// once.
+    /// Size and alignment of structs and arrays: large types are measured only once.
     measured: HashMap<Type, (u64, u64)>,
 }
 
-/// The elements of a struct as they are put together.
+/// The elements of a struct while they are collected.
 #[derive(Default)]
 struct Body {
     elements: Vec<Type>,
@@ -61,7 +59,7 @@ impl<'a> LlvmTypes<'a> {
     /// functions, or when the context is full.
     pub fn ty(&mut self, id: DeclId) -> Result<Type, DeclareError> {
         self.types.check(id)?;
-        // The types around the one at the top, with what is left to do of each.
+        // The types around the topmost one, each with the number of parts that are done.
         let mut stack = vec![(id, 0)];
         while let Some((id, next)) = stack.pop() {
             if self.made.contains_key(&id) {
@@ -168,7 +166,7 @@ impl<'a> LlvmTypes<'a> {
         Ok(ty)
     }
 
-    /// Puts elements at their offsets; `None` where only a packed struct can.
+    /// Places elements at their offsets; `None` if that requires a packed struct.
     fn body(
         &mut self,
         elements: &[(u64, Type)],

@@ -1,4 +1,4 @@
-//! Declaring a program's types, so that nobody writes an offset.
+//! Declaring a program's types, so that no offset is written by hand.
 //!
 //! [`Declarations`] hold C-like types, laid out as a C compiler does for a
 //! [`Target`]: scalars, pointers, arrays, vectors, structs and unions with
@@ -66,9 +66,8 @@ pub use target::Target;
 /// | struct with `#[repr(transparent)]` | its one member's type |
 /// | enum without data, with `#[repr(u8)]` or another integer | the integer |
 ///
-/// Members that take no room, such as `PhantomData`, are left out; an array
-/// `[T; 0]` stays, as C's flexible array member. A generic type has a name for
-/// each use: `Pair<u32>` is `Pair_u32`.
+/// Members without bytes, such as `PhantomData`, are left out; an array `[T; 0]` becomes C's
+/// flexible array member. A generic type has a name for each use: `Pair<u32>` is `Pair_u32`.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Target, Tbaa, path};
@@ -109,25 +108,24 @@ pub use target::Target;
 ///
 /// # Attributes
 ///
-/// Of a type:
+/// On a type:
 ///
-/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In that of a
-///   generic type, `{T}` is the name of its parameter `T`.
-/// - `#[tbaa(parent = "int")]` of a `transparent` struct or an enum: a scalar
-///   of its own, below another one: a C type, or a Rust type as in
-///   `parent = Handle`.
+/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In the name of a generic type, `{T}`
+///   is replaced by the name of its parameter `T`.
+/// - `#[tbaa(parent = "int")]` on a `transparent` struct or an enum: a scalar of its own, below
+///   another one: a C type, or a Rust type as in `parent = Handle`.
 /// - `#[tbaa(char)]`: accesses to it may alias everything.
 ///
-/// Of a member:
+/// On a member:
 ///
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
 /// - `#[tbaa(ty = "long long")]`: the C type, of the same size.
-/// - `#[tbaa(char)]`: bytes, accesses to which may alias everything, whatever
-///   the Rust type: a struct `char_8` for 8 bytes. With `ty = "char"` an access is still to a member of this
-///   type, and no other object.
+/// - `#[tbaa(char)]`: bytes, accesses to which may alias everything, whatever the Rust type: a
+///   struct `char_8` for 8 bytes. With `ty = "char"` an access is still to a member of this type,
+///   and to no other object.
 /// - `#[tbaa(immutable)]`: never modified while it can be read.
-/// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no
-///   tagged access may reach them; if one may, write `char` instead.
+/// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no tagged access may
+///   reach them; otherwise write `char`.
 ///
 /// # Errors
 ///
@@ -164,11 +162,10 @@ pub use target::Target;
 /// ```
 #[cfg(feature = "derive")]
 pub use tbaa_derive::Tbaa;
-/// A path is a type and steps: `.member`, `->member` after a pointer,
-/// `[3]`, `[*]` or `[i]` for elements of arrays and of what pointers point to.
-/// Members have the names that the derive declares. Those marked `char` or
-/// `ty`, and those that take no room, are only checked when the path is
-/// resolved, as is all that follows them.
+/// A path is a type and steps: `.member`, `->member` after a pointer, `[3]`, `[*]` or `[i]` for
+/// elements of arrays and of pointers' targets. Members have the names that the derive declares.
+/// Members marked `char` or `ty`, those without bytes, and all steps after them are only checked
+/// when the path is resolved.
 ///
 /// ```
 /// use tbaa::declare::{Tbaa, TypedPath, path};

@@ -9,7 +9,7 @@ use crate::table::HashSet;
 /// Longer paths are refused, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// One step from a type to what is in it.
+/// One step from a type to one of its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// To a member.
@@ -18,7 +18,7 @@ pub(super) enum Step {
     Element { index: Option<u64> },
     /// To a lane of a vector or a part of a complex number.
     Lane { index: Option<u64> },
-    /// To what a pointer points to, by so many elements.
+    /// To the target of a pointer, plus a number of elements.
     Follow { index: Option<u64> },
 }
 
@@ -38,11 +38,10 @@ impl ResolvedPath {
     }
 }
 
-/// The place where a path leads, in bytes and without regard to tags.
+/// The place of a path, in bytes, without a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Spot {
-    /// Bytes from the object that the last pointer on the path points to, or
-    /// from the path's start.
+    /// Bytes from the target of the path's last pointer, or from the path's start.
     pub(super) offset: u64,
     /// Bit-fields: first bit from there, and width.
     pub(super) bits: Option<BitRange>,
@@ -50,21 +49,20 @@ pub(super) struct Spot {
 }
 
 impl Declarations {
-    /// Returns the bytes from the start of a path's first type, or of what the
-    /// last pointer on it points to, to where the path leads. Indices that are
-    /// not constant count as 0; of a bit-field it is the first byte that has
-    /// a bit of it.
+    /// Returns the bytes from the start of a path's first type, or from the target of its last
+    /// pointer, to the path's end. Variable indices count as 0. For a bit-field it is the first
+    /// byte that contains one of its bits.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), but for what is about tags.
+    /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), except those about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
         let resolved = self.resolve(path)?;
         Ok(self.spot(&resolved, path)?.offset)
     }
 
-    /// Returns whether what a path leads to is never modified: the path says
-    /// so, or a member behind its last pointer.
+    /// Returns whether the path's memory is never modified, according to the path or to a member
+    /// after its last pointer.
     pub(super) fn is_immutable(&self, resolved: &ResolvedPath) -> bool {
         let object = resolved.steps.iter().rev();
         let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
@@ -110,7 +108,7 @@ impl Declarations {
     }
 
     /// Returns the size of the longest run of whole elements at the end of a path, as
-    /// [`Place::run`] says.
+    /// [`Place::run`] defines it.
     ///
     /// [`Place::run`]: super::Place::run
     pub(super) fn run(&self, resolved: &ResolvedPath) -> Size {
@@ -342,8 +340,8 @@ impl Declarations {
     }
 }
 
-/// Reads what stands between the brackets: a number, or any element. An error
-/// says what must stand there.
+/// Reads the index between brackets: a number, or any element. The error is the text that is
+/// required there.
 fn index_of(text: &str) -> Result<Option<u64>, &'static str> {
     let name = |c: char| c.is_alphanumeric() || c == '_';
     match text {

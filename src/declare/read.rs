@@ -49,12 +49,11 @@ impl Declarations {
         self.names.get(name).copied()
     }
 
-    /// Returns the size of a type in bytes; `None` where it has none: of
-    /// `void`, a function, a struct that is not defined.
+    /// Returns the size of a type in bytes; `None` for `void`, a function, or an undefined struct.
     ///
     /// # Panics
     ///
-    /// If other declarations issued `id`, as all functions here.
+    /// If `id` is from other declarations, as for all functions here.
     #[must_use]
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
@@ -84,8 +83,7 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.union)
     }
 
-    /// Returns the members of a struct or union in the order of declaration;
-    /// none of another type.
+    /// Returns the members of a struct or union in the order of declaration; none for other types.
     pub fn members(
         &self,
         id: DeclId,
@@ -153,7 +151,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the names that types have beside their own, but for those of C.
+    /// Returns the additional names of types, except those of C.
     #[cfg(feature = "spec")]
     pub(crate) fn own_aliases(&self) -> impl Iterator<Item = (&str, DeclId)> + '_ {
         let known = self.fresh();
@@ -186,8 +184,8 @@ impl Declarations {
         self.written(id, false)
     }
 
-    /// Like [`Declarations::display`], with `struct X` instead of `X`, which can stand before X is
-    /// declared.
+    /// Like [`Declarations::display`], but with `struct X` instead of `X`, which is valid before X
+    /// is declared.
     #[must_use]
     pub fn display_with_keywords(&self, id: DeclId) -> String {
         self.written(id, true)
@@ -241,7 +239,7 @@ impl Declarations {
         format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }
 
-    /// Returns the name of a type that is made of no other.
+    /// Returns the name of a type that is not derived from another.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
             DeclKind::Void => "void".to_owned(),

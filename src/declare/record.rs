@@ -1,14 +1,13 @@
-//! Structs and unions as they are written down, before anything is checked.
+//! Structs and unions as they are declared, before any check.
 
 use super::DeclId;
 
 /// A struct or union to be declared, by [`Declarations::define`].
 ///
-/// Types are given as C writes them without a name: `"unsigned char"`,
-/// `"TValue *"`, `"int [3][4]"`, `"double []"` for a flexible array member,
-/// `"<4 x float>"` for a vector. Members stand in the order of declaration and
-/// offsets are computed; a layout that is known from elsewhere is given with
-/// [`Member::at`] and [`Record::size`], and then only checked.
+/// Types are spelled as in C: `"unsigned char"`, `"TValue *"`, `"int [3][4]"`, `"double []"` for a
+/// flexible array member, `"<4 x float>"` for a vector. Members are in the order of declaration and
+/// their offsets are computed. A known layout is given by [`Member::at`] and [`Record::size`], and
+/// is then only checked.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -35,7 +34,7 @@ pub struct Record {
 /// The two kinds of records.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RecordKind {
-    /// Its members lie one behind the other.
+    /// Its members follow one another.
     Struct,
     /// Its members share their bytes.
     Union,
@@ -56,8 +55,7 @@ impl Record {
         Record { name, union, members: Vec::new(), attributes: Attributes::default() }
     }
 
-    /// Returns a struct without members. One without a name can stand in
-    /// another record only.
+    /// Returns a struct without members. An unnamed one can only be used inside another record.
     #[must_use]
     pub fn structure(name: impl Into<String>) -> Self {
         Record::new(name.into(), false)
@@ -75,31 +73,28 @@ impl Record {
         self.member(Member::new(name, ty))
     }
 
-    /// Adds a bit-field of `width` bits; one of no bits ends the unit in front
-    /// of it, and has no name.
+    /// Adds a bit-field of `width` bits. One of no bits has no name, and ends the unit before it.
     #[must_use]
     pub fn bits(self, name: impl Into<String>, ty: impl Into<MemberType>, width: u32) -> Self {
         self.member(Member::new(name, ty).bits(width))
     }
 
-    /// Adds an anonymous struct or union, whose members count as this record's
-    /// own.
+    /// Adds an anonymous struct or union, whose members count as this record's own.
     #[must_use]
     pub fn anonymous(self, record: Record) -> Self {
         self.member(Member::new("", record))
     }
 
-    /// Adds a base class, whose members count as this record's own. In a path
-    /// `Base::x` is a member by way of the base.
+    /// Adds a base class, whose members count as this record's own. In a path, `Base::x` is a
+    /// member of the base.
     ///
-    /// The base is laid out as a member is, which is so for a base that could
-    /// be declared in C.
+    /// The base is laid out like a member. This is right for a base that could be declared in C.
     #[must_use]
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
     }
 
-    /// Adds a member about which there is more to say.
+    /// Adds a member with more properties.
     #[must_use]
     pub fn member(mut self, member: Member) -> Self {
         self.members.push(member);
@@ -128,8 +123,8 @@ impl Record {
         self
     }
 
-    /// Says the size, in bytes, which is then not computed but checked. Needed
-    /// where members have explicit offsets.
+    /// Sets the size in bytes, which is then checked instead of computed. Required if members have
+    /// explicit offsets.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.attributes.size = Some(bytes);
@@ -154,7 +149,7 @@ pub struct Member {
     pub(super) packed: bool,
     pub(super) immutable: bool,
     pub(super) base: bool,
-    /// In bits, from the start of the record.
+    /// The offset in bits from the start of the record.
     pub(super) at: Option<u64>,
 }
 
@@ -180,8 +175,8 @@ impl Member {
         Member { base: true, ..Member::new("", ty) }
     }
 
-    /// Makes the member an array of `len` of its type; of a flexible one for
-    /// `None`. For a type as text, `"int [4]"` says the same.
+    /// Makes the member an array of `len` elements, or a flexible array for `None`. For a type
+    /// given as text, `"int [4]"` means the same.
     #[must_use]
     pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
         self.ty = MemberType::Array(Box::new(self.ty), len.into());
@@ -217,17 +212,16 @@ impl Member {
         self
     }
 
-    /// Says the offset, in bytes from the start of the record, which is then
-    /// not computed but checked. Either all members of a record have one or
-    /// none.
+    /// Sets the offset in bytes from the start of the record, which is then checked instead of
+    /// computed. Either all members of a record have one or none.
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
-        // No record is as large as this may come out.
+        // No record can be this large.
         self.at = Some(offset.saturating_mul(8));
         self
     }
 
-    /// Says the offset of a bit-field, in bits from the start of the record.
+    /// Sets the offset of a bit-field, in bits from the start of the record.
     #[must_use]
     pub fn at_bit(mut self, offset: u64) -> Self {
         self.at = Some(offset);
@@ -235,18 +229,17 @@ impl Member {
     }
 }
 
-/// The type of a member: as C writes it, declared already, or a record that
-/// is declared in place.
+/// The type of a member: C text, a declared type, or a record that is declared in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemberType {
-    /// A type as C writes it.
+    /// A type as spelled in C.
     Text(String),
     /// A declared type.
     Declared(DeclId),
-    /// A record that stands here only, if it has no name.
+    /// A record. If it has no name, it is only used here.
     Record(Box<Record>),
-    /// An array; without a length a flexible one.
+    /// An array; a flexible one without a length.
     Array(Box<MemberType>, Option<u64>),
 }
 

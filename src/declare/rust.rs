@@ -10,12 +10,11 @@ use crate::graph::Graph;
 
 /// A Rust type that can be declared, as a C type of the same layout.
 ///
-/// Implemented for numbers, raw pointers, references, arrays and the
-/// transparent wrappers of `std`. Structs and unions with `#[repr(C)]` say
-/// where their members stand by `offset_of!`, which is then checked.
+/// It is implemented for numbers, raw pointers, references, arrays and the transparent wrappers of
+/// `std`. Structs and unions with `#[repr(C)]` give their members' offsets by `offset_of!`, which
+/// are then checked.
 ///
-/// The target must be the one that the Rust program is compiled for: other
-/// sizes are an error.
+/// The target must be the one that the Rust program is compiled for: other sizes are an error.
 ///
 /// ```
 /// use std::mem::{align_of, offset_of, size_of};
@@ -69,16 +68,15 @@ pub trait Tbaa {
 }
 
 impl Declarations {
-    /// Declares a Rust type under a name, once: `record` is asked for its
-    /// members when the type is first declared. What its members point to is
-    /// only named by then, and declared after it: a type may point to one that
-    /// holds it.
+    /// Declares a Rust type under a name, once: `record` is called for its members when the type is
+    /// first declared. Pointees of members are only forward-declared by then, and declared
+    /// afterwards, because a type may point to one that contains it.
     ///
     /// # Errors
     ///
-    /// As [`Declarations::define`]; [`DeclareError::Redefined`] where another
-    /// type has the name. What members point to and could not be declared is
-    /// tried anew at each later call, and its error returned.
+    /// As [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
+    /// pointee that could not be declared is tried again at each later call, which returns its
+    /// error.
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
@@ -126,14 +124,14 @@ impl Declarations {
         self.rust_types.insert(key.to_owned(), id);
         let defined = record(self).and_then(|record| self.define(record));
         if defined.is_err() {
-            // It is named, and nothing more: the next call must try anew.
+            // The type stays forward-declared, and the next call must try again.
             self.rust_types.remove(key);
         }
         defined
     }
 
-    /// Declares what a pointer points to. Inside a record it is only named, and
-    /// declared when the outermost record is whole.
+    /// Declares the target of a pointer. Inside a record it is only forward-declared, and declared
+    /// when the outermost record is complete.
     fn declare_pointee<T: Tbaa>(&mut self) -> Result<DeclId, DeclareError> {
         if !self.pointees.waiting {
             return T::declare(self);
@@ -148,8 +146,8 @@ impl Declarations {
         to
     }
 
-    /// Declares what was only named. What fails stays in the queue: the next call
-    /// must try anew.
+    /// Declares the forward-declared pointees. One that fails stays in the queue: the next call
+    /// must try again.
     fn declare_pointees(&mut self) -> Result<(), DeclareError> {
         while let Some(declare) = self.pointees.queue.pop() {
             if let Err(error) = declare(self) {
@@ -364,9 +362,8 @@ impl<B, F> Clone for TypedPath<B, F> {
 
 impl<B, F> Copy for TypedPath<B, F> {}
 
-/// A [`Place`] of which Rust knows the types: that of the object, `B`, and that
-/// of the value, `F`. What emits code can ask for it in its own types, and
-/// resolves it once.
+/// A [`Place`] with known Rust types: that of the object, `B`, and that of the value, `F`. A code
+/// generator can request it with its own types, and resolve it once.
 pub struct Handle<B, F> {
     place: Place,
     marker: PhantomData<fn(B) -> F>,
@@ -381,7 +378,7 @@ impl<B, F> Clone for Handle<B, F> {
 impl<B, F> Copy for Handle<B, F> {}
 
 impl<B, F> Handle<B, F> {
-    /// Returns where the path leads.
+    /// Returns the place of the path.
     #[must_use]
     pub fn place(self) -> Place {
         self.place

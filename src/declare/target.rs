@@ -44,8 +44,8 @@ pub struct Target {
 pub(super) enum LayoutRules {
     /// The System V ABI, which most others follow.
     SystemV {
-        /// True if unnamed bit-fields count in the alignment of their struct:
-        /// the ABI of Arm, but for Apple's.
+        /// True if unnamed bit-fields affect the alignment of their struct: the ABI of Arm, except
+        /// Apple's.
         unnamed_bits_align: bool,
     },
     Microsoft {
@@ -164,10 +164,10 @@ impl Target {
         target
     }
 
-    /// Returns a target of which only a data layout string is known. For what
-    /// the string leaves open it has the answers of most targets: `long` is as
-    /// wide as a pointer (but of 4 bytes where names are mangled as Windows
-    /// does), `long double` has 16 bytes, structs follow the System V ABI.
+    /// Returns a target for which only a data layout string is known. Properties that the string
+    /// does not determine are those of most targets: `long` is as wide as a pointer (but 4 bytes if
+    /// names are mangled as on Windows), `long double` has 16 bytes, structs follow the System V
+    /// ABI.
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use tbaa_types::Mangling;
@@ -193,8 +193,8 @@ impl Target {
         }
     }
 
-    /// Returns the target of a module: of a triple and a data layout string,
-    /// either of which may be missing.
+    /// Returns the target of a module from a triple and a data layout string; either may be
+    /// missing.
     #[must_use]
     pub fn of_module(triple: Option<&str>, data_layout: Option<DataLayout>) -> Option<Target> {
         let preset = triple.and_then(Target::by_name);
@@ -223,7 +223,7 @@ impl Target {
         self.measure(&context, ty).unwrap_or(1)
     }
 
-    /// Returns the alignment of an integer of so many bytes, in bytes.
+    /// Returns the alignment of an integer with this many bytes, in bytes.
     pub(super) fn int_align(&self, size: u64) -> u64 {
         let mut context = Context::new();
         let bits = u32::try_from(size.saturating_mul(8)).unwrap_or(u32::MAX);

@@ -11,12 +11,12 @@ use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use crate::table::HashMap;
 
 impl Graph {
-    /// Adds the nodes of a cycle, whose open operands are numbered from `base`
-    /// on. Returns the node of each.
+    /// Adds the nodes of a cycle, whose open operands are numbered from `base` on. Returns the node
+    /// of each.
     ///
-    /// Uniqued nodes with equal operands are one node, and so on for the users
-    /// of the two. No node of the store can be one of these: each has an operand
-    /// that is new. A uniqued node that refers to itself becomes distinct.
+    /// Uniqued nodes with equal operands merge, and then their users may merge, too. No node of the
+    /// store can equal one of these, because each has a new operand. A uniqued node that refers to
+    /// itself becomes distinct.
     ///
     /// LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
     pub(super) fn add_cycle<K, P>(
@@ -47,7 +47,7 @@ impl Graph {
             members.push(Member { distinct, operands });
         }
         let classes = merge_equal(&mut members, first, &self.hasher);
-        // Depth first, as they would be read from what is written of them.
+        // Depth first, in the order in which they would be read again from their text.
         let mut numbers: Vec<Option<usize>> = vec![None; members.len()];
         let mut kept: Vec<usize> = Vec::new();
         let mut work = vec![0];
@@ -81,8 +81,8 @@ impl Graph {
         Ok((0..nodes.len()).map(|at| self.id(first + number(at))).collect())
     }
 
-    /// Tells the nodes from `first` on what they have from their parents, parents
-    /// first. Where parents form a cycle, no node of it has a root.
+    /// Computes what the nodes from `first` on inherit from their parents, parents first. If
+    /// parents form a cycle, none of its nodes has a root.
     fn inherit_in_cycle(&mut self, first: usize) {
         let mut to_parent = DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (first..self.records.len()).map(|_| to_parent.add_node(())).collect();
@@ -99,10 +99,10 @@ impl Graph {
     }
 }
 
-/// A node of a cycle, its references to others of the cycle as if each were
-/// added behind those in the store.
+/// A node of a cycle. References to other nodes of the cycle are numbered as if these followed the
+/// nodes in the store.
 struct Member {
-    /// Never one with another.
+    /// True if it never merges with another.
     distinct: bool,
     operands: Vec<Packed>,
 }
@@ -116,12 +116,11 @@ fn of_member(operand: Packed, first: usize) -> Option<usize> {
     (operand.kind() == OperandKind::Node).then(|| operand.index().checked_sub(first)).flatten()
 }
 
-/// Finds the members that are equal because their operands are; returns for each
-/// the one that stands for it.
+/// Finds the members that are equal because their operands are, and returns the representative of
+/// each.
 ///
-/// A member's hash is the sum of its operands' hashes, so that an operand that
-/// turns out to be another's equal changes it in one step. The smaller set of
-/// users changes: near-linear time in all.
+/// A member's hash is the sum of its operands' hashes, so a merged operand changes it in one step.
+/// The smaller set of users is updated, which takes near-linear time in all.
 fn merge_equal(members: &mut [Member], first: usize, hasher: &impl BuildHasher) -> Vec<usize> {
     let term = |position: usize, operand: Packed| hasher.hash_one((position, operand));
     let mut users: Vec<Vec<(usize, usize)>> = vec![Vec::new(); members.len()];

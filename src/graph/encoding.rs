@@ -1,4 +1,4 @@
-//! The positions of facts among a node's operands: the only place that knows them.
+//! The positions of values among a node's operands. No other module knows them.
 //!
 //! | node | old format | size-aware (new) format |
 //! |---|---|---|
@@ -34,7 +34,7 @@ pub const TAG_ACCESS: usize = 1;
 pub const TAG_OFFSET: usize = 2;
 /// Position of the size in a size-aware tag.
 pub const TAG_SIZE: usize = 3;
-/// Position of the immutability flag in a type of the old format that stands in a tag's place.
+/// Position of the immutability flag in an old-format type that is used as a tag.
 pub const SCALAR_FLAG: usize = 2;
 /// Positions of the base and access type in a tag.
 pub(crate) const TAG_TYPES: [usize; 2] = [TAG_BASE, TAG_ACCESS];
@@ -46,12 +46,12 @@ pub const COPY_TAG: usize = 2;
 /// Operands per entry of a `tbaa.struct` node.
 pub const COPY_STRIDE: usize = 3;
 
-/// Positions of the offsets of the whole entries in a `tbaa.struct` node of so many operands.
+/// Positions of the offsets of complete entries in a `tbaa.struct` node with this many operands.
 pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
-/// The form of a node by the kinds of its operands, where nothing says what it is used for.
+/// The form of a node, derived from the kinds of its operands only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An access tag.
@@ -92,7 +92,7 @@ impl Form {
     }
 }
 
-/// The place where a type node's facts stand, from its format and length alone.
+/// The layout of a type node's operands, given by its format and length.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// The encoding.
@@ -173,8 +173,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether the operands are those of an old-format scalar: a name, a
-    /// parent, and no offset or 0.
+    /// Returns whether the operands are those of an old-format scalar: a name, a parent, and no
+    /// offset or 0.
     pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
         let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
@@ -211,7 +211,7 @@ impl Shape {
         }
     }
 
-    /// Returns whether there are fields, whose offsets are of type `i64` and do not descend.
+    /// Returns whether there are fields, and their offsets are of type `i64` and never decrease.
     pub(crate) fn is_ascending(self, graph: &Graph, node: NodeId) -> bool {
         let offset = |field: usize| {
             let offset = graph.operand(node, self.offset(field))?.int()?;
@@ -234,10 +234,9 @@ impl Shape {
         (self.format == Format::New).then_some(1)
     }
 
-    /// Finds the last field that does not start after `offset`: the position of
-    /// its type, and where it starts. `None` where the first field starts
-    /// later, or an offset is no integer. The fields' offsets must not
-    /// descend.
+    /// Finds the last field that does not start after `offset`: the position of its type, and the
+    /// field's start. `None` if the first field starts later, or an offset is no integer. The
+    /// fields' offsets must not decrease.
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.field(field);
         let start = |field| Some(graph.operand(node, self.offset(at(field)))?.int()?.value);
@@ -270,7 +269,7 @@ impl Shape {
     }
 }
 
-/// The operands of a tag, where they are of the right kind.
+/// The operands of a tag, if they have the right kinds.
 #[derive(Clone, Copy)]
 pub struct TagParts {
     pub(crate) base: NodeId,
@@ -294,8 +293,7 @@ impl TagParts {
         }
     }
 
-    /// Returns whether LLVM takes a node for a struct-path tag, and for none of the scalar
-    /// format.
+    /// Returns whether LLVM reads a node as a struct-path tag, and not as one of the scalar format.
     ///
     /// LLVM: `UpgradeTBAANode`.
     pub(crate) fn is_struct_path(graph: &Graph, node: NodeId) -> bool {
@@ -313,13 +311,13 @@ impl TagParts {
         Some(graph.operand(tag, TAG_SIZE).and_then(Operand::int)?.value)
     }
 
-    /// Reads whether a tag says that it is immutable.
+    /// Returns whether a tag is immutable.
     pub(crate) fn is_immutable(graph: &Graph, tag: NodeId) -> bool {
         let len = graph.operand_count(tag);
         let is_odd = |at| {
             graph.operand(tag, at).and_then(Operand::int).is_some_and(|int| int.value & 1 == 1)
         };
-        // The format is asked for last: the flag is the last operand.
+        // The format is computed last: the flag must be the last operand.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))

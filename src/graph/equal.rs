@@ -12,7 +12,7 @@ struct Pairing<'g> {
 }
 
 impl Pairing<'_> {
-    /// Pairs two nodes and all that they reach; false where they differ.
+    /// Pairs two nodes and everything that they reach; returns false if they differ.
     fn pair(&mut self, left: NodeId, right: NodeId) -> bool {
         let mut work = vec![(left, right)];
         while let Some((l, r)) = work.pop() {
@@ -43,15 +43,14 @@ impl Pairing<'_> {
     }
 }
 
-/// Two graphs are equal when their tags, their copies and the types that neither
-/// leads to are equal one by one in order, with all that they lead to: what it
-/// is made of, and whether it is a tag, a copy, a type, distinct. The numbers of
-/// nodes may differ, and nodes that nothing leads to count for nothing.
+/// Two graphs are equal if their tags, their copies and the types that neither reaches are equal
+/// one by one in order, with everything that they reach: operands, and whether a node is a tag, a
+/// copy, a type, or distinct. The numbers of nodes may differ, and unreachable nodes are ignored.
 ///
-/// This is what survives being written and read again, as serialised data and as
-/// text. A text of metadata alone cannot hold operands that only their module gives a
-/// meaning, such as `ptr @g`; [`text::write`](crate::text::write()) puts `null`
-/// in place of these. No node that LLVM accepts has one where it matters.
+/// A graph that is written and read again is equal, as serialised data and as text. A text of
+/// metadata alone cannot contain operands that refer to their module, such as `ptr @g`;
+/// [`text::write`](crate::text::write()) replaces them by `null`. In a node that LLVM accepts, such
+/// an operand has no effect.
 impl PartialEq for Graph {
     fn eq(&self, other: &Graph) -> bool {
         let mut pairing = Pairing {

@@ -30,7 +30,7 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
-    /// Makes room for so many more nodes, if there is the memory.
+    /// Reserves room for this many more nodes, if memory suffices.
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);
@@ -43,7 +43,7 @@ impl Graph {
         let hash = self.hasher.hash_one(&self.operands[first..]);
         let found = self.unique.find(hash, |&other| {
             let at = self.records[other as usize].first as usize;
-            // The newest node ends where the candidate begins.
+            // The newest node's operands end where the candidate's begin.
             let end = self.records.get(other as usize + 1).map_or(first, |r| r.first as usize);
             self.operands[at..end] == self.operands[first..]
         });
@@ -61,7 +61,7 @@ impl Graph {
         self.hasher.hash_one(self.packed_at(node as usize))
     }
 
-    /// Lets a node be found by its operands, whose hash is `hash`.
+    /// Makes a node findable by its operands, whose hash is `hash`.
     pub(super) fn make_unique(&mut self, node: u32, hash: u64) {
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.insert_unique(hash, node, |&other| {
@@ -89,16 +89,15 @@ impl Graph {
         Ok(id)
     }
 
-    /// Adds the tag of these parts, or finds it: the node that LLVM would make,
-    /// all integers `i64`, and 2^64-1 for an unknown size, as LLVM writes it where it merges
-    /// tags. As [`RawGraph::insert`](super::RawGraph::insert) it takes any path;
-    /// [`Builder::tag`](crate::Builder::tag) checks that there is one.
+    /// Adds the tag with these parts, or finds it: the node that LLVM would make. All integers are
+    /// `i64`, and an unknown size is 2^64-1, as LLVM writes it when it merges tags. Like
+    /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
+    /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
     /// # Errors
     ///
-    /// [`GraphError::TagFormat`] if the format is not that of the access type,
-    /// or a size is there and not the format's, or the other way round;
-    /// [`GraphError::ForeignId`]; [`GraphError::Full`].
+    /// [`GraphError::TagFormat`] if the format is not that of the access type, or the size does not
+    /// fit the format; [`GraphError::ForeignId`]; [`GraphError::Full`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
@@ -129,7 +128,7 @@ impl Graph {
         }
     }
 
-    /// The nodes that a tag makes types, with what these are made of.
+    /// Returns the nodes that a tag marks as types, without their parts.
     pub(crate) fn types_of_tag(&self, tag: TagId) -> impl Iterator<Item = NodeId> + '_ {
         let node = self.tag_node(tag);
         TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
@@ -193,7 +192,7 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Records what a node has from its parent, which knows it: its root, and
+    /// Sets the facts that a node inherits from its parent, once the parent has them: its root, and
     /// whether it is a scalar.
     pub(super) fn inherit(&mut self, id: NodeId) {
         let shape = Shape::of(self, id);

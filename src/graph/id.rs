@@ -1,8 +1,8 @@
 //! Checked 32-bit ids.
 //!
-//! An id is an index plus the stamp of the graph that issued it, so that an id
-//! taken to another graph is noticed instead of naming an unrelated node there.
-//! What comes of such an id is said at [`Graph`](crate::Graph#ids-of-another-graph).
+//! An id is an index plus the stamp of its graph, so that an id used with another graph is detected
+//! instead of naming an unrelated node. [`Graph`](crate::Graph#ids-of-another-graph) describes the
+//! consequences.
 
 use std::fmt;
 
@@ -55,14 +55,14 @@ impl NodeId {
 }
 
 impl TypeId {
-    /// Names any node of a graph as a type, for lints of nodes that no tag reaches.
+    /// Treats any node of a graph as a type, for lints of nodes that no tag reaches.
     #[doc(hidden)]
     #[must_use]
     pub fn of_node(node: NodeId) -> TypeId {
         TypeId(node)
     }
 
-    /// Returns the metadata node behind the type.
+    /// Returns the type's metadata node.
     #[must_use]
     pub fn node(self) -> NodeId {
         self.0
@@ -76,8 +76,8 @@ impl TagId {
         self.index as usize
     }
 
-    /// Returns the tag's position if its graph has the stamp, and else a number beyond all
-    /// positions: one comparison finds both foreign tags and those that are too new.
+    /// Returns the tag's position if its graph has the stamp, and otherwise a number beyond all
+    /// positions: one comparison detects both foreign tags and those that are too new.
     #[inline]
     pub(crate) fn index_in(self, stamp: u32) -> u64 {
         ((u64::from(self.stamp) << 32) | u64::from(self.index)) ^ (u64::from(stamp) << 32)
@@ -85,7 +85,7 @@ impl TagId {
 }
 
 impl CopyId {
-    /// Returns the metadata node behind the copy description.
+    /// Returns the copy's metadata node.
     #[must_use]
     pub fn node(self) -> NodeId {
         self.0

@@ -1,13 +1,12 @@
-//! From named nodes to the store's: operands first, and a cycle as a whole.
+//! Imports named nodes into the store: operands first, and each cycle as a whole.
 //!
-//! A text, a serialised graph and a list of drafts name nodes before they exist,
-//! and refer to them in any order. Only a node whose operands are in the store
-//! can be compared with those that are there. So nodes are added depth first,
-//! operands before users; the nodes of a cycle have no such order, and are added
-//! together (`Graph::add_cycle`).
+//! A text, a serialised graph and a list of drafts name nodes before they exist, and refer to them
+//! in any order. A node can only be compared with existing nodes once its operands are in the
+//! store. So nodes are added depth first, operands before users. The nodes of a cycle have no such
+//! order, and are added together (`Graph::add_cycle`).
 //!
-//! The cycles are found by Tarjan's algorithm for strongly connected components,
-//! on a stack of its own: a chain of nodes may be as long as the input.
+//! Cycles are found by Tarjan's algorithm for strongly connected components, on an explicit stack,
+//! because a chain of nodes may be as long as the input.
 
 use std::borrow::Cow;
 
@@ -19,11 +18,11 @@ pub enum Part<'t, K> {
     String(Cow<'t, [u8]>),
     Int(Int),
     Raw(Cow<'t, str>),
-    /// A node that is to be looked up.
+    /// A node that must be looked up.
     Key(K),
     /// A node of the store.
     Node(NodeId),
-    /// A node that is open, by its place among the open ones.
+    /// An open node, by its index among the open ones.
     Open(u32),
 }
 
@@ -56,7 +55,7 @@ pub enum Opened<'t, P> {
         place: P,
         distinct: bool,
     },
-    /// No node of the store's kind: its text stands for it.
+    /// A node of another kind, represented by its text.
     Raw(Cow<'t, str>),
 }
 
@@ -78,10 +77,10 @@ pub trait Source<'t> {
         place: u32,
         parts: &mut Vec<Part<'t, Self::Key>>,
     ) -> Result<Opened<'t, Self::Place>, Self::Error>;
-    /// Takes note of the node that came of an open one.
+    /// Called with the new node for an open one.
     fn added(&mut self, place: Self::Place, node: NodeId);
-    /// Hears of the first reference back to an open node; `alone` if it is the
-    /// only operand of that node itself.
+    /// Called at the first reference back to an open node; `alone` is true if it is the only
+    /// operand of that node itself.
     fn cycle(&mut self, reference: Self::Key, alone: bool);
     fn error(&self, place: Self::Place, error: GraphError) -> Self::Error;
 }
@@ -90,8 +89,8 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The place where its operands begin, and the next one to look up. They end with
-    /// the list while the frame is the topmost.
+    /// The index of its first operand, and of the next one to look up. Its operands end with the
+    /// list while the frame is the topmost.
     first: usize,
     next: usize,
 }
@@ -125,10 +124,10 @@ impl<'t, S: Source<'t>> Default for Import<'t, S> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    /// Returns the node of a name, with all that it reaches added to the store;
-    /// `None` if it is no node of the store's kind.
+    /// Returns the node of a name, after adding everything that it reaches to the store; `None` if
+    /// it is of a kind that the store does not have.
     ///
-    /// After an error the import is of no more use.
+    /// After an error the import cannot be used any more.
     pub fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
         if let State::Added(node) = source.state(key) {
             return Ok(Some(node));
@@ -185,7 +184,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Opens a node; returns the text of what is none.
+    /// Opens a node; for a node of another kind, returns its text.
     fn open(&mut self, source: &mut S, key: S::Key) -> Result<Option<Cow<'t, str>>, S::Error> {
         let (first, open) = (self.parts.len(), self.open.len() as u32);
         match source.open(key, open, &mut self.parts)? {
@@ -199,8 +198,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Closes the topmost frame, whose operands are all looked up. Returns what
-    /// its user refers to.
+    /// Closes the topmost frame, whose operands have all been looked up. Returns the reference for
+    /// its user.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));
@@ -208,7 +207,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         let at = open as usize;
         let Open { low, referred, place, distinct, .. } = self.open[at];
         if !referred && low == open {
-            // Nothing behind it is open: that would lead back to before it.
+            // No later node is open: it would lead back to before this one.
             let parts = self.parts[first..].iter();
             let operands = parts.map(|part| part.operand().unwrap_or(Operand::Null));
             let node = source.graph().add(distinct, operands);

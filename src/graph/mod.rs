@@ -1,14 +1,12 @@
-//! The store: metadata nodes, each held once, named by checked 32-bit ids.
+//! The store of metadata nodes: each node is stored once, and named by a checked 32-bit id.
 //!
-//! A [`Graph`] is what LLVM calls an `LLVMContext`, cut down to the metadata
-//! that TBAA uses. Nodes are lists of [`Operand`]s; equal nodes are one node
-//! unless one of them is distinct, and ids are handed out in insertion order,
-//! which is the order of every iteration here.
+//! A [`Graph`] corresponds to LLVM's `LLVMContext`, reduced to the metadata of TBAA. Nodes are
+//! lists of [`Operand`]s. Equal nodes are one node, except distinct ones. Ids are assigned in
+//! insertion order, which is also the order of every iteration here.
 //!
-//! There are two doors. [`Graph::builder`] makes only well-formed nodes.
-//! [`RawGraph`] keeps whatever a text said; what such a node means is read by
-//! [`TypeNode`] and [`Tag`], and whether LLVM would accept it is judged by
-//! [`crate::wellformed`].
+//! Nodes are added in two ways. [`Graph::builder`] makes only well-formed nodes. [`RawGraph`]
+//! stores the nodes of a text as they are: [`TypeNode`] and [`Tag`] interpret them, and
+//! [`crate::wellformed`] decides whether LLVM would accept them.
 
 mod cycle;
 pub mod encoding;
@@ -76,10 +74,9 @@ const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
 /// An old-format scalar: it and all above it up to a root are.
 const IS_SCALAR: u8 = 8;
-/// A type whose operands are each of the right kind.
+/// A type whose operands all have the right kind.
 const WELL_FORMED: u8 = 16;
-/// A well-formed aggregate whose fields have offsets of type `i64` that do not
-/// descend.
+/// A well-formed aggregate whose fields' offsets are of type `i64` and never decrease.
 const ASCENDING: u8 = 32;
 
 /// One node; its operands end where the next node's begin.
@@ -112,20 +109,17 @@ struct Record {
 ///
 /// # Ids of another graph
 ///
-/// Every id knows the graph that issued it. One that another graph issued is
-/// never taken for one of this graph's:
+/// Every id knows its graph. An id from another graph is never mistaken for one of this graph:
 ///
-/// - what adds nodes refuses it: [`GraphError::ForeignId`], and
+/// - functions that add nodes refuse it: [`GraphError::ForeignId`], and
 ///   [`BuildError::ForeignId`](crate::BuildError::ForeignId);
-/// - what answers a query gives the answer of a missing tag, `MayAlias`;
-/// - what reads or marks a node panics, as an index out of range does. It cannot
-///   come of an input, only of a mistake in the program; [`Graph::owns`] and
-///   [`Graph::owns_tag`] tell beforehand.
+/// - queries treat it like a missing tag: `MayAlias`;
+/// - functions that read or mark a node panic, as for an index out of range. No input can cause
+///   this, only a mistake in the program; check with [`Graph::owns`] and [`Graph::owns_tag`].
 ///
-/// A clone is another graph: from then on the two grow apart, and the next id of
-/// one would name something else in the other. Its nodes and tags have the same
-/// positions as the original's, so that `clone.tag_at(tag.index())` is the
-/// clone's id of the original's `tag`.
+/// A clone is another graph: the two grow independently, and the next id of one would mean
+/// something else in the other. The clone's nodes and tags have the original's positions, so
+/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
 ///
 /// ```
 /// # use tbaa::Graph;
@@ -145,7 +139,7 @@ struct Record {
 pub struct Graph {
     stamp: u32,
     strings: Strings,
-    /// Integers but for small ones, which stand in the operand itself.
+    /// Integers, except small ones, which are stored in the operand itself.
     ints: IndexSet<Int>,
     raws: IndexSet<Box<str>>,
     operands: Vec<Packed>,
@@ -247,8 +241,8 @@ impl Graph {
         self.nodes().filter(|id| self.records[id.index()].flags & IS_TYPE != 0).map(TypeId)
     }
 
-    /// Returns every type from the `from`th on, in the order in which they
-    /// became types. What a type is made of became types in the same call.
+    /// Returns all types from the `from`th on, in the order in which they became types. The parts
+    /// of a type became types in the same call.
     pub(crate) fn types_since(&self, from: usize) -> impl ExactSizeIterator<Item = TypeId> + '_ {
         self.types.get(from..).unwrap_or_default().iter().map(|&index| TypeId(self.node_at(index)))
     }
@@ -332,7 +326,7 @@ impl Graph {
         id.stamp == self.stamp && id.index() < self.tags.len()
     }
 
-    /// Returns the metadata node behind a tag.
+    /// Returns the metadata node of a tag.
     ///
     /// # Panics
     ///
@@ -440,8 +434,8 @@ impl Graph {
         self.record(id).flags & WELL_FORMED != 0
     }
 
-    /// Returns whether a node is a well-formed aggregate whose fields have offsets
-    /// of type `i64` that do not descend.
+    /// Returns whether a node is a well-formed aggregate whose fields' offsets are of type `i64`
+    /// and never decrease.
     pub(crate) fn is_ascending(&self, id: NodeId) -> bool {
         self.record(id).flags & ASCENDING != 0
     }

@@ -24,14 +24,13 @@ use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, enco
 pub enum TypeKind {
     /// The top of a tree: a name alone, nothing at all, or itself.
     Root,
-    /// A type with a parent and no fields. In the old format the node
-    /// `(name, T, 0)`, with `T` a scalar or a root, is a scalar under `T` and
-    /// at once an aggregate with the one field `T` at offset 0; it counts as a
-    /// scalar here, and its field is among [`TypeNode::fields`].
+    /// A type with a parent and no fields. In the old format the node `(name, T, 0)`, with `T` a
+    /// scalar or a root, is both a scalar under `T` and an aggregate with the one field `T` at
+    /// offset 0. It counts as a scalar here, and [`TypeNode::fields`] contains the field.
     Scalar,
     /// A struct, union or array-holding type.
     Aggregate,
-    /// None of these: an operand is missing, or of the wrong kind.
+    /// None of these: an operand is missing or has the wrong kind.
     Malformed,
 }
 
@@ -43,12 +42,12 @@ pub struct Field {
     pub ty: TypeId,
     /// Bytes from the start of the aggregate.
     pub offset: u64,
-    /// Bytes that the field occupies; `None` in the old format, which does not
-    /// say. An extent larger than the type's size makes the field an array.
+    /// The bytes of the field; `None` in the old format, which does not record them. If they exceed
+    /// the type's size, the field is an array.
     pub extent: Option<u64>,
 }
 
-/// A type node, to be read.
+/// A view of a type node.
 ///
 /// LLVM: `TBAAStructTypeNode` and `TBAANode`.
 #[derive(Clone, Copy)]
@@ -78,7 +77,7 @@ impl<'g> TypeNode<'g> {
         self.shape.format
     }
 
-    /// Returns what the node is.
+    /// Returns the kind of the node.
     #[must_use]
     pub fn kind(&self) -> TypeKind {
         let Shape { format, len } = self.shape;
@@ -88,15 +87,15 @@ impl<'g> TypeNode<'g> {
         match (self.graph.is_well_formed(self.id.0), format) {
             (false, _) => TypeKind::Malformed,
             (true, Format::Old) if self.graph.is_old_scalar(self.id.0) => TypeKind::Scalar,
-            // A name and a parent, and what is above is no scalar.
+            // A name and a parent, but the parent is not a scalar or root.
             (true, Format::Old) if len == 2 => TypeKind::Malformed,
             (true, Format::New) if len == 3 => TypeKind::Scalar,
             _ => TypeKind::Aggregate,
         }
     }
 
-    /// Returns the name's bytes; `None` for an anonymous root, or where the
-    /// identity operand is no string.
+    /// Returns the name's bytes; `None` for an anonymous root, or if the identity operand is not a
+    /// string.
     #[must_use]
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
@@ -105,8 +104,8 @@ impl<'g> TypeNode<'g> {
         }
     }
 
-    /// Returns the parent. In the old format an aggregate has none of its own,
-    /// and this is the type of its first field, as LLVM reads it.
+    /// Returns the parent. An old-format aggregate has no parent of its own; LLVM reads the type of
+    /// its first field, and so does this.
     ///
     /// LLVM: `TBAANode::getParent`.
     #[must_use]
@@ -128,8 +127,8 @@ impl<'g> TypeNode<'g> {
         fields.filter_map(move |number| node.field_at(node.shape.field(number)))
     }
 
-    /// Returns the last field that does not start after `offset`: in logarithmic time
-    /// where the fields' offsets do not descend.
+    /// Returns the last field that does not start after `offset`. It takes logarithmic time if the
+    /// fields' offsets never decrease.
     ///
     /// LLVM: `TBAAStructTypeNode::getField`.
     #[must_use]
@@ -167,15 +166,15 @@ impl<'g> TypeNode<'g> {
 pub struct Tag {
     /// The type through which memory is accessed.
     pub base: TypeId,
-    /// The type of what is accessed.
+    /// The type of the accessed bytes.
     pub access: TypeId,
     /// Bytes from the start of the base type.
     pub offset: u64,
-    /// The number of bytes accessed; the old format does not say.
+    /// The number of bytes accessed; `None` in the old format, which does not record it.
     pub size: Option<Size>,
     /// True if the memory is never modified while visible.
     pub immutable: bool,
-    /// The format, which is that of the access type.
+    /// The format of the access type.
     pub format: Format,
 }
 
@@ -220,15 +219,15 @@ impl Graph {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
 
-    /// Returns what a tag says.
+    /// Returns a tag's parts.
     ///
-    /// Only the operands' kinds are checked here, not whether the path exists:
-    /// [`crate::wellformed`] judges it.
+    /// Only the operands' kinds are checked here. [`crate::wellformed`] decides whether the path
+    /// exists.
     ///
     /// # Errors
     ///
-    /// [`MalformedTagError`] when an operand is not what it must be, which only a
-    /// text can bring about.
+    /// [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a text
+    /// can have.
     ///
     /// # Panics
     ///
@@ -246,8 +245,7 @@ impl Graph {
         })
     }
 
-    /// Returns the accesses of a struct copy, or `None` where an entry is
-    /// malformed.
+    /// Returns the accesses of a struct copy, or `None` if an entry is malformed.
     ///
     /// # Panics
     ///

@@ -11,8 +11,8 @@ use super::NodeId;
 pub struct Int {
     /// Width of the LLVM type in bits: 64 for `i64`.
     pub bits: u32,
-    /// The value, zero-extended. Constants over 64 significant bits are kept
-    /// as [`Operand::Raw`].
+    /// The value, zero-extended. Constants with more than 64 significant bits are stored as
+    /// [`Operand::Raw`].
     pub value: u64,
 }
 
@@ -52,8 +52,8 @@ pub enum Operand<'g> {
     Int(Int),
     /// `!4`.
     Node(NodeId),
-    /// Anything else, as its text: `ptr @g`, `double 1.0`, `!DIFile(...)`.
-    /// No TBAA node that LLVM accepts needs one where it matters.
+    /// Any other operand, as its text: `ptr @g`, `double 1.0`, `!DIFile(...)`. In a TBAA node that
+    /// LLVM accepts, such an operand has no effect.
     Raw(&'g str),
 }
 
@@ -77,9 +77,8 @@ impl Operand<'_> {
     }
 }
 
-/// An operand in four bytes: three bits of kind, 29 of index into the table of
-/// that kind, or of an `i64` itself. This is what keeps a tag under 48 bytes and
-/// a field under 24.
+/// An operand in four bytes: three bits for the kind, and 29 bits for an index into the table of
+/// that kind, or for a small `i64`. This keeps a tag under 48 bytes and a field under 24.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
 

@@ -32,11 +32,11 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
     }
 }
 
-/// Adds nodes as a text has them, whatever they mean, and takes them for types and tags.
+/// Adds nodes of a text as they are, and marks them as types and tags.
 ///
-/// The other door to a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
-/// accepts. What a node means is read by [`Graph::ty`] and [`Graph::tag`]; what LLVM would
-/// say of it, by [`wellformed`](crate::wellformed).
+/// The other way to fill a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
+/// accepts. [`Graph::ty`] and [`Graph::tag`] interpret nodes; [`wellformed`](crate::wellformed)
+/// decides whether LLVM would accept them.
 pub trait RawGraph: Sealed {
     /// Adds a uniqued node with any operands, or finds it.
     ///
@@ -58,13 +58,11 @@ pub trait RawGraph: Sealed {
     /// LLVM: `MDNode::getDistinct`.
     fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
 
-    /// Adds nodes that may refer to one another in any order, and returns the
-    /// node of each draft.
+    /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
     ///
-    /// This is how a node comes about that stands in a cycle or refers to
-    /// itself. Equal nodes are one node, in whatever order they are given: each
-    /// is compared when its operands are known. In a cycle, uniqued nodes with
-    /// the same operands are one; one that refers to itself becomes distinct.
+    /// This is how to make a node in a cycle, or one that refers to itself. Equal nodes are one
+    /// node, in any order: each is compared when its operands are known. Uniqued nodes of a cycle
+    /// with the same operands are one; one that refers to itself becomes distinct.
     ///
     /// ```
     /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -87,9 +85,8 @@ pub trait RawGraph: Sealed {
     ///
     /// # Errors
     ///
-    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then
-    /// as it was. [`GraphError::Full`]; it may then hold some of the nodes, each
-    /// whole.
+    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then unchanged.
+    /// [`GraphError::Full`]; it may then contain some of the nodes, each complete.
     ///
     /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
     fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
@@ -102,12 +99,11 @@ pub trait RawGraph: Sealed {
     /// If `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
-    /// Takes a node that a text attaches as `!tbaa` for a tag.
+    /// Marks a node that a text attaches as `!tbaa` as a tag.
     ///
-    /// A type node in this place is a tag of the scalar format, and reads as
-    /// the struct-path tag of an access to that type as a whole; a third
-    /// operand of such a node is its immutability flag. That is how LLVM reads
-    /// it, even where a front end has attached a type by mistake.
+    /// A type node here is a tag of the scalar format, and is read as the struct-path tag of a
+    /// whole access to that type; its third operand is the immutability flag. LLVM reads it like
+    /// this, even if a front end has attached a type by mistake.
     ///
     /// # Panics
     ///
@@ -116,7 +112,7 @@ pub trait RawGraph: Sealed {
     /// LLVM: `UpgradeTBAANode`.
     fn mark_attached(&mut self, node: NodeId) -> TagId;
 
-    /// Takes `node`, and whatever types it is made of, as types.
+    /// Marks `node`, and all types that it refers to, as types.
     ///
     /// # Panics
     ///
@@ -177,8 +173,8 @@ impl RawGraph for Graph {
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {
-        // LLVM's reader crashes on an empty node. Kept as it is, it is a tag
-        // that the verifier rejects; so is one that a full graph cannot wrap.
+        // LLVM's reader crashes on an empty node. Unchanged, it is a tag that the verifier rejects;
+        // so is one that a full graph cannot wrap.
         let tag = if TagParts::is_struct_path(self, node) || self.operand_count(node) == 0 {
             node
         } else {
@@ -189,7 +185,7 @@ impl RawGraph for Graph {
 
     fn mark_type(&mut self, node: NodeId) -> TypeId {
         assert!(self.owns(node), "{node:?} was issued by another graph");
-        // Nearly always all that a type is made of are types: nothing is listed.
+        // Nearly always all parts of a type are already types: then nothing is listed.
         let (mut work, mut next) = (Vec::new(), Some(node));
         while let Some(node) = next {
             let record = &mut self.records[node.index()];

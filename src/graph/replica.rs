@@ -31,8 +31,7 @@ impl Graph {
         self.follow_marks(original);
     }
 
-    /// Takes nodes, old ones too, for the tags, types and copies that the original
-    /// takes them for.
+    /// Marks nodes, including old ones, as tags, types and copies like the original.
     fn follow_marks(&mut self, original: &Graph) {
         for index in self.tags.len()..original.tags.len() {
             self.records[original.tags[index] as usize].tag = index as u32;

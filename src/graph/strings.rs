@@ -6,12 +6,12 @@ use hashbrown::HashTable;
 
 use crate::table::DefaultHashBuilder;
 
-/// Byte strings, each held once, named by the order in which they came.
+/// Byte strings, each stored once and numbered in the order of insertion.
 #[derive(Clone, Default)]
 pub(super) struct Strings {
-    /// One after the other.
+    /// All strings, one after the other.
     bytes: Vec<u8>,
-    /// The place where each ends, and the next begins.
+    /// The end of each string, where the next begins.
     ends: Vec<usize>,
     table: HashTable<u32>,
 }
@@ -27,8 +27,8 @@ impl Strings {
         get(&self.bytes, &self.ends, index)
     }
 
-    /// Adds a string, or finds it. `hasher` must be the same in all calls. There
-    /// are no more than 2^32 strings: the nodes that name them have fewer operands.
+    /// Adds a string, or finds it. `hasher` must be the same in all calls. There are at most 2^32
+    /// strings, because the nodes that name them have fewer operands.
     pub(super) fn intern(&mut self, string: &[u8], hasher: &DefaultHashBuilder) -> usize {
         let Strings { bytes, ends, table } = self;
         let hash = hasher.hash_one(string);

@@ -15,16 +15,15 @@ pub enum Edge {
     Field {
         /// Bytes from the start of the aggregate.
         offset: u64,
-        /// Bytes that the field occupies, where the format records them.
+        /// The field's bytes, if the format records them.
         extent: Option<u64>,
     },
 }
 
 /// The type DAG in petgraph's own form, for its algorithms and its DOT writer.
 ///
-/// Nodes stand in insertion order. petgraph yields the newest edge first;
-/// edges are added last field first, so that `edges()` yields the parent and
-/// then the fields in order.
+/// Nodes are in insertion order. petgraph yields the newest edge first; edges are added last field
+/// first, so that `edges()` yields the parent and then the fields in order.
 pub type TypeDag = DiGraph<TypeId, Edge>;
 
 impl Graph {
@@ -58,7 +57,7 @@ impl Graph {
             let from = index[ty.node().index()];
             let (parent, fields) = match node.kind() {
                 TypeKind::Scalar => (node.parent(), false),
-                // An old-format aggregate has no parent apart from its fields.
+                // An old-format aggregate has no parent besides its fields.
                 TypeKind::Aggregate => {
                     (node.parent().filter(|_| node.format() == super::Format::New), true)
                 }

@@ -8,9 +8,8 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Answers as LLVM 22 does, bit for bit, on tags that its verifier accepts.
-    /// On other tags, and where LLVM would assert or crash, it answers `MayAlias`.
-    /// Sizes are ignored.
+    /// Answers exactly like LLVM 22 on tags that its verifier accepts. On other tags, and where
+    /// LLVM would assert or crash, it answers `MayAlias`. Sizes are ignored.
     #[default]
     Llvm,
     /// Follows every member of a union. It distinguishes array elements only by the
@@ -43,7 +42,7 @@ impl fmt::Display for AliasRule {
 #[error("expected llvm, union or union-strict")]
 pub struct UnknownRuleError;
 
-/// Reads the name that [`AliasRule`] displays, or the one in a spec, with `_`.
+/// Reads the name that [`AliasRule`] displays, or the name in a spec, with `_`.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -67,7 +66,7 @@ impl std::str::FromStr for AliasRule {
 
 /// The answer to an alias query.
 ///
-/// LLVM: `AliasResult`, of which TBAA gives these two.
+/// LLVM: `AliasResult`; TBAA only gives these two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AliasResult {

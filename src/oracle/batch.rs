@@ -94,9 +94,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
     }
 
-    /// Finds the pairs of `tags` that may alias: in time and memory in
-    /// proportion to the number of tags, and of the pairs that intervals do not
-    /// decide. On these, `ask` answers.
+    /// Finds the pairs of `tags` that may alias, in time and memory proportional to the number of
+    /// tags, and of the pairs that intervals do not decide. `ask` answers the latter.
     #[doc(hidden)]
     pub fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
         Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))

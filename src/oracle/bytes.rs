@@ -22,7 +22,7 @@ pub struct ByteRange {
     pub start: u64,
     /// The byte after the last; `None` without end.
     pub end: Option<u64>,
-    /// The arrays whose elements repeat the interval.
+    /// The arrays that repeat the interval for each element.
     pub repeats: Vec<Elements>,
 }
 

@@ -1,15 +1,14 @@
-//! Tags that answer alike.
+//! Classes of tags with the same answers.
 //!
 //! Two tags are of one class iff their rows of answers are equal. Rows are
 //! compared, never hashed: a collision would be a wrong `NoAlias`.
 //!
-//! **Among regular tags** a row is a tag's ancestors and descendants in the
-//! forest of cursors, and all tags of other roots. So the row of a tag below
-//! another is part of the other's, and the two are equal iff they are equally
-//! long.
+//! **Among regular tags** a row is a tag's ancestors and descendants in the forest of cursors, and
+//! all tags of other roots. So the row of a tag below another is a subset of the other's, and the
+//! two are equal iff they have the same length.
 //!
-//! **Among all others** rows are lists. The partition of the tags is refined by
-//! each list: a class of which some are listed and some are not is split.
+//! **Among all others** rows are lists. The partition of the tags is refined by each list: a class
+//! is split if only some of it is listed.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -57,7 +56,7 @@ impl Classes {
         self.representatives.len()
     }
 
-    /// Returns whether there is no class, for there is no tag.
+    /// Returns whether there is no class, because there is no tag.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
@@ -78,11 +77,11 @@ impl Classes {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Finds the tags that answer alike in every query with one of `tags`.
+    /// Finds the classes of tags that have the same answers in every query with one of `tags`.
     ///
-    /// It takes time in proportion to the number of tags, and of the pairs that
-    /// the intervals do not decide and that may alias. Its searches end as those of
-    /// [`Oracle::matrix`] do.
+    /// It takes time in proportion to the number of tags, and of the pairs that the intervals do
+    /// not decide and that may alias. Its searches have the same limits as those of
+    /// [`Oracle::matrix`].
     #[must_use]
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
@@ -96,7 +95,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 }
 
-/// The part of a row that lies among regular positions.
+/// The part of a row for regular positions.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Regular {
     /// All of them.
@@ -122,7 +121,7 @@ impl Order {
                     self.regular_part(row, &counts, &rows)
                 }
             };
-            // Tags that may alias everything have one row; the first stands for all.
+            // Tags that may alias everything share one row; the first represents all.
             let same =
                 if self.rejected().contains(&position) { self.rejected().start } else { position };
             (regular, listed[same])
@@ -182,8 +181,8 @@ impl Order {
             return Regular::All;
         }
         let group_of = |&position: &u32| self.group_of(position as usize);
-        // A group with this row is on the list. One listed that has as many in
-        // its row lies below or above it, and so has the same row.
+        // Find a listed group with this row. If another listed group has as many entries, it is
+        // below or above it, and so has the same row.
         let same = list.iter().filter_map(group_of).find(|&group| counts[group] == count);
         if let Some(group) = same
             && list.iter().filter_map(group_of).all(|other| self.is_related(group, other))
@@ -205,8 +204,7 @@ impl Order {
                 members.extend(self.rejected().take(1).map(|position| position as u32));
                 row.for_each(|position| members.push(position as u32));
             } else {
-                // All regular positions of other roots are on the list: split
-                // by those that are not.
+                // All regular positions of other roots are listed: split by the unlisted ones.
                 let mut on = vec![false; self.len()];
                 row.for_each(|position| on[position] = true);
                 let scope = row.root.clone().chain(self.listed());

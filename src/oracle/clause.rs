@@ -25,8 +25,8 @@ pub enum Clause {
     SameTag,
     /// May: the access types have different roots.
     Roots,
-    /// May: one access is to a whole object of a type that is the other's
-    /// access type or an ancestor of it.
+    /// May: one access is to a whole object of a type that is the other's access type or an
+    /// ancestor of it.
     Generality,
     /// May: the tags are of different formats.
     MixedFormats,
@@ -45,10 +45,10 @@ pub enum Clause {
     /// No, rule `llvm` only: walking from one tag's base type reaches the other's
     /// type at another offset.
     OtherOffset,
-    /// No: both accesses are to objects in one type, and share no byte of it.
+    /// No: both accesses are to objects inside one type, and share no byte of it.
     Apart,
-    /// No, rule `union-strict` only: bytes are shared, but by accesses to
-    /// different members, one of which does not name the union.
+    /// No, rule `union-strict` only: the accesses share bytes, but by different members, and one of
+    /// them does not name the union.
     Parted,
     /// No: neither base type leads to an object of the other access.
     Unrelated,

@@ -1,4 +1,4 @@
-//! Dependences: may two accesses overlap, of which one writes?
+//! Dependences: whether two accesses may overlap and one of them writes.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,8 +7,7 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
-/// The dependences that may hold between two accesses, the first of which comes
-/// first; at least one does.
+/// The possible dependences of a second access on a first; at least one is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -22,8 +21,8 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The dependences between kinds of accesses to one memory; `None` if there are none. Nothing
-    /// writes memory after a read of it that promises so.
+    /// Returns the dependences between kinds of accesses to one memory; `None` if there are none.
+    /// With `promised`, nothing writes the memory after the first access reads it.
     pub(super) fn between(
         first: AccessKind,
         second: AccessKind,
@@ -61,15 +60,14 @@ impl fmt::Display for Conflict {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns which dependences may hold between access `first` and access
-    /// `second`, which comes after it: `None` if they cannot overlap, or only
-    /// read.
+    /// Returns the possible dependences of access `second` on an earlier access `first`: `None` if
+    /// they cannot overlap, or both only read.
     ///
-    /// If the tag of `first` is immutable, no write after it depends on what it reads, for nothing
-    /// modifies such memory once it can be read. A write *before* a read by such a tag still
-    /// does: it may be the one that initialises the memory, and must not be deleted. LLVM answers
-    /// the first by `getModRefInfoMask`. For the second it has two answers: it moves the read over
-    /// the write, and keeps the write. Ask [`Oracle::is_constant`] to move such a read.
+    /// If the tag of `first` is immutable, no later write depends on what it reads, because nothing
+    /// modifies such memory once it can be read. A write *before* a read by such a tag still does:
+    /// it may initialise the memory, and must not be deleted. LLVM answers the first by
+    /// `getModRefInfoMask`. For the second it has two answers: it moves the read across the write,
+    /// and keeps the write. Use [`Oracle::is_constant`] to decide whether such a read may move.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};
@@ -99,9 +97,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.may_alias(first, second).then_some(conflict)
     }
 
-    /// Returns which dependences may hold between any of several accesses, such
-    /// as those that a call makes, and access `second`, which comes after them.
-    /// An empty list conflicts with nothing. An unknown call makes one access
+    /// Returns the possible dependences of access `second` on any of several earlier accesses, such
+    /// as those of a call. An empty list conflicts with nothing. An unknown call makes one access
     /// without a tag.
     ///
     /// ```

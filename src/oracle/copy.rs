@@ -7,12 +7,12 @@ use crate::access::{Access, AccessKind};
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
-    /// Returns the accesses that one side of a struct copy makes: reads of the
-    /// source or writes to the destination. `None` when the copy is malformed.
+    /// Returns the accesses of one side of a struct copy: reads of the source or writes to the
+    /// destination. `None` if the copy is malformed.
     ///
-    /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole
-    /// elements is an access to each. What lies between the entries is padding, which the
-    /// copy may leave out.
+    /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole elements
+    /// is an access to each. The bytes between the entries are padding, which the copy may leave
+    /// out.
     ///
     /// # Panics
     ///
@@ -25,7 +25,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         let access = |entry: crate::graph::CopyEntry| {
             Access::of_width(self.graph(), entry.tag, entry.size).with_kind(kind)
         };
-        // An entry of no bytes touches nothing, where size 0 means unknown.
+        // An entry of no bytes touches nothing; as a size, 0 would mean unknown.
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
     }
 
@@ -62,10 +62,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         }
     }
 
-    /// Returns which dependences may hold between a struct copy and an access
-    /// that follows it. The source is read and the destination written, and
-    /// the two have the same tags; so a read after the copy depends on what it
-    /// wrote, and a write on both sides.
+    /// Returns the possible dependences of a later access on a struct copy. The source is read and
+    /// the destination written by the same tags; so a read after the copy depends on its writes,
+    /// and a write on both.
     ///
     /// # Panics
     ///
@@ -77,12 +76,10 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         self.copy_may_alias(copy, access).then_some(conflict)
     }
 
-    /// Returns whether an access may overlap with one that bears any of the
-    /// given tags.
+    /// Returns whether an access may overlap with one that has any of the given tags.
     ///
-    /// With the tags of `!llvm.errno.tbaa` this tells whether an access may
-    /// read or change `errno`. NB: no tags at all means that nothing is known,
-    /// and the answer is `MayAlias`.
+    /// With the tags of `!llvm.errno.tbaa` this returns whether an access may read or change
+    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`.
     ///
     /// LLVM: `TypeBasedAAResult::aliasErrno`.
     #[must_use]

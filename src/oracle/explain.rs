@@ -1,4 +1,4 @@
-//! The reason why an answer is what it is.
+//! The explanation of an answer.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct PathStep {
     pub offset: u64,
     /// The name of the field's type.
     pub into: String,
-    /// True if the field is an array, as far as the format tells.
+    /// True if the field is known to be an array.
     pub array: bool,
 }
 
@@ -45,11 +45,11 @@ pub struct PathStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct AccessPath {
-    /// The steps from the common base type to what is accessed.
+    /// The steps from the common base type to the accessed type.
     pub steps: Vec<PathStep>,
-    /// The number of the steps that lead to the tag's own base type.
+    /// The number of steps that lead to the tag's own base type.
     pub to_base: usize,
-    /// The bytes; `None` in the old format, where no sizes are known.
+    /// The bytes; `None` in the old format, which has no sizes.
     pub bytes: Option<ByteRange>,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for AccessPath {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The access from whose base type both paths start.
+    /// The access at whose base type both paths start.
     pub outer: Side,
     /// The name of that base type.
     pub base: String,
@@ -87,8 +87,8 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// The reason why array elements of the outer access never meet those of the other,
-    /// where one division tells and no access simply ends before the other begins.
+    /// The reason why array elements of the outer access never meet those of the other. Only given
+    /// if a single division shows it, and not if one access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
 
@@ -107,7 +107,7 @@ pub struct Explanation {
     pub answer: AliasResult,
     /// The clause that gives it.
     pub clause: Clause,
-    /// The paths compared, where the clause compares paths.
+    /// The compared paths, if the clause compares paths.
     pub comparison: Option<Comparison>,
 }
 
@@ -126,12 +126,12 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// An answer that comes of no comparison of paths.
+    /// An answer that needed no comparison of paths.
     pub(super) fn plain(rule: AliasRule, clause: Clause) -> Self {
         Explanation { rule, answer: clause.answer(), clause, comparison: None }
     }
 
-    /// Calls types by other names than those of their nodes.
+    /// Replaces the names of types.
     #[doc(hidden)]
     pub fn rename(&mut self, name: impl Fn(&str) -> String) {
         let Some(Comparison { base, a, b, .. }) = &mut self.comparison else { return };
@@ -200,7 +200,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     let step = |&(ty, field): &(u32, usize)| {
         let ty = type_at(ty);
         let node = graph.ty(ty);
-        // A field number of the old format's scalars stands for the parent.
+        // The field number of an old-format scalar means the parent.
         let found = node.fields().nth(field);
         let into = found.map(|field| field.ty).or(node.parent());
         PathStep {

@@ -1,5 +1,5 @@
-//! The reason why the elements of two strided byte ranges share no byte, for a reader.
-//! Whether they do is decided in `union/stride.rs`.
+//! An explanation why the elements of two strided byte ranges share no byte. The decision itself is
+//! made in `union/stride.rs`.
 
 use std::fmt;
 
@@ -7,13 +7,12 @@ use super::bytes::ByteRange;
 
 /// A division that shows that two strided byte ranges share no byte.
 ///
-/// A *distance* is that from the start of one interval of the first range to the
-/// start of one of the second. Two intervals of `m` and `n` bytes meet where it
-/// is one of `-n + 1 ..= m - 1`, the *window*.
+/// A *distance* is the difference between the starts of an interval of the second range and one of
+/// the first. Two intervals of `m` and `n` bytes meet if it is in `-n + 1 ..= m - 1`, the *window*.
 ///
-/// Count the arrays whose strides are no multiples of `modulus` among the bytes,
-/// which widens the window. All distances are congruent, and between the least
-/// and the greatest of them the window holds no such number.
+/// Arrays whose strides are not multiples of `modulus` are added to the bytes, which widens the
+/// window. Then all distances are congruent, and between the least and the greatest of them the
+/// window contains no such number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -50,8 +49,8 @@ struct Array {
 }
 
 impl Apart {
-    /// Finds such a division; `None` where there is none, or where one range ends
-    /// before the other begins.
+    /// Finds such a division; `None` if there is none, or if one range ends before the other
+    /// begins.
     pub(super) fn find(first: &ByteRange, second: &ByteRange) -> Option<Apart> {
         let len = |range: &ByteRange| {
             range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
@@ -100,7 +99,7 @@ impl Apart {
     }
 }
 
-/// Moduli that might tell distances and window apart.
+/// Returns moduli that might separate distances and window.
 fn moduli(arrays: &[Array]) -> Vec<i128> {
     let mut steps: Vec<i128> = arrays.iter().map(|array| array.step).collect();
     steps.sort_unstable();

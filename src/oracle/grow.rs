@@ -36,19 +36,18 @@ use crate::graph::Graph;
 ///
 /// # Memory
 ///
-/// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the
-/// intervals do not decide takes more when it is first asked about: its paths are kept.
-/// The last answers of the rule's definition are remembered, in 128 KiB. An oracle of up to 512
-/// tags of which at least one in 64 is not decided on by its interval remembers its answers on
-/// all pairs of tags, in two bits each: 64 KiB at most.
+/// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the intervals do not
+/// decide takes more from its first query on, because its paths are stored. The definition's last
+/// answers are cached, in 128 KiB. An oracle of up to 512 tags, of which at least one in 64 is not
+/// decided by its interval, caches its answers on all pairs of tags, in two bits each: 64 KiB at
+/// most.
 ///
 /// # Growing
 ///
-/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`,
-/// `&mut Graph`, `Arc<Graph>` and so on. If the graph can be changed,
-/// [`Oracle::update`] adds types and tags, at a cost proportional to what is
-/// added. Old answers stay. Queries take `&self` and may run on many threads at
-/// once.
+/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`, `&mut Graph`, `Arc<Graph>`
+/// and so on. If the graph can be changed, [`Oracle::update`] adds types and tags, in time
+/// proportional to the additions. Old answers never change. Queries take `&self` and may run on
+/// many threads at once.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -129,15 +128,15 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
     /// Returns an oracle for a clone of the graph, with the same tables.
     fn clone(&self) -> Self {
         let graph = self.graph.clone();
-        // A clone's ids are its own, and stand for the same nodes.
+        // A clone has ids of its own for the same nodes.
         let stamp = graph.borrow().stamp();
         self.with_graph(graph, stamp)
     }
 }
 
 impl Oracle {
-    /// Takes note of what the original of a replica got since. Its answers are then
-    /// the original's.
+    /// Adds everything that the original of a replica got since. Then the answers are the
+    /// original's.
     pub(super) fn follow<G: Borrow<Graph>>(&mut self, original: &Oracle<G>) {
         self.graph.follow(original.graph());
         self.refresh();
@@ -200,7 +199,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.memo.fit(self.index.len(), || self.index.open());
     }
 
-    /// Returns the graph whose tags the oracle knows.
+    /// Returns the oracle's graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         self.graph.borrow()

@@ -1,17 +1,15 @@
-//! The index: an interval of 8 bytes for each tag decides most queries, and a
-//! record of 8 bytes says what to do where intervals meet.
+//! The index: an interval of 8 bytes for each tag decides most queries, and a record of 8 bytes
+//! says how to decide when intervals meet.
 //!
-//! Each rule says which cursor of a tag's walk comes next ([`Walks`]). A tag has one
-//! of three roles:
+//! Each rule defines the next cursor of a tag's walk ([`Walks`]). A tag has one of three roles:
 //!
-//! - *regular*: one way leads from its base type to the one scalar that it
-//!   accesses. Two regular tags of one root may alias iff one's cursor lies on the
-//!   other's walk, which is one comparison of intervals;
-//! - *other*: the rule's definition decides, unless neither base type may hold the
-//!   other;
+//! - *regular*: only one path leads from its base type to the one scalar that it accesses. Two
+//!   regular tags of one root may alias iff one's cursor lies on the other's walk, which takes one
+//!   comparison of intervals;
+//! - *other*: the rule's definition decides, unless neither base type may contain the other;
 //! - *rejected*: it may alias everything.
 //!
-//! The intervals of all but regular tags meet all others.
+//! The intervals of tags that are not regular meet all others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -39,7 +37,7 @@ struct Record {
     link: u32,
 }
 
-/// A tag's interval, and whether more than that must be looked at where it meets another. Both
+/// A tag's interval, and a bit that says whether more must be compared when it meets another. Both
 /// numbers are doubled; there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
 #[derive(Clone, Copy, Debug)]
 struct Interval {
@@ -63,9 +61,9 @@ const OTHER: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Interval {
-    /// Returns whether each begins before the other's end, and maybe of two next to each other, one of
-    /// which is open. Of random pairs nearly all are apart, and which of the two lies first is
-    /// anybody's guess: the sign that two differences share leaves no branch.
+    /// Returns whether two intervals overlap, or are adjacent and one of them is open. Random
+    /// intervals are nearly always disjoint, in unpredictable order: two differences are combined
+    /// by sign, which avoids a branch.
     #[inline]
     fn meets(&self, other: &Interval) -> bool {
         let before = |start: u32, end: u32| start as i32 - end as i32;
@@ -73,8 +71,8 @@ impl Interval {
     }
 }
 
-/// The base type of each tag, if that alone may tell the tag from others: none of a
-/// tag that may alias everything, nor of one of which that is not known yet.
+/// The base type of each tag, if it alone may separate the tag from others. A tag that may alias
+/// everything, or has not been analysed, has none.
 #[derive(Default, Debug)]
 struct Bases(Vec<AtomicU32>);
 
@@ -89,13 +87,14 @@ impl Clone for Bases {
 pub(super) struct Index {
     /// The cursors of tags.
     pub(super) walks: Walks,
-    /// The types, and what lies in each; rule `llvm` reads them when a tag is not regular.
+    /// The types and their contents. Rule `llvm` uses them for tags that are not regular.
     pub(super) types: Types,
-    /// None where tags stand under several roots: intervals do not say under which.
+    /// The intervals; empty if tags have several roots, because an interval does not record the
+    /// root.
     intervals: Vec<Interval>,
     records: Vec<Record>,
     bases: Bases,
-    /// Numbers of the roots of tags.
+    /// The numbers of the tags' roots.
     roots: HashMap<u32, u32>,
     /// True if there are several roots.
     mixed: bool,
@@ -123,8 +122,8 @@ impl Index {
     }
 
     /// Returns whether two tags, by [`TagId::index_in`](crate::TagId), may alias, if their
-    /// intervals say so. There is one branch, which is rarely taken: random pairs take any other
-    /// at random, which costs as much as all else.
+    /// intervals decide it. There is only one branch, which is rarely taken: another would be
+    /// unpredictable for random pairs, and cost as much as all the rest.
     #[inline]
     pub(super) fn by_interval(&self, a: u64, b: u64) -> Option<bool> {
         if a.max(b) >= self.intervals.len() as u64 {
@@ -165,19 +164,19 @@ impl Index {
         !self.mixed && self.types.are_apart(x, y)
     }
 
-    /// Returns the base type of a tag, if that may tell the tag from others.
+    /// Returns a tag's base type, if it may separate the tag from others.
     #[inline]
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
         let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
         (base != NONE).then_some(base)
     }
 
-    /// Notes that a base type may tell a tag from others.
+    /// Records that a base type may separate a tag from others.
     pub(super) fn set_base(&self, tag: u32, base: TypeIndex) {
         self.bases.0[tag as usize].store(base, Ordering::Relaxed);
     }
 
-    /// Adds the next tag as one that may alias everything.
+    /// Adds the next tag with the role *rejected*.
     pub(super) fn push_rejected(&mut self) {
         self.push(Record { root: ROOT, link: NONE }, NONE);
     }
@@ -209,13 +208,13 @@ impl Index {
         number
     }
 
-    /// Returns whether tags stand under several roots.
+    /// Returns whether the tags have several roots.
     pub(super) fn has_several_roots(&self) -> bool {
         self.mixed
     }
 
-    /// Gives the tags added since the last call their intervals; all tags, where the forest
-    /// was numbered anew.
+    /// Sets the intervals of the tags added since the last call, or of all tags if the forest was
+    /// renumbered.
     pub(super) fn catch_up(&mut self) {
         let forest = &mut self.walks.forest;
         if forest.catch_up() || self.mixed {

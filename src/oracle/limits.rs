@@ -1,23 +1,23 @@
 //! The limits at which the engine stops and answers `MayAlias`.
 //!
-//! Each limit bounds the time and memory of one query. Only graphs made to
-//! reach one do: whether a path of a given offset exists at all is the
-//! subset-sum problem once fields may overlap at will.
+//! Each limit bounds the time and memory of one query. Only graphs that are made for it reach one:
+//! if fields may overlap arbitrarily, deciding whether a path with a given offset exists is the
+//! subset-sum problem.
 
-/// Steps of one search: for what a tag denotes, or for where two such sets meet. A step is a
-/// type or place visited, or two byte patterns compared. All take some milliseconds at
-/// most, and the largest search on a struct with 10,000 members at one offset takes 30,000.
+/// Steps of one search: for a tag's paths, or for a place where two sets of paths meet. A step is a
+/// type or place visited, or two byte patterns compared. All steps take a few milliseconds at most,
+/// and the largest search on a struct with 10,000 members at one offset takes 30,000.
 pub(crate) const STEPS: u32 = 1 << 16;
 
-/// Paths, or places on them, that are kept of one tag: more are found anew for each query.
+/// Paths, or places on them, that are cached for one tag. More are computed again for each query.
 pub(crate) const KEPT: usize = 1 << 6;
 
-/// Element combinations tried when two byte patterns have more than two array
-/// strides between them that simplification does not remove. The contract asks
-/// for 4,096; a trial is an `O(log)` computation, so there is room for more.
+/// Element combinations tried when two byte patterns have more than two array strides between them
+/// that simplification does not remove. The documented minimum is 4,096; a trial is an `O(log)`
+/// computation, so there is room for more.
 pub(crate) const ELEMENTS: u32 = 1 << 16;
 
-/// Elements of an array that rule `union-strict` looks at one by one, if another field shares bytes
+/// Elements of an array that rule `union-strict` tries one by one, if another field shares bytes
 /// with the array.
 pub(crate) const PARTED: u128 = 1 << 12;
 
@@ -30,14 +30,14 @@ pub(crate) const STRIDES: usize = 14;
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
-/// Fields that are looked at shortly for each step: whether one can lead anywhere.
+/// Fields that are checked for one step: whether one can lead anywhere.
 pub(crate) const LOOKS: usize = 16;
 
-/// Steps that all searches of one comparison of many tags take together: those of
-/// a matrix, a lint, or one call of a lowering. A few seconds at most,
+/// Steps that all searches of one comparison of many tags share: a matrix, a lint, or one call of a
+/// lowering. A few seconds at most,
 pub(crate) const COMPARED: u64 = 1 << 23;
 
-/// and further ones for each node of the graph.
+/// plus these for each node of the graph.
 pub(crate) const COMPARED_A_NODE: u64 = 1 << 10;
 
 /// The rest of a limit.
@@ -58,7 +58,7 @@ impl Budget {
         self.take(1)
     }
 
-    /// Takes the steps that so many looks cost.
+    /// Takes the steps for this many checked fields.
     pub(crate) fn look(&mut self, looks: usize) -> Result<(), Exhausted> {
         self.take(u32::try_from(looks / LOOKS).unwrap_or(u32::MAX))
     }
@@ -75,8 +75,8 @@ impl Budget {
         self.0
     }
 
-    /// Sets `limit` steps apart for one task, and calls it with them; what it
-    /// spends is spent here, too.
+    /// Reserves `limit` steps for one task, and calls it with them. The steps that it takes are
+    /// taken here, too.
     pub(crate) fn within<T>(&mut self, limit: u32, task: impl FnOnce(&mut Budget) -> T) -> T {
         let mut part = Budget(limit.min(self.0));
         let before = part.0;

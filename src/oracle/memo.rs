@@ -1,30 +1,30 @@
-//! Answers that were given before. They never change as a graph grows.
+//! Caches of answers. Answers never change as a graph grows.
 //!
-//! - A *table* of an oracle with few tags has two bits for each pair of tags. It is asked first,
-//!   where intervals leave many pairs open: a query then takes no branch that is taken at random.
-//! - The *last answers* of the definition are kept for pairs that are in no table and for accesses
-//!   with sizes of their own. Each is kept in one of eight places that the pair's hash names, until another
-//!   answer takes its place.
+//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. It is used first
+//!   if intervals leave many pairs open: a query then has no unpredictable branch.
+//! - The *last answers* of the definition are stored for pairs without a table, and for accesses
+//!   with their own sizes. Each is in one of eight slots given by the pair's hash, until another
+//!   answer replaces it.
 //!
-//! Two threads that write one word of the last answers at once may lose an answer, which is then
-//! found again.
+//! If two threads write one word of the last answers at once, an answer may be lost; it is then
+//! computed again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::access::Access;
 
-/// Pairs of accesses that are kept, in 128 KiB.
+/// The number of cached pairs of accesses, in 128 KiB.
 const PAIRS: usize = 1 << 14;
 
-/// Places of one pair: a line of the cache.
+/// The slots of one pair: one line of the processor's cache.
 const PLACES: usize = 8;
 
 /// Tags that a table is made for at most. It then takes 64 KiB: a larger one does not stay in the
 /// caches next to the processor, and costs more than intervals that leave the pair open.
 const MOST_TAGS: usize = 1 << 9;
 
-/// A table is made if at least one of so many tags is not decided on by its interval.
+/// A table is made if at least one in this many tags is not decided by its interval.
 const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]
@@ -34,14 +34,14 @@ pub(super) struct Memo {
     table: Vec<AtomicU64>,
     /// Pairs in a row of the table, a power of two and at least 32; 0 if there is no table.
     stride: u32,
-    /// Tags beyond which it is seen anew whether a table is worth its while.
+    /// The number of tags up to which the decision for or against a table holds.
     fits: usize,
-    /// The key of a pair, and in the lowest bit the answer; 0 where there is none.
+    /// The key of a pair, with the answer in the lowest bit; 0 if empty.
     words: OnceLock<Box<[AtomicU64]>>,
 }
 
 impl Memo {
-    /// Makes room for so many tags, if so many of them have open intervals.
+    /// Makes room for `tags` tags, if enough of them have open intervals.
     pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
         if tags > self.fits {
             self.fits = tags.next_power_of_two().max(32);
@@ -83,7 +83,7 @@ impl Memo {
         }
     }
 
-    /// Returns the answer on two accesses, which `find` finds if it is not kept.
+    /// Returns the answer on two accesses; `find` computes it if it is not cached.
     #[inline]
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
         if let (Access { tag: Some(x), size: None, .. }, Access { tag: Some(y), size: None, .. }) =
@@ -104,7 +104,7 @@ impl Memo {
         let start = hash as usize & !(PLACES - 1);
         let places = &words[start..start + PLACES];
         let kept = || places.iter().map(|word| word.load(Ordering::Relaxed));
-        // All are looked at, for it is anybody's guess in which of them the pair is.
+        // All slots are compared: branches would be unpredictable.
         let found = kept().fold(0, |found, kept| if kept & !1 == key { kept } else { found });
         if found != 0 {
             return found & 1 != 0;
@@ -116,8 +116,7 @@ impl Memo {
     }
 }
 
-/// A number for two accesses in either order, even and not 0; `None` where it does
-/// not fit.
+/// Returns a number for two accesses in either order, even and not 0; `None` if it does not fit.
 fn key(a: Access, b: Access) -> Option<u64> {
     const TAG: u32 = 24;
     const SIZE: u32 = 7;

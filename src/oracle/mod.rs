@@ -1,24 +1,24 @@
-//! Asking whether two accesses may alias.
+//! Queries: whether two accesses may alias.
 //!
-//! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no
-//! tag, a malformed tag, different roots, an id of another graph.
+//! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no tag, a malformed
+//! tag, different roots, an id of another graph.
 //!
-//! There is one way to an answer (`query.rs`). A small oracle whose intervals leave many pairs open
-//! first looks whether the pair was asked about before (`memo.rs`). Then
+//! All queries take the same path (`query.rs`). A small oracle whose intervals leave many pairs
+//! open first checks whether the pair is in a cache (`memo.rs`). Then
 //!
-//! 1. the *index* compares two intervals of 8 bytes, and where they meet two
-//!    records (`index.rs`). That decides pairs of *regular* tags, to whose one scalar one way
-//!    leads: they may alias iff one's cursor lies on the other's walk;
-//! 2. *what lies in what* (`types.rs`): two accesses overlap only if an object of one base type
-//!    lies in the other. Where neither base may hold the other, and each tag denotes
-//!    something, they do not alias. The sets that say so only ever err towards "may";
-//! 3. the *definition* decides on what is left, some pairs in a thousand
-//!    (`llvm/mod.rs`, `union/definition.rs`). It has two halves: what an access denotes, which
-//!    is found once for each tag, and whether two such sets meet, which is remembered
-//!    (`memo.rs`). It also says why.
+//! 1. the *index* compares two intervals of 8 bytes, and if they meet two records (`index.rs`).
+//!    This decides pairs of *regular* tags, which have a single path to one scalar: they may alias
+//!    iff one's cursor lies on the other's walk;
+//! 2. *containment* of types (`types.rs`): two accesses overlap only if an object of one base type
+//!    is inside the other. If neither base may contain the other, and each tag has a path, they do
+//!    not alias. The sets for this only err towards "may";
+//! 3. the *definition* decides the rest, some pairs in a thousand (`llvm/mod.rs`,
+//!    `union/definition.rs`). It has two halves: an access's paths, which are computed once for
+//!    each tag, and whether two such sets meet, which is cached (`memo.rs`). It also explains
+//!    answers.
 //!
-//! No stage depends on when a tag was added, so a graph that grew, its clones and its
-//! replicas answer alike.
+//! No stage depends on when a tag was added, so a graph that grew, its clones and its replicas give
+//! the same answers.
 //!
 //! | query | file |
 //! |---|---|
@@ -26,10 +26,10 @@
 //! | dependences | `conflict.rs` |
 //! | growth | `grow.rs` |
 //! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
-//! | why | `explain.rs` and `gap.rs` |
+//! | explanations | `explain.rs` and `gap.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
-//! | tags that answer alike | `classes.rs`, by way of `order.rs` |
-//! | what one of many may alias at most | `vicinity.rs` |
+//! | tags with the same answers | `classes.rs`, by way of `order.rs` |
+//! | a superset of what one tag may alias | `vicinity.rs` |
 //! | struct copies, `errno` | `copy.rs` |
 //! | one tag; the most generic tag | `tag.rs` |
 

@@ -1,10 +1,9 @@
-//! The order of tags in which answers to many pairs lie in ranges.
+//! An order of tags in which most answers form ranges.
 //!
-//! With the regular tags in the order of their cursors' numbers, those that one
-//! of them may alias lie in a few ranges: the tags below it, the tags at each
-//! cursor above it, and the tags of other roots. What is not regular is asked
-//! pair by pair, about those tags alone whose base type may hold its own, or may lie in
-//! it.
+//! If the regular tags are ordered by the numbers of their cursors, those that one tag may alias
+//! form a few ranges: the tags below it, the tags at each cursor above it, and the tags of other
+//! roots. Tags that are not regular are compared pair by pair, but only with tags whose base type
+//! may contain their own or be inside it.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -32,8 +31,8 @@ pub(super) struct Group {
     pub(super) root: Range<usize>,
 }
 
-/// Lists for each of some base types, as far as it `asks`, those that may hold it or may lie
-/// in it, itself among them; all where a base type is not known.
+/// Returns for each base type that `asks` selects, the base types that may contain it or be inside
+/// it, including itself; all if a base type is unknown.
 fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
@@ -45,7 +44,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>
             near[b as usize].push(a);
         }
     };
-    // For each bit of a set of types, the bases whose sets have it.
+    // For each bit of a type set, the base types whose sets have the bit.
     let stride = bases.len().div_ceil(64);
     let mut columns = Bits::new(64 * stride * TypeSet::BITS);
     for (at, base) in known() {
@@ -69,10 +68,9 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>
     near
 }
 
-/// The positions that one which is not regular may alias, beside those of tags
-/// that may alias all others.
+/// Positions that one irregular tag may alias. Rejected tags alias everything and are not listed.
 pub(super) struct Row {
-    /// The regular positions of its root: it may alias those of all others.
+    /// The regular positions of its root. The tag may alias those of all other roots.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -111,10 +109,10 @@ impl Row {
     }
 }
 
-/// The order of a list's tags in which answers lie in ranges: regular tags, tags
-/// that may alias all others, and the rest.
+/// The order of a list's tags in which answers form ranges: first regular tags, then tags that may
+/// alias all others, then the rest.
 pub(super) struct Order {
-    /// Standing in the list of each position.
+    /// The index in the list for each position.
     tags: Vec<u32>,
     /// The group of each regular position.
     groups: Vec<u32>,
@@ -149,7 +147,7 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], with the answers that it must ask for from another.
+    /// Like [`Order::new`], with the necessary answers taken from another source.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -207,7 +205,7 @@ impl Order {
         order
     }
 
-    /// Answers for the positions that ranges say nothing about.
+    /// Computes the answers for the positions that ranges do not cover.
     fn by_pair<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -360,7 +358,7 @@ impl Order {
         }
     }
 
-    /// Sets the bits of each position's row, of so many words, and returns them.
+    /// Sets the bits of each position's row, `stride` words each, and returns them.
     pub(super) fn rows(&self, stride: usize) -> Bits {
         let mut rows = Bits::new(64 * stride * self.len());
         for (position, words) in rows.words_mut().chunks_exact_mut(stride.max(1)).enumerate() {

@@ -1,15 +1,17 @@
-//! One query at a time.
+//! Single queries.
 //!
-//! Every query asks the same stages in the same order, and the first that decides answers:
+//! Every query goes through the same stages in the same order, and the first that decides answers:
 //!
-//! 1. a missing tag may alias everything; so may one of another graph, whose number lies beyond all tables;
-//! 2. the table of a small oracle has the answers on tags that were given before ([`Memo`](super::memo::Memo));
-//! 3. the intervals of two regular tags, or else the base types ([`Index`](super::index::Index)), decide
-//!    on most pairs; if an access has a size of its own, the cursors do ([`Rule::by_cursor`]);
-//! 4. the base types of accesses with sizes of their own, or of which it must be found out first what
-//!    they denote ([`Rule::by_base`]), tell them apart;
-//! 5. the memo has the definition's last answers;
-//! 6. the rule's definition ([`Rule::define`]) decides on what is left.
+//! 1. A missing tag may alias everything. So may a tag of another graph, whose number is outside
+//!    all tables.
+//! 2. The table of a small oracle has earlier answers ([`Memo`](super::memo::Memo)).
+//! 3. The intervals of two regular tags, or else the base types, decide most pairs
+//!    ([`Index`](super::index::Index)); for accesses with their own size, the cursors do
+//!    ([`Rule::by_cursor`]).
+//! 4. The base types decide for other accesses, after a search for a tag's paths if necessary
+//!    ([`Rule::by_base`]).
+//! 5. The memo has the definition's last answers.
+//! 6. The rule's definition ([`Rule::define`]) decides the rest.
 
 use std::borrow::Borrow;
 
@@ -25,11 +27,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether accesses `a` and `b` may overlap. An access is a tag, an
     /// optional tag, or an [`Access`].
     ///
-    /// A missing tag gives `MayAlias`. So do different roots: they may be
-    /// unrelated type systems, so nothing is proved. So does a malformed tag, and a
-    /// tag that another graph issued. The answer does not depend on
-    /// the order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and
-    /// no rule looks at their kinds here.
+    /// A missing tag gives `MayAlias`. So do different roots, because they may be unrelated type
+    /// systems; a malformed tag; and a tag of another graph. The answer does not depend on the
+    /// order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and no rule uses their kinds
+    /// here.
     ///
     /// LLVM: `TypeBasedAAResult::alias`.
     #[must_use]
@@ -39,7 +40,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
-    // A call would take as long as what is in it.
+    // Always inlined: a call would take as long as its contents.
     #[must_use]
     #[inline(always)]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
@@ -55,8 +56,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// Like [`Oracle::may_alias`], with the steps of the rule's definition taken from
-    /// those left; `None` where it would have to be followed without any.
+    /// Like [`Oracle::may_alias`], with the steps of the rule's definition taken from `left`;
+    /// `None` if they run out.
     #[doc(hidden)]
     pub fn may_alias_within(
         &self,
@@ -79,7 +80,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         decided.unwrap_or_else(|| self.ask_of_tags(x, y))
     }
 
-    /// [`Oracle::ask`] of tags by [`TagId::index_in`], with the answer noted in the table.
+    /// Calls [`Oracle::ask`] for tags by [`TagId::index_in`], and stores the answer in the table.
     // Two numbers are passed in registers, two accesses in memory.
     #[inline(never)]
     fn ask_of_tags(&self, x: u64, y: u64) -> bool {
@@ -91,7 +92,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// The stages from the index on, for two tags of the oracle's graph.
+    /// Runs the stages from the index on, for two tags of the oracle's graph.
     fn ask(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let (x, y) = (a.tag?.index, b.tag?.index);
         let by_index = match (a.size, b.size) {
@@ -120,7 +121,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
     }
 
-    /// Says what a tag may alias by its types.
+    /// Returns the tags that a tag may alias, by its types.
     pub(super) fn reach(&self, tag: TagId, left: &mut u64) -> Reach {
         if tag.stamp != self.stamp {
             return Reach::Everything;
@@ -128,7 +129,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine().reach(&self.index, tag, left)
     }
 
-    /// Returns whether an answer is the definition's, or the index's where the definition gave up.
+    /// Returns whether an answer is the definition's, or the index's if the definition gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
         let defined = self.engine().define(self.graph(), &self.index, (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit

@@ -1,15 +1,14 @@
-//! Threads that ask while another one adds.
+//! Queries on threads while another thread adds types.
 //!
-//! The thread that adds has an oracle of its own, and a [`Publisher`], which keeps
-//! replicas of it: the *newest*, which readers ask, and *old* ones, which some
-//! reader may still ask. A replica never changes as long as a reader has it. To
-//! publish, an old one that no reader has is brought up to date and put in the
-//! newest one's place; only if readers have all of them a further one is made. So
-//! there are never more than readers, and two.
+//! The adding thread has an oracle of its own, and a [`Publisher`], which keeps replicas of it: the
+//! *newest*, which readers use, and *old* ones, which some reader may still use. A replica never
+//! changes while a reader has it. Publishing takes an old replica that no reader has, brings it up
+//! to date and makes it the newest. A new replica is made only if readers have all old ones, so
+//! there are never more than the number of readers plus two.
 //!
-//! Growing may give all tags new intervals, mark tags and fill hash tables. That
-//! is why readers do not share tables that grow: those would have to be copied
-//! piece by piece, and each query would have to look for the pieces.
+//! Growth may renumber the intervals of all tags, mark tags and fill hash tables. So readers do not
+//! share growing tables: those would have to be copied piece by piece, and each query would have to
+//! find the pieces.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use super::grow::Oracle;
 use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
-/// Hands the tables of one thread's oracle to the [`Reader`]s of others.
+/// Passes the tables of one thread's oracle to the [`Reader`]s of others.
 ///
 /// ```
 /// use std::thread;
@@ -69,31 +68,29 @@ use crate::graph::{Graph, TagId};
 ///
 /// # Memory
 ///
-/// A replica takes what graph and oracle take. At rest, when all readers have the
-/// newest, there are two beside the oracle: that one, and the one before, which the
-/// next publication brings up to date; publishing takes no more. A reader that
-/// does not catch up holds an older one back, and a further one is made: at most
-/// as many as readers, and two ([`Publisher::replicas`]). One that lags by half of
-/// the graph's nodes is given up.
+/// A replica takes as much memory as graph and oracle. At rest, when all readers have the newest,
+/// there are two replicas besides the oracle: the newest, and the previous one, which the next
+/// publication brings up to date; publishing takes no more memory. A reader that does not catch up
+/// holds an older one, so another is made: at most as many as readers, plus two
+/// ([`Publisher::replicas`]). A replica that lags by half of the graph's nodes is dropped.
 ///
 /// # Time
 ///
-/// Publishing adds to a replica what the oracle got since that one was published,
-/// mostly the last but one time: as long as adding took, two to three times as long
-/// where several readers lag and the replicas take turns. Making a further replica
-/// takes a copy of everything; between two doublings of the graph it is done at
-/// most once for each reader, and twice.
+/// Publishing adds the changes since a replica was last published, mostly the last but one time. It
+/// takes as long as adding did, or two to three times as long if several readers lag and the
+/// replicas take turns. Making another replica copies everything. Between two doublings of the
+/// graph this happens at most once for each reader, plus twice.
 #[derive(Debug)]
 pub struct Publisher {
     newest: Arc<ArcSwap<Oracle>>,
     /// Replicas that were the newest, the oldest first.
     old: Vec<Arc<Oracle>>,
-    /// The identity of the oracle that they are replicas of.
+    /// The identity of the oracle that was replicated.
     original: u64,
 }
 
 impl Publisher {
-    /// Publishes an oracle as it is.
+    /// Publishes an oracle in its current state.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Publisher {
         Publisher {
@@ -103,18 +100,17 @@ impl Publisher {
         }
     }
 
-    /// Returns a handle that asks what is published last. Cloning it makes one for
-    /// another thread.
+    /// Returns a handle that queries the last published state. Clone it for another thread.
     #[must_use]
     pub fn reader(&self) -> Reader {
         Reader { newest: Arc::clone(&self.newest), known: self.newest.load_full() }
     }
 
-    /// Publishes all that the oracle knows by now: readers that are given its tags
-    /// from here on answer as it does. No reader waits for that, nor is waited for.
+    /// Publishes everything that the oracle knows: readers that get its tags from now on answer as
+    /// it does. No reader waits for this, and it waits for no reader.
     ///
-    /// Another oracle, or one whose graph was replaced, takes the place of the
-    /// former; to its readers the former's ids are unknown.
+    /// Another oracle, or one whose graph was replaced, replaces the former one; its readers then
+    /// do not know the former's ids.
     pub fn publish<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if self.original != oracle.identity() {
             self.original = oracle.identity();
@@ -126,9 +122,9 @@ impl Publisher {
         }
     }
 
-    /// Returns a replica that no reader has, with the oracle's answers.
+    /// Returns a replica that no reader has, brought up to date with the oracle.
     fn next<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) -> Arc<Oracle> {
-        // In the newest's stead nobody can come to have one that nobody has.
+        // Only the newest replica is handed out, so an old one without readers stays without.
         let all = oracle.graph().node_count();
         self.old.retain_mut(|old| {
             Arc::get_mut(old).is_none_or(|old| old.graph().node_count() >= all / 2)
@@ -144,25 +140,24 @@ impl Publisher {
         Arc::new(oracle.replica())
     }
 
-    /// Returns how many replicas there are, each of the oracle's size or less: one
-    /// that readers ask, one to publish next, and those that readers hold back.
+    /// Returns the number of replicas, each at most of the oracle's size: the newest, one to
+    /// publish next, and those that readers still hold.
     #[must_use]
     pub fn replicas(&self) -> usize {
         1 + self.old.len()
     }
 }
 
-/// Asks what a [`Publisher`] published, from any thread.
+/// Queries the oracle that a [`Publisher`] published, from any thread.
 ///
-/// A query reads a replica of the oracle, as if that were this thread's alone: it
-/// takes no lock, writes nothing and allocates no more than [`Oracle::may_alias`].
-/// Where that answers `MayAlias` and does not know one of the tags, the reader takes
-/// the newest replica, if it has an older one, and asks again; that neither waits
-/// nor copies anything. A tag that is not yet published may alias everything.
+/// A query reads a replica of the oracle, as if it were this thread's alone: it takes no lock,
+/// writes nothing and allocates no more than [`Oracle::may_alias`]. If the answer is `MayAlias` and
+/// a tag is unknown, the reader takes the newest replica, if it has an older one, and asks again;
+/// this neither waits nor copies anything. A tag that is not yet published may alias everything.
 ///
-/// So the answer on tags that were published before they were handed to this
-/// thread is the answer of the oracle, at whatever time. A reader takes what was
-/// published later only for tags that it does not know, or in [`Reader::catch_up`].
+/// So for tags that were published before they were passed to this thread, the answer is the
+/// oracle's, at any time. A reader takes a newer replica only when a tag is unknown, or in
+/// [`Reader::catch_up`].
 #[derive(Clone, Debug)]
 pub struct Reader {
     newest: Arc<ArcSwap<Oracle>>,
@@ -170,23 +165,23 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Returns [`Oracle::alias`] of what is published.
+    /// Returns [`Oracle::alias`] for the published state.
     #[must_use]
     #[inline]
     pub fn alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
     }
 
-    /// Returns [`Oracle::may_alias`] of what is published.
+    /// Returns [`Oracle::may_alias`] for the published state.
     #[must_use]
     #[inline]
     pub fn may_alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
-        // A reader answers nothing but `MayAlias` about an unknown tag.
+        // A reader only answers `MayAlias` for an unknown tag.
         self.known.may_alias(a, b) && (self.knows(a, b) || self.ask_newest(a, b))
     }
 
-    /// Returns [`Oracle::may_conflict`] of what is published.
+    /// Returns [`Oracle::may_conflict`] for the published state.
     #[must_use]
     pub fn may_conflict(
         &mut self,
@@ -199,9 +194,8 @@ impl Reader {
         may.then(|| self.known.may_conflict(first, second)).flatten()
     }
 
-    /// Takes what is published last, and returns whether that is newer than what
-    /// the reader had. A thread that asks about old tags alone, or nothing for a
-    /// while, lets go of memory so.
+    /// Takes the last published state, and returns whether it is newer than the reader's. A thread
+    /// that only asks about old tags, or is idle, frees memory by this.
     pub fn catch_up(&mut self) -> bool {
         let newest = self.newest.load();
         let newer = !Arc::ptr_eq(&newest, &self.known);
@@ -211,8 +205,8 @@ impl Reader {
         newer
     }
 
-    /// Returns the oracle as it was published, for all other questions. It does not
-    /// change until the reader catches up.
+    /// Returns the published oracle, for all other queries. It does not change until the reader
+    /// catches up.
     #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.known
@@ -224,7 +218,7 @@ impl Reader {
         knows(a.tag) && knows(b.tag)
     }
 
-    /// Asks again, if there is something newer to ask.
+    /// Asks the newest state, if there is a newer one.
     #[cold]
     fn ask_newest(&mut self, a: Access, b: Access) -> bool {
         !self.catch_up() || self.known.may_alias(a, b)

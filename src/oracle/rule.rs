@@ -1,4 +1,4 @@
-//! A rule: it indexes tags, decides on pairs, and says why.
+//! A rule: it indexes tags, decides on pairs, and explains.
 
 use super::bytes::ByteRange;
 use super::clause::Clause;
@@ -7,33 +7,32 @@ use super::types::TypeIndex;
 use crate::access::Access;
 use crate::graph::{Graph, Tag, TagId};
 
-/// A rule, with what it knows of a graph's tags beside the index. The graph and
-/// the index are always those to which [`Rule::add`] added the tags.
+/// A rule, with its knowledge of a graph's tags besides the index. The graph and the index are
+/// always those to which [`Rule::add`] added the tags.
 pub(super) trait Rule {
     /// Adds the graph's next tag to the index.
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
-    /// Says what a tag may alias by its types. What takes a search is found once; the search
-    /// takes its steps from those `left`, and without any the tag may alias everything.
+    /// Returns what a tag may alias by its types. Results of a search are cached. The search takes
+    /// its steps from `left`; if none are left the tag may alias everything.
     fn reach(&self, index: &Index, tag: TagId, left: &mut u64) -> Reach;
 
-    /// Decides on two accesses of which one has a size of its own by the cursors of their tags;
+    /// Decides on two accesses, at least one with its own size, by the cursors of their tags.
     /// `None` if one may touch more or less than the scalar at the end of its tag's walk.
     fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
     /// Decides on two accesses that the index leaves open, by their base types; `None` leaves them
-    /// to the definition. A search for what a tag denotes takes its steps from those `left`.
+    /// to the definition. A search for a tag's paths takes its steps from `left`.
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
-    /// Decides by the definition; shows the paths, if somebody asks `why`.
+    /// Decides by the definition. `why` asks for the compared paths.
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
 
-    /// Returns what the tag of an access that replaces two others says, as far as
-    /// it is not about immutability.
+    /// Returns the tag for an access that replaces two others, without its immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
 
-    /// Returns whether the rule takes a tag for well formed; `None` where the definition's
-    /// limit was reached, or the steps `left`.
+    /// Returns whether the tag is well formed by this rule; `None` if the definition's limit or the
+    /// steps in `left` ran out.
     fn is_well_formed(
         &self,
         graph: &Graph,
@@ -43,18 +42,18 @@ pub(super) trait Rule {
     ) -> Option<bool>;
 }
 
-/// The tags that a tag may alias, as far as types alone tell.
+/// The tags that a tag may alias, according to types alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
-    /// Accesses to objects that this base type may hold, or that may hold it.
+    /// Accesses to objects that may be inside this base type, or that may contain it.
     Base(TypeIndex),
-    /// Types do not tell: each pair is asked about.
+    /// Types alone do not decide: each pair must be queried.
     Unknown,
-    /// All that there is.
+    /// Every access.
     Everything,
 }
 
-/// An answer, by the clause that gives it.
+/// An answer, given by its clause.
 #[derive(Debug)]
 pub(super) struct Decision {
     pub(super) clause: Clause,
@@ -75,18 +74,17 @@ impl From<Clause> for Decision {
     }
 }
 
-/// The paths that were compared last, each a list of types, by the indices of
-/// their nodes, and field numbers.
+/// The paths that were compared last, each a list of types (by node index) and field numbers.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// True if the paths start from `b`'s base type, not `a`'s.
     pub(super) from_b: bool,
     pub(super) base: u32,
-    /// From the base type to what the one access touches.
+    /// From the base type to the bytes of one access.
     pub(super) p: Vec<(u32, usize)>,
     /// From the base type to an object of the other access,
     pub(super) q: Vec<(u32, usize)>,
-    /// and from there to what that access touches.
+    /// and from there to the bytes of that access.
     pub(super) r: Vec<(u32, usize)>,
     /// The bytes at the ends of p, and of q and r.
     pub(super) bytes: Option<(ByteRange, ByteRange)>,

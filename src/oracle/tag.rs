@@ -18,18 +18,16 @@ impl<G: Borrow<Graph>> Oracle<G> {
         })
     }
 
-    /// Returns what the tag of one access that replaces accesses `a` and `b`
-    /// must say, or `None` when no tag can say it and the access must go
-    /// untagged.
+    /// Returns the tag for one access that replaces accesses `a` and `b`, or `None` if no tag can
+    /// express it and the access must stay untagged.
     ///
-    /// Rule `llvm` answers what LLVM 22 answers, but for immutability: the
-    /// result is immutable only if both are, where LLVM sometimes keeps one
-    /// side's flag. NB: as in LLVM the result depends on the order of `a` and
-    /// `b`, and where an aggregate access meets one of its fields it may be
-    /// the field's tag.
+    /// Rule `llvm` answers like LLVM 22, except for immutability: the result is immutable only if
+    /// both are, while LLVM sometimes keeps one side's flag. NB: as in LLVM the result depends on
+    /// the order of `a` and `b`, and if an aggregate access meets one of its fields it may be the
+    /// field's tag.
     ///
-    /// The union rules promise more: what may alias `a` or `b` may alias the
-    /// result, and so will accesses to types added later.
+    /// The union rules promise more: accesses that may alias `a` or `b` may alias the result,
+    /// including accesses to types added later.
     ///
     /// LLVM: `MDNode::getMostGenericTBAA`.
     #[must_use]
@@ -56,7 +54,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((tag, number.flatten()))
     }
 
-    /// The most generic tag, and its size as the rule says it.
+    /// Returns the most generic tag, and its size by the rule.
     fn generic(&self, a: TagId, b: TagId) -> Option<(Tag, Option<Size>)> {
         let graph = self.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
@@ -69,13 +67,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((Tag { immutable, size, ..generic }, generic.size))
     }
 
-    /// Returns whether the oracle's rules take a tag for well formed. Every
-    /// query about one that is not answers `MayAlias`.
+    /// Returns whether a tag is well formed by the oracle's rule. Every query about an ill-formed
+    /// one answers `MayAlias`.
     ///
-    /// For rule `llvm` that is LLVM's own verdict. For the union rules the tag
-    /// must denote a path, through types that are well formed, of one format,
-    /// and do not contain themselves. Either accepts tags that the other does
-    /// not: LLVM follows only the last member of a union.
+    /// For rule `llvm` this is LLVM's own verdict. For the union rules the tag must have a path,
+    /// through types that are well formed, of one format, and not recursive. Each accepts tags that
+    /// the other does not: LLVM follows only the last member of a union.
     #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)

@@ -1,4 +1,4 @@
-//! The types of a graph, read once into the form that the search wants.
+//! The types of a graph, converted once into the form that the search uses.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ pub(super) type TypeIndex = u32;
 
 const NONE: u32 = u32::MAX;
 
-/// Elements of an array: `0..=last`, each `step` bytes after the one before.
+/// The elements of an array: `0..=last`, each `step` bytes after the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Stride {
     pub(super) step: u128,
     pub(super) last: u128,
 }
 
-/// Returns the distance from the first element to the last of all.
+/// Returns the distance in bytes from the first element of all to the last.
 pub(super) fn span(strides: &[Stride]) -> u128 {
     strides.iter().map(|stride| stride.step * stride.last).sum()
 }
@@ -30,16 +30,15 @@ pub(super) fn span(strides: &[Stride]) -> u128 {
 pub(super) struct Field {
     pub(super) ty: TypeIndex,
     pub(super) offset: u64,
-    /// 0 in the old format, which does not say.
+    /// The size in bytes; 0 in the old format, which does not record it.
     pub(super) extent: u64,
-    /// True if no other field reaches into this one's slot, and what is inside
-    /// it keeps to it: one way leads to each of its bytes.
+    /// True if no other field overlaps this one's slot, and everything inside it stays in the slot:
+    /// only one path leads to each of its bytes.
     pub(super) clear: bool,
 }
 
-/// A type. In the old format a scalar has its parent as its one field, at
-/// offset 0: nothing tells such a scalar from a struct with one field, and a
-/// path that ends at a scalar ends at the scalar's ancestors.
+/// A type. In the old format a scalar has its parent as its only field, at offset 0: such a scalar
+/// looks like a struct with one field, and a path that ends at a scalar also ends at its ancestors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
     /// The index of its node.
@@ -48,29 +47,28 @@ pub(super) struct Type {
     pub(super) format: Option<Format>,
     /// True if the node is a scalar; in the old format only these have parents.
     pub(super) scalar: bool,
-    /// 0 in the old format, which does not say.
+    /// The size in bytes; 0 in the old format, which does not record it.
     pub(super) size: u64,
-    /// True if two fields stand at one offset.
+    /// True if two fields begin at one offset.
     pub(super) overlapping: bool,
     /// True if a field is a flexible array.
     pub(super) flexible: bool,
-    /// True if this node and all below and above it are well formed, of one
-    /// format, and do not contain themselves.
+    /// True if this node and all below and above it are well formed, of one format, and not
+    /// recursive.
     pub(super) sound: bool,
     /// A type's fields and parent have lower ranks than the type.
     pub(super) rank: u32,
     /// The root above a sound type.
     pub(super) root: TypeIndex,
-    /// The place where the type ends, in bytes from its start: its size, the ends of its
-    /// fields and of what is inside them, and the end of its parent, for a pointer to
-    /// the parent may lead to the type. [`UNBOUNDED`] if a flexible array is inside.
-    /// In the old format, which has no sizes, the last offset at which an object
-    /// inside the type may start.
+    /// The end of the type, in bytes from its start: the largest of its size, the ends of its
+    /// fields and of what is inside them, and the end of its parent, because a pointer to the
+    /// parent may point to the type. [`UNBOUNDED`] if it contains a flexible array. In the old
+    /// format, which has no sizes, the last offset at which an object inside the type may start.
     pub(super) far: u128,
-    /// True if what lies in a field or in an element of an array, of this type or inside it,
-    /// reaches out of the bytes that it is declared to have.
+    /// True if the contents of a field or array element, in this type or inside it, extend past the
+    /// field's declared bytes.
     pub(super) crooked: bool,
-    /// True if an array lies in the type.
+    /// True if the type contains an array.
     pub(super) arrays: bool,
     parent: u32,
     first: u32,
@@ -80,7 +78,7 @@ pub(super) struct Type {
 /// A summary of the types inside a type.
 #[derive(Clone, Copy, Default, Debug)]
 struct Held {
-    /// The types inside the type and above these; it itself.
+    /// The type itself, the types inside it, and those above all of these.
     inside: TypeSet,
     rank: u32,
     scalar: bool,
@@ -93,20 +91,20 @@ pub(super) struct Types {
     /// The summary of each sound type.
     held: Vec<Held>,
     fields: Vec<Field>,
-    /// By node index; `NONE` for nodes that are no types.
+    /// The type of each node by index; `NONE` for nodes that are not types.
     by_node: Vec<u32>,
     /// The tree of parents.
     tree: Forest,
     /// Each type's node in the tree.
     places: Vec<u32>,
-    /// The first rank not taken.
+    /// The lowest free rank.
     free_rank: u32,
-    /// True if only [`Types::may_hold`] is asked.
+    /// True if only [`Types::may_hold`] is used.
     brief: bool,
 }
 
 impl Types {
-    /// Returns no types, of which nobody will ask more than what they hold.
+    /// Returns empty types for use with [`Types::may_hold`] only.
     pub(super) fn brief() -> Types {
         Types { brief: true, ..Types::default() }
     }
@@ -149,8 +147,8 @@ impl Types {
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
-    /// Returns the position of the last field of an aggregate that does not start after
-    /// an offset: that by which a walk goes on. A class without data holds no path.
+    /// Returns the index of the last field of an aggregate that does not start after an offset: the
+    /// walk continues there. A class without data contains no path.
     pub(super) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
         let fields = self.fields(ty);
         let started = fields.partition_point(|field| field.offset <= offset);
@@ -174,18 +172,18 @@ impl Types {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
-    /// Returns whether an object of a type, or one seen as of that type, may lie in another;
-    /// both are sound.
+    /// Returns whether an object of a type, or one accessed as that type, may lie inside another
+    /// type; both are sound.
     #[inline]
     pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
         let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
-        // A type inside another has a lower rank. All above an old-format scalar are scalars.
+        // A type inside another has a lower rank. All types above an old-format scalar are scalars.
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
     }
 
-    /// Returns whether a type has a field of another type, or a field that has one.
+    /// Returns whether a type contains another as a field, at any depth.
     pub(super) fn holds(&self, ty: TypeIndex, wanted: TypeIndex) -> bool {
         let mut open = vec![ty];
         let mut seen = HashSet::default();
@@ -202,10 +200,11 @@ impl Types {
         false
     }
 
-    /// Returns whether neither of two types may hold an object of the other.
+    /// Returns whether neither of two types may contain an object of the other.
     #[inline]
     pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
-        // Only the one of the higher rank may. Which that is, is anybody's guess, so no branch.
+        // Only the type of the higher rank may contain the other. The branch would be
+        // unpredictable, so there is none.
         let lower = self.held[x as usize].rank < self.held[y as usize].rank;
         let pair = [x, y];
         let (outer, inner) = (pair[usize::from(lower)], pair[usize::from(!lower)]);
@@ -213,7 +212,7 @@ impl Types {
         !holder.inside.may_have(inner) || holder.scalar && !self.is_ancestor(inner, outer)
     }
 
-    /// The types inside a type and above these; it itself.
+    /// Returns the type itself, the types inside it, and those above all of these.
     pub(super) fn inside(&self, ty: TypeIndex) -> TypeSet {
         self.held[ty as usize].inside
     }
@@ -245,7 +244,7 @@ impl Types {
             _ => Shape::of(graph, id.node()).parent(graph, id.node()),
         };
         let parent = parent.map_or(NONE, |parent| index(self, parent));
-        // A text may name a parent or field type before it is a type.
+        // A text may use a node as a parent or field type before it is a type.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
@@ -253,7 +252,7 @@ impl Types {
         } else if kind == TypeKind::Aggregate {
             let (mut previous, mut occupied) = (None, None);
             for field in node.fields() {
-                // A class without data: clang's node for it is a name alone.
+                // A class without data: clang's node for it consists of a name.
                 let empty = old && graph.ty(field.ty).kind() == TypeKind::Root;
                 let element = graph.ty(field.ty).size();
                 flexible |= field.extent == Some(0) && element != Some(0);
@@ -289,8 +288,8 @@ impl Types {
         }
     }
 
-    /// Sets the rank of each type from `from` on, and withdraws `sound` from
-    /// those that reach a malformed node, another format, or themselves.
+    /// Sets the rank of each type from `from` on, and clears `sound` for those that reach a
+    /// malformed node, another format, or themselves.
     fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
         // Types whose fields are being looked at, and the next field of each.
@@ -318,7 +317,7 @@ impl Types {
                     continue;
                 }
                 let of_child = *self.get(child);
-                // An open child contains this very type.
+                // An open child contains this type.
                 let closed = of_child.rank != OPEN;
                 self.types[ty as usize].sound &= closed && self.fits(ty, child, is_field);
                 if of_child.rank == NONE {
@@ -331,8 +330,8 @@ impl Types {
         }
     }
 
-    /// Gives a type its rank, all in it and above it having theirs. What the
-    /// type is part of is as unsound as the type.
+    /// Gives a type its rank, once all types in it and above it have theirs. If the type is not
+    /// sound, neither is `outer`.
     fn close(&mut self, ty: TypeIndex, outer: Option<TypeIndex>) {
         self.types[ty as usize].rank = self.free_rank;
         self.free_rank += 1;
@@ -341,9 +340,8 @@ impl Types {
         }
     }
 
-    /// Returns whether a field's type or a parent has a format that goes with `ty`'s. A
-    /// root has no format and is the type of no memory; in the old format a
-    /// class without data looks like one.
+    /// Returns whether the format of a field's type or parent agrees with `ty`'s. A root has no
+    /// format and is the type of no memory; in the old format a class without data looks like one.
     fn fits(&self, ty: TypeIndex, child: TypeIndex, is_field: bool) -> bool {
         let format = self.get(ty).format;
         match self.get(child).format {
@@ -355,20 +353,20 @@ impl Types {
     /// Adds the types from `from` on to the tree of parents, and sets their
     /// roots.
     fn add_to_tree(&mut self, from: u32) {
-        // Parents and fields come first: by rank, of which there are as many as types.
+        // Parents and fields come first: types are sorted by rank.
         let new = from..self.types.len() as u32;
         let mut order: Vec<TypeIndex> = vec![NONE; new.len()];
         new.for_each(|ty| order[(self.get(ty).rank - from) as usize] = ty);
         self.places.resize(self.types.len(), NONE);
         for &ty in &order {
-            // An unsound type may be its own ancestor, or have a field whose
-            // type is unknown; nobody asks for those.
+            // An unsound type may be its own ancestor, or have a field of unknown type; nothing
+            // uses it.
             if !self.get(ty).sound {
                 self.places[ty as usize] = self.tree.push(None);
                 continue;
             }
             let parent = self.parent(ty);
-            // An old-format aggregate has its fields' root.
+            // An old-format aggregate has the root of its fields.
             let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
             let above = parent.or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
             if let Some(above) = above {
@@ -381,13 +379,13 @@ impl Types {
         self.tree.catch_up();
     }
 
-    /// Finds out how a type's fields lie, theirs being known.
+    /// Computes the extent of a type's fields, once theirs are known.
     fn measure(&mut self, ty: TypeIndex) {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
         let above = parent.map(|parent| self.get(parent));
         let old = of_type.format != Some(Format::New);
-        // An ancestor's objects may reach past the size it says.
+        // An ancestor's objects may extend past its stated size.
         let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
         let tall = above.map_or(0, |above| above.far).max(own);
         let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
@@ -413,14 +411,14 @@ impl Types {
         (known.far, known.arrays, known.crooked) = (far, arrays, crooked);
     }
 
-    /// Returns where a field and what is inside it begins and may end; in the
-    /// old format, past the last offset at which an object inside it may start.
+    /// Returns the bytes from a field's start to the possible end of what is inside it; in the old
+    /// format, to after the last offset at which an object inside it may start.
     pub(super) fn slot(&self, ty: TypeIndex, number: usize) -> Range<u128> {
         let field = &self.fields(ty)[number];
         let inside = self.get(field.ty);
         let start = u128::from(field.offset);
         let end = match inside.format {
-            // A class without data holds no path.
+            // A class without data contains no path.
             None => start,
             Some(Format::Old) => start + inside.far,
             Some(Format::New) => {
@@ -432,15 +430,15 @@ impl Types {
         start..end
     }
 
-    /// Returns the bytes that a size-aware field is declared to have. Fields that share some
-    /// are members of a union.
+    /// Returns the declared bytes of a size-aware field. Fields that share bytes are members of a
+    /// union.
     pub(super) fn declared_slot(&self, field: &Field) -> Range<u128> {
         let start = u128::from(field.offset);
         let flexible = field.extent == 0 && self.get(field.ty).size != 0;
         start..if flexible { UNBOUNDED } else { start + u128::from(field.extent) }
     }
 
-    /// Finds out which fields of an aggregate are clear.
+    /// Computes which fields of an aggregate are clear.
     fn clear(&mut self, ty: TypeIndex, slots: &[Range<u128>]) {
         let of_type = *self.get(ty);
         let old = of_type.format == Some(Format::Old);
@@ -451,14 +449,14 @@ impl Types {
         let keeps = |field: &Field| {
             let inside = self.get(field.ty);
             let is_array = elements(self, field, UNBOUNDED).is_some();
-            // LLVM's: the parent's objects hold no byte that an access of the
-            // parent's type does not cover by itself.
+            // LLVM's rule: an access of the parent's type already covers every byte of the parent's
+            // objects.
             let below = parent.is_some_and(|up| self.is_ancestor(up, field.ty));
             inside.format.is_some()
                 && (old || below && (!is_array || inside.far <= inside.size.into()))
         };
         let mut clear: Vec<bool> = fields.iter().map(keeps).collect();
-        // Two fields of one type at one place are one way to their bytes.
+        // Two fields of one type at one place are the same path to their bytes.
         let place = |at: usize| (fields[at].ty, fields[at].offset, fields[at].extent);
         let mut crossed = HashSet::default();
         // The end of the farthest field so far, and its position.
@@ -470,7 +468,7 @@ impl Types {
             {
                 crossed.extend([place(before), place(at)]);
             }
-            // In the old format an offset at which an object starts is taken.
+            // An offset at which an object starts is occupied, in the old format.
             let end = slots[at].end + u128::from(old);
             if farthest.is_none_or(|(reached, _)| end >= reached) {
                 farthest = Some((end, at));
@@ -486,15 +484,15 @@ impl Types {
     }
 }
 
-/// Returns the elements of a field of a type that occupies `slot` bytes;
-/// `None` for a field that is no array.
+/// Returns the elements of an array field with a slot of `slot` bytes; `None` for a field that is
+/// no array.
 pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Stride> {
     let size = u128::from(types.get(field.ty).size);
     if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
         return None;
     }
     let extent = match u128::from(field.extent) {
-        // A flexible array without room in its slot must run past it.
+        // A flexible array without space in its slot must run past it.
         0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
         0 => slot - u128::from(field.offset),
         extent => extent,
@@ -502,8 +500,8 @@ pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Strid
     Some(Stride { step: size, last: extent.div_ceil(size) - 1 })
 }
 
-/// Returns how many bytes the type of `field` has to itself, where a flexible
-/// array in it asks.
+/// Returns the size of a field's slot, which bounds a flexible array inside it; [`UNBOUNDED`] if
+/// its type has none.
 pub(super) fn slot_of(types: &Types, field: &Field, elements: Option<Stride>) -> u128 {
     match elements {
         _ if !types.get(field.ty).flexible => UNBOUNDED,

@@ -1,9 +1,9 @@
-//! Finds the tags that one tag may alias at most, without asking about each.
+//! Finds a superset of the tags that one tag may alias, without comparing it with each.
 //!
-//! Two regular tags of one root may alias only if one's walk comes to the other's base
-//! type; other tags only if one base type may hold the other. So regular tags are listed by
-//! the types on their walks, and all tags by their base types, which are listed by what they
-//! hold. What is found is to be asked about.
+//! Two regular tags of one root may alias only if one's walk reaches the other's base type; other
+//! tags only if one base type may contain the other. So regular tags are indexed by the types on
+//! their walks, and all tags by their base types, which are indexed by their contents. Each result
+//! must still be compared.
 
 use std::borrow::Borrow;
 
@@ -23,7 +23,7 @@ const MOST: usize = 256;
 struct ByBase {
     tags: HashMap<TypeIndex, Vec<u32>>,
     holders: HashMap<TypeIndex, Vec<TypeIndex>>,
-    /// Tags of which no base type is known.
+    /// Tags without a known base type.
     unknown: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl ByBase {
         tags.push(number);
     }
 
-    /// Adds the tags in what a base holds and in what holds it.
+    /// Adds the tags of the bases inside a base and of those that contain it.
     fn find(&self, base: &Base, found: &mut Vec<u32>) {
         found.extend(&self.unknown);
         match base {
@@ -54,12 +54,13 @@ impl ByBase {
 /// A base type, and the types that it holds and all above these.
 type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
-/// A list of tags that grows, each with a number of the caller's, for one oracle.
+/// A growing list of tags for one oracle, each with a number chosen by the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Vicinity {
-    /// The oracle whose types these are.
+    /// The identity of the oracle with these types.
     oracle: Option<u64>,
-    /// Regular tags by the types at the starts of their walks, and on the walks.
+    /// Regular tags, by the first type of their walks; `by_walk` has them by every type on their
+    /// walks.
     by_start: HashMap<u32, Vec<u32>>,
     by_walk: HashMap<u32, Vec<u32>>,
     all: ByBase,
@@ -113,7 +114,7 @@ impl Vicinity {
         Vicinity { oracle: Some(oracle.identity()), ..Vicinity::default() }
     }
 
-    /// Adds an access. One with a size of its own may leave what its tag says.
+    /// Adds an access. One with its own size may extend past its tag's bytes.
     pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
     where
         G: Borrow<Graph>,

@@ -84,7 +84,7 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
     Ok(Built { spec, graph, types, tags, tagged })
 }
 
-/// Remembers where a name is declared, or returns where it was before.
+/// Records where a name is declared, or returns its earlier place.
 fn unique<'s>(
     names: &mut IndexMap<&'s str, usize>,
     name: &'s str,
@@ -191,7 +191,7 @@ fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     references
 }
 
-/// Returns the place where an entry says its key.
+/// Returns the place of an entry's key.
 fn key_place(decl: &TypeDecl) -> SpecPath {
     match decl {
         TypeDecl::AnonymousRoot { .. }
@@ -231,8 +231,7 @@ impl Declared {
         })
     }
 
-    /// Returns the position of a tag in [`Declared::tags`], where the tag of a
-    /// path is added.
+    /// Returns the position of a tag in [`Declared::tags`], and adds the tag of a path there.
     fn tag_or_path(&mut self, name: &str) -> Result<usize, SpecError> {
         let Some(tagged) = self.tagged.as_mut().filter(|_| !self.tags.contains_key(name)) else {
             return self.tag(name);
@@ -242,7 +241,7 @@ impl Declared {
         Ok(self.tags.insert_full(name.to_owned(), tag).0)
     }
 
-    /// Adds the node of a type, whose key is left to the caller.
+    /// Adds the node of a type. The caller records its key.
     pub(super) fn add_type(&mut self, decl: &TypeDecl) -> Result<TypeId, SpecError> {
         let mut ids = Vec::new();
         for (place, key) in references(decl) {
@@ -271,7 +270,7 @@ impl Declared {
         id.map_err(|error| refused(&error, &key_place(decl)))
     }
 
-    /// Adds the node of a tag, whose name is left to the caller.
+    /// Adds the node of a tag. The caller records its name.
     pub(super) fn add_tag(&mut self, decl: &TagDecl) -> Result<TagId, SpecError> {
         let base = self.ty(&decl.base, &SpecPath::list("base"))?;
         let access = self.ty(&decl.access, &SpecPath::list("access"))?;
@@ -306,8 +305,8 @@ impl Declared {
     }
 }
 
-/// Points at what the builder refused: as narrowly as its error tells, or at
-/// the name of the entry.
+/// Returns the error for an entry that the builder refused, with the most precise place that the
+/// builder's error gives, or else the entry's name.
 fn refused(error: &BuildError, name: &SpecPath) -> SpecError {
     let field = |field| SpecPath::list("fields").item(field);
     let place = match error {

@@ -1,4 +1,4 @@
-//! A spec made into a graph: tags by name or path, and expectations.
+//! A spec converted into a graph, with tags by name or path, and expectations.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::graph::{Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, AliasRule, Oracle};
 
-/// A spec that was found consistent, and the graph that it describes.
+/// A spec that is consistent, and its graph.
 #[derive(Debug)]
 pub struct Built {
     pub(super) spec: Spec,
     pub(super) graph: Graph,
-    /// In step with `spec.types`.
+    /// The types, in the order of `spec.types`.
     pub(super) types: IndexMap<String, TypeId>,
-    /// Begins with `spec.tags`, in step.
+    /// The tags: first those of `spec.tags`, in their order.
     pub(super) tags: IndexMap<String, TagId>,
     pub(super) tagged: Option<TaggedTypes>,
 }
@@ -30,21 +30,21 @@ pub struct Built {
 pub struct Expectation<'b> {
     /// The place of the expectation in the spec.
     pub place: SpecPath,
-    /// The name of the one tag.
+    /// The name of the first tag.
     pub a_name: &'b str,
-    /// The name of the other.
+    /// The name of the second tag.
     pub b_name: &'b str,
-    /// The one tag.
+    /// The first tag.
     pub a: TagId,
-    /// The other.
+    /// The second tag.
     pub b: TagId,
-    /// The rule that is to give the answer.
+    /// The rule that must give the answer.
     pub rule: AliasRule,
     /// The answer.
     pub answer: AliasResult,
     /// The clause that decides.
     pub why: &'b str,
-    /// The LLVM that confirmed the answer; of answers by rule `llvm` only.
+    /// The LLVM version that confirmed the answer, for rule `llvm` only.
     pub confirmed: Option<&'b str>,
 }
 
@@ -54,11 +54,11 @@ pub struct Expectation<'b> {
 pub struct Failure {
     /// The place of the expectation in the spec.
     pub place: SpecPath,
-    /// The name of the one tag.
+    /// The name of the first tag.
     pub a: String,
-    /// The name of the other.
+    /// The name of the second tag.
     pub b: String,
-    /// The rule that was asked.
+    /// The rule that was used.
     pub rule: AliasRule,
     /// The answer that the spec expects.
     pub expected: AliasResult,
@@ -79,35 +79,35 @@ impl fmt::Display for Failure {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Expected answers that the oracle was asked for.
+    /// The number of expected answers that were checked.
     pub checked: usize,
     /// The expectations that do not hold, in file order.
     pub failures: Vec<Failure>,
 }
 
-/// The reason why a name or path means no tag.
+/// The reason why a name or path has no tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// Neither a tag of that name, nor a type that the path could start at.
+    /// There is no tag of that name, and no type that the path could start at.
     #[error("no tag {name:?}{hint}")]
     NoTag {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The remedy: the name to write instead.
         hint: String,
     },
-    /// A type on the path has no such field.
+    /// A type on the path lacks this field.
     #[error("type {ty:?} has no field {field:?}{hint}")]
     NoField {
         /// The key of the type.
         ty: String,
-        /// The name that the path gives.
+        /// The field's name in the path.
         field: String,
         /// The remedy: the name to write instead.
         hint: String,
     },
-    /// The builder refuses a tag for what the path ends at.
+    /// The builder refuses a tag for the end of the path.
     #[error("no tag for {path:?}: {error}")]
     Refused {
         /// The path.
@@ -115,13 +115,13 @@ pub enum NameError {
         /// The builder's reason.
         error: BuildError,
     },
-    /// The path leads nowhere among the declared types.
+    /// The path does not exist among the declared types.
     #[error(transparent)]
     Declared(DeclareError),
 }
 
-/// Returns each way to cut a path at one of its dots or not at all, longest
-/// first part first.
+/// Returns each way to split a path at one of its dots, or not at all, with the longest first part
+/// first.
 fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let dots = path.rmatch_indices('.');
     std::iter::once((path, None)).chain(dots.map(|(at, _)| (&path[..at], Some(&path[at + 1..]))))
@@ -146,15 +146,14 @@ impl Built {
         self.graph
     }
 
-    /// Returns the graph, to add to it, or to put it elsewhere while an
-    /// [`Oracle`] owns it; it must be back for [`Built::tag`] and
-    /// [`Built::check`], which know the ids of this graph alone.
+    /// Returns the graph, to add to it, or to move it elsewhere while an [`Oracle`] owns it. It
+    /// must be back for [`Built::tag`] and [`Built::check`], which use the ids of this graph.
     pub fn graph_mut(&mut self) -> &mut Graph {
         &mut self.graph
     }
 
-    /// Returns the declared types, to declare more of them, with the graph in
-    /// which their nodes and tags are.
+    /// Returns the declared types, to declare more, with the graph that contains their nodes and
+    /// tags.
     pub fn tagged_mut(&mut self) -> Option<(&mut TaggedTypes, &mut Graph)> {
         self.tagged.as_mut().map(|tagged| (tagged, &mut self.graph))
     }
@@ -179,14 +178,13 @@ impl Built {
         &self.tags
     }
 
-    /// Returns the tag of that name, or the one for the access that a path
-    /// describes, such as `CallInfo.l.base`.
+    /// Returns the tag with a name, or the tag for the access that a path describes, such as
+    /// `CallInfo.l.base`.
     ///
-    /// Paths into declared types are those of [`TaggedTypes::tag`]. Else a path is
-    /// the key of a type (the longest that fits, as keys may hold
-    /// dots), then names of fields. It means an access to the last field, at
-    /// the sum of the offsets; a key alone means the whole type. The access is
-    /// as large as its type. Its tag is added to the graph unless it is there.
+    /// Paths into declared types are those of [`TaggedTypes::tag`]. Other paths are the key of a
+    /// type (the longest that fits, because keys may contain dots), then names of fields. Such a
+    /// path means an access to the last field, at the sum of the offsets; a key alone means the
+    /// whole type. The access is as large as its type. Its tag is added to the graph if it is new.
     ///
     /// # Errors
     ///
@@ -216,7 +214,7 @@ impl Built {
             return Ok(tag);
         }
         if let Some(tagged) = &mut self.tagged {
-            // Nodes that are given as such come first.
+            // Explicit nodes come first.
             let key = cuts(name).any(|(key, _)| self.types.contains_key(key));
             if !key {
                 return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);
@@ -247,7 +245,7 @@ impl Built {
             let fields = self.spec.types[access].fields();
             let step = cuts(names).find_map(|(name, after)| {
                 let &(_, ty, at) = fields.iter().find(|&&(known, ..)| known == name)?;
-                // An empty name means that the field's name is not known.
+                // An empty name means that the field's name is unknown.
                 let ty = self.types.get_index_of(ty).filter(|_| !name.is_empty())?;
                 Some((ty, at, after))
             });
@@ -288,7 +286,7 @@ impl Built {
         })
     }
 
-    /// Asks the oracle for every expected answer.
+    /// Checks every expected answer with the oracle.
     #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();

@@ -17,7 +17,7 @@ use crate::nearest::suggestion;
 pub struct DeclareDecl {
     /// A preset, such as `x86-64`, or a data layout string.
     pub target: String,
-    /// The way in which types become nodes.
+    /// The policy by which types become nodes.
     pub policy: Policy,
     /// True if the types are C++'s.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -25,9 +25,9 @@ pub struct DeclareDecl {
     /// The name of the root; that of clang when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// The types, each before it is used other than behind a pointer.
+    /// The types. A type must come before its use, except behind a pointer.
     pub types: Vec<DeclaredType>,
-    /// Paths whose tags are the spec's, before those of expectations.
+    /// Paths whose tags belong to the spec, before those of expectations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub struct RecordDecl {
     pub name: String,
     /// The members, in order.
     pub members: Vec<MemberDecl>,
-    /// Lengths of arrays of it, of a member that is declared in place.
+    /// The lengths of its arrays, for a member that is declared in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub array: Vec<u64>,
     /// True if there is no padding between members.
@@ -118,7 +118,7 @@ pub enum MemberDecl {
     Struct(RecordDecl),
     /// A union that is declared in place.
     Union(RecordDecl),
-    /// A member about which there is more to say.
+    /// A member with more properties.
     Member {
         /// The name.
         name: String,
@@ -213,7 +213,7 @@ impl MemberDecl {
 
 impl DeclaredType {
     fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
-        // A spec says each type once.
+        // A spec may declare each type only once.
         let mut once = |record: &RecordDecl, kind| {
             let known = types.named(&record.name).filter(|&ty| types.size_of(ty).is_some());
             match known {

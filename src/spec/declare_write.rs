@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::declare::{DeclId, Declarations, MemberLayout, Policy, Target};
 use crate::table::HashSet;
 
-/// Writes declared structs and unions, with those in them, as the `declare`
-/// section of a spec, in a spec that has nothing else. `target` is what the section says of the target.
+/// Writes declared structs and unions, with the records in them, as the `declare` section of an
+/// otherwise empty spec. `target` is the section's text for the target.
 ///
 /// Offsets are written only where C would not compute them.
 #[must_use]
@@ -20,9 +20,9 @@ pub fn write_declarations(
     write(name, types, records, target, policy, false)
 }
 
-/// Writes all declared types as a spec, so that they can be declared again: those of
-/// [`write_declarations`], scalars, aliases and the root. `None` for a target that is
-/// no preset and more than its data layout says.
+/// Writes all declared types as a spec, so that they can be declared again: the records of
+/// [`write_declarations`], scalars, aliases and the root. `None` for a target that is not a preset
+/// and has more properties than its data layout.
 #[must_use]
 pub fn write_all_declarations(name: &str, types: &Declarations, policy: Policy) -> Option<String> {
     let target = types.target();
@@ -70,7 +70,7 @@ fn write(
     let mut written: HashSet<DeclId> = HashSet::default();
     let mut explicit: HashSet<DeclId> = HashSet::default();
     for &record in records {
-        // Records come after those in them.
+        // A record comes after those that it contains.
         let mut stack = vec![(record, 0)];
         while let Some((id, next)) = stack.pop() {
             if written.contains(&id) {
@@ -103,7 +103,7 @@ fn write(
     text
 }
 
-/// The attributes of a record that stands as a member.
+/// The attributes of a record that is a member.
 #[derive(Default)]
 struct Written<'a> {
     name: Option<&'a str>,
@@ -113,8 +113,8 @@ struct Written<'a> {
     explicit: Option<&'a HashSet<DeclId>>,
 }
 
-/// Unnamed records stand inside each other only so deep that this may recurse:
-/// declarations bound it.
+/// Unnamed records are nested only to a limited depth, so that this may recurse: declarations
+/// enforce the limit.
 fn write_record(
     text: &mut String,
     types: &Declarations,

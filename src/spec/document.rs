@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::DeclareDecl;
 use crate::oracle::{AliasResult, AliasRule};
 
-/// A spec as its text says it. [`Spec::build`] checks what it says.
+/// A spec as its text has it. [`Spec::build`] checks it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -18,11 +18,11 @@ pub struct Spec {
     /// The source of the types and tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The rule that a command follows when none is asked for.
+    /// The rule that a command uses by default.
     #[serde(default)]
     pub rules: AliasRule,
-    /// The LLVM that confirmed every `llvm` answer, such as `LLVM 22.1.8`:
-    /// some of its answers differ from version to version.
+    /// The LLVM version that confirmed every `llvm` answer, such as `LLVM 22.1.8`: some answers
+    /// differ between versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
     /// Types declared with a layout. Beside these or instead of them there may
@@ -45,10 +45,9 @@ pub struct Spec {
 
 /// A type node. Others refer to it by its key, or by its name if it has none.
 ///
-/// Keys serve two types of one name, which metadata allows. A name is written
-/// as in `.ll` text, so that it may hold any bytes: `\` and two hexadecimal
-/// digits stand for a byte, `\\` for a backslash. This comes after RON's own
-/// escapes, so it is `"\\FF"` in a spec, or `r"\FF"`.
+/// Keys allow two types of one name, which metadata may have. A name is written as in `.ll` text,
+/// so that it may contain any bytes: `\` and two hexadecimal digits are a byte, and `\\` is a
+/// backslash. RON's own escapes are applied first, so it is `"\\FF"` in a spec, or `r"\FF"`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum TypeDecl {
@@ -139,9 +138,9 @@ impl TypeDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64)", into = "(String, String, u64)")]
 pub struct FieldDecl {
-    /// The field's name, for paths; empty when it is not known.
+    /// The field's name, for paths; empty if unknown.
     pub name: String,
-    /// The key of the field's type; of an array, the element's type.
+    /// The key of the field's type; for an array, of the element's type.
     pub ty: String,
     /// Bytes from the start of the struct.
     pub offset: u64,
@@ -163,13 +162,13 @@ impl From<FieldDecl> for (String, String, u64) {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64, u64)", into = "(String, String, u64, u64)")]
 pub struct SizedFieldDecl {
-    /// The field's name, for paths; empty when it is not known.
+    /// The field's name, for paths; empty if unknown.
     pub name: String,
-    /// The key of the field's type; of an array, the element's type.
+    /// The key of the field's type; for an array, of the element's type.
     pub ty: String,
     /// Bytes from the start of the type.
     pub offset: u64,
-    /// Bytes that the field occupies; of an array, all of it.
+    /// The bytes of the field; for an array, of the whole array.
     pub size: u64,
 }
 
@@ -254,9 +253,9 @@ pub struct Expect {
     /// The answer by rule `union_strict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union_strict: Option<AliasResult>,
-    /// The clause that decides, for whoever sees the expectation fail.
+    /// The clause that decides, as a hint if the expectation fails.
     pub why: String,
-    /// The LLVM that confirmed the `llvm` answer, if not [`Spec::confirmed`].
+    /// The LLVM version that confirmed the `llvm` answer, if not [`Spec::confirmed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
 }

@@ -8,13 +8,12 @@ use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
 use tbaa_lex::source::{brief, position};
 
-/// An error in a spec: what was found, what is expected instead, and
-/// where.
+/// An error in a spec: the problem, what is expected instead, and the place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
     message: String,
     place: Option<SpecPath>,
-    /// The place where the other of two that clash is.
+    /// The place of the other one, if two entries conflict.
     other: Option<SpecPath>,
     position: Option<(usize, usize)>,
 }
@@ -58,7 +57,7 @@ impl SpecError {
         self.position.map_or(1, |(_, column)| column)
     }
 
-    /// Returns what is wrong and what to do about it, without the position.
+    /// Returns the problem and the remedy, without the position.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -84,8 +83,8 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// Translates an error of RON's parser, whose span tells more or less than
-/// where the culprit stands, depending on the error.
+/// Translates an error of RON's parser. Its span may be wider or narrower than the faulty text,
+/// depending on the error.
 pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     let start = offset(text, (error.span.start.line, error.span.start.col));
     let end = offset(text, (error.span.end.line, error.span.end.col));
@@ -113,8 +112,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     }
 }
 
-/// Says what RON's error means for somebody who writes a spec; `rest` is the
-/// text from the culprit on.
+/// Explains RON's error to the author of a spec; `rest` is the text from the fault on.
 fn explain(code: &RonError, rest: &str) -> String {
     let found = match rest.chars().next() {
         None => "the end of the text".to_owned(),

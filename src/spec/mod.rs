@@ -1,9 +1,8 @@
 //! Specs: types, tags and expected answers in a RON file.
 //!
-//! A spec says what a front end's TBAA looks like and what it should answer,
-//! so that tagging can be tested without an optimizer. The format is described
-//! field by field in the guide, `docs/specs.md`; the files under `specs/` are examples,
-//! and all of them are tests.
+//! A spec describes a front end's TBAA and the expected answers, so that tagging can be tested
+//! without an optimizer. The guide `docs/specs.md` describes the format field by field. The files
+//! under `specs/` are examples, and all of them are tests.
 //!
 //! ```
 //! use tbaa::spec::Spec;
@@ -38,9 +37,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The stages are [`Spec::parse`], which judges the form; [`Spec::build`],
-//! which judges the content and makes a graph; and [`Built::check`], which asks
-//! the oracle. [`write()`] goes the other way, from a graph to a spec.
+//! The stages are [`Spec::parse`], which checks the form; [`Spec::build`], which checks the content
+//! and makes a graph; and [`Built::check`], which queries the oracle. [`write()`] goes the other
+//! way, from a graph to a spec.
 
 mod build;
 mod built;

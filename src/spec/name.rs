@@ -3,8 +3,8 @@
 
 use tbaa_lex::source::unescape;
 
-/// Returns the bytes that a written name stands for: `\` and two hexadecimal
-/// digits are a byte, `\\` is a backslash, any other `\` is itself.
+/// Returns the bytes of a written name: `\` and two hexadecimal digits are a byte, `\\` is a
+/// backslash, any other `\` is literal.
 pub(super) fn bytes(written: &str) -> Vec<u8> {
     unescape(written.as_bytes())
 }

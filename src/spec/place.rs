@@ -1,8 +1,7 @@
-//! Places in a spec, and where they stand in its text.
+//! Places in a spec, and their positions in its text.
 //!
-//! The data of a spec carries no positions. An error names a place in the
-//! data, and the text is searched for it only then, by a scan that relies on
-//! RON's parser having accepted the text.
+//! The data of a spec carries no positions. An error names a place in the data, and only then the
+//! text is scanned for it; the scan relies on RON's parser having accepted the text.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -33,15 +32,15 @@ impl SpecPath {
         self
     }
 
-    /// Continues this place by one that starts where it ends.
+    /// Appends another place to this one.
     pub(super) fn join(mut self, rest: &SpecPath) -> SpecPath {
         self.0.extend_from_slice(&rest.0);
         self
     }
 
-    /// Returns the line and the column, both from 1 and the column in
-    /// characters, at which the place begins in the text of its spec; of what
-    /// the text does not have, where the thing around it begins.
+    /// Returns the line and the column where the place begins in the text of its spec, both from 1,
+    /// the column in characters. If the text lacks the place, returns where the enclosing one
+    /// begins.
     #[must_use]
     pub fn locate(&self, text: &str) -> (usize, usize) {
         SpecPath::locate_all([self], text)[0]
@@ -107,8 +106,8 @@ pub(super) fn offset(text: &str, (line, column): (usize, usize)) -> usize {
     text[start..].char_indices().nth(column - 1).map_or(text.len(), |(at, _)| start + at)
 }
 
-/// Returns where the innermost entry that is still open before `end` begins:
-/// its name if it has one, or else its bracket.
+/// Returns where the innermost entry that is still open before `end` begins: at its name if it has
+/// one, or else at its bracket.
 pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
     let mut open = Vec::new();
     let mut name = None;
@@ -236,12 +235,12 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// A walk along the tokens; `at` is where a value begins.
+/// A walk along the tokens; `at` is the beginning of a value.
 struct Cursor<'t> {
     text: &'t str,
     tokens: &'t [Token],
     at: usize,
-    /// The place where the entries of a bracket begin, for each bracket that was entered.
+    /// For each bracket that was entered, the beginnings of its entries.
     entries: HashMap<usize, Vec<usize>>,
 }
 
@@ -289,7 +288,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns where the entries of the bracket at `open` begin.
+    /// Returns the beginnings of the entries of the bracket at `open`.
     fn entries(&mut self, open: usize) -> &[usize] {
         if !self.entries.contains_key(&open) {
             let whole = std::mem::replace(&mut self.at, open + 1);
@@ -360,7 +359,7 @@ mod tests {
         assert_eq!(found(text, fields().item(1).item(1)), "20)");
         assert_eq!(found(text, SpecPath::list("source")), "\"\",");
         assert_eq!(found(text, SpecPath::list("tags")), "[],");
-        // A missing place is where the thing around it is.
+        // The position of a missing place is that of the enclosing one.
         assert_eq!(found(text, SpecPath::list("tags").item(2)), "[],");
         assert_eq!(found(text, types().item(0).field("key").item(3)), "Roo");
         assert_eq!(found(text, SpecPath::list("expect")), "Spe");

@@ -1,8 +1,7 @@
-//! From a graph to a spec.
+//! Converts a graph to a spec.
 //!
-//! Every entry goes through the builder as it is written, as it will when the
-//! spec is read: what the builder refuses is left out, with a comment, so what
-//! is written always loads.
+//! Every entry passes through the builder as it is written, as it will when the spec is read.
+//! Entries that the builder refuses are left out, with a comment, so that the result always loads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,14 +19,12 @@ use crate::oracle::AliasRule;
 /// Longer entries are spread over several lines.
 const LINE: usize = 92;
 
-/// Writes the types, tags and struct copies of a graph as a spec, such that
-/// [`Spec::load`](super::Spec::load) of it makes an equal graph if a
-/// [`Builder`](crate::Builder) made this one.
+/// Writes the types, tags and struct copies of a graph as a spec. If a [`Builder`](crate::Builder)
+/// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
-/// Types of one name are told apart by keys, tags are named after what they
-/// access, and field names are empty, for a graph knows none. A node that a
-/// builder would not make (only a text brings it in) is left out, or written
-/// as the nearest one that a builder makes; a comment says so.
+/// Types of one name get different keys, tags are named after their access, and field names are
+/// empty, because a graph has none. A node that a builder would not make (it comes from a text) is
+/// left out, or written as the nearest one that a builder makes; a comment says so.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -80,13 +77,11 @@ pub fn write(graph: &Graph) -> String {
     writer.out
 }
 
-/// Returns the types in insertion order, but each after those that it is made
-/// of, where that is possible.
+/// Returns the types in insertion order, but each after its parts if possible.
 fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     let mut order = Vec::new();
     let mut seen: HashSet<TypeId> = HashSet::new();
-    // A type stands on the stack twice: to push what it is made of, and below
-    // that to be listed.
+    // A type is on the stack twice: once to push its parts, and below that to be listed.
     let mut stack: Vec<(TypeId, bool)> = graph.types().rev().map(|ty| (ty, false)).collect();
     while let Some((ty, complete)) = stack.pop() {
         if complete {
@@ -101,7 +96,7 @@ fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     order
 }
 
-/// Names given out, each with the last number that was added to it.
+/// Names in use, each with the last number that was appended to it.
 #[derive(Default)]
 struct Taken(HashMap<String, u32>);
 

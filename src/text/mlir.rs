@@ -31,24 +31,24 @@ pub enum MlirError {
     },
 }
 
-/// Prints a graph's tags, and the types that they use, as aliases of MLIR's
-/// `#llvm.tbaa_*` attributes, each before its use. `#tbaa_tag5` is what
-/// [`write`](super::write()) prints as `!5`.
+/// Prints a graph's tags, and the types that they use, as aliases of MLIR's `#llvm.tbaa_*`
+/// attributes, each before its use. `#tbaa_tag5` is the node that [`write`](super::write()) prints
+/// as `!5`.
 ///
 /// # Errors
 ///
-/// A [`MlirError`] where MLIR cannot say what the graph says.
+/// A [`MlirError`] if MLIR cannot express the graph.
 ///
 /// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
 pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
     write_mlir_numbered(graph, &Numbering::new(graph))
 }
 
-/// Like [`write_mlir`], under other numbers.
+/// Like [`write_mlir`], with other numbers.
 ///
 /// # Errors
 ///
-/// A [`MlirError`] where MLIR cannot say what the graph says.
+/// A [`MlirError`] if MLIR cannot express the graph.
 pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<String, MlirError> {
     let names = vec![None; graph.node_count()];
     let mut writer = Writer { graph, numbering, names, anonymous: false, out: String::new() };
@@ -92,7 +92,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a type after the types that it is made of.
+    /// Writes a type after its parts.
     fn ty(&mut self, ty: TypeId) -> Result<(), MlirError> {
         let mut open = vec![(ty, false)];
         let mut on_path = std::collections::HashSet::<NodeId>::new();

@@ -1,6 +1,6 @@
-//! Writing metadata: what LLVM reads, and what MLIR reads.
+//! Writing metadata in the forms of LLVM and MLIR.
 //!
-//! Reading it is the crate `tbaa-ir`'s, which has these functions too.
+//! The crate `tbaa-ir` reads it, and has these functions too.
 
 mod mlir;
 mod write;

@@ -15,11 +15,11 @@ use tbaa_lex::source::escape;
 /// (and `!tbaa.structs`, `!tbaa.types`) lists them, so that tools keep them and
 /// `tbaa_ir::read` finds them again.
 ///
-/// An operand that is no node, string or integer is printed as it was read if
-/// LLVM reads it in every module, such as `ptr null`. One that names something outside the
-/// graph, such as `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or
-/// would name something else: `null` stands for it, which is as ill-formed, and
-/// a comment at the end of the node's line says what it was.
+/// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
+/// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
+/// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or would mean something else: it is
+/// replaced by `null`, which is as ill-formed, and a comment at the end of the node's line has the
+/// original.
 ///
 /// ```
 /// use tbaa::{Graph, text};
@@ -67,8 +67,7 @@ pub fn write_numbered(
     out
 }
 
-/// Prints what two nodes, which become `!0` and `!1`, are made of, as [`write()`]
-/// does.
+/// Prints two nodes, which become `!0` and `!1`, with everything that they reach, like [`write()`].
 #[must_use]
 pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     let mut numbering = Numbering::empty(graph);
@@ -84,14 +83,14 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     out
 }
 
-/// The numbers under which the nodes of one graph are printed: those that its tags, copies and
+/// The numbers with which the nodes of one graph are printed: the nodes that its tags, copies and
 /// types reach.
 ///
 /// LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
-    /// The nodes that have numbers, in their order.
+    /// The nodes with numbers, in their order.
     nodes: Vec<(u32, NodeId)>,
     /// The tags, the copies, and the types that are such by themselves.
     lists: [Vec<NodeId>; 3],
@@ -112,8 +111,8 @@ impl Numbering {
         numbering
     }
 
-    /// Gives each node the number that the first of some functions has for it and no other
-    /// node. A node that gets none in this way gets one that `free` returns.
+    /// Gives each node the number from the first of some functions that has one for it and for no
+    /// other node. A node without such a number gets one from `free`.
     #[doc(hidden)]
     #[must_use]
     pub fn keeping(

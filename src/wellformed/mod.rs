@@ -25,9 +25,8 @@ pub struct VerifyError {
 
 /// The verdict of LLVM's verifier on the tags of one graph.
 ///
-/// What it has found out about a type node, and about the walk from a place, is
-/// kept: a check takes a step for each place on the tag's walk that no walk before
-/// it came to.
+/// Results for type nodes, and for the walks from places, are cached: a check takes one step for
+/// each new place on the tag's walk.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
@@ -44,7 +43,7 @@ pub struct Verdicts {
     walks: HashMap<(Format, u32), EndedWalks>,
 }
 
-/// The walks of some tags. Each cursor is of an older type than the one before it.
+/// The walks of some tags. Each cursor's type is older than the previous one's.
 #[derive(Clone, Debug, Default)]
 struct EndedWalks {
     walks: Walks,
@@ -52,21 +51,20 @@ struct EndedWalks {
     ends: Vec<End>,
 }
 
-/// Types on a path that is followed for one tag alone, as are those into cycles;
-/// a longer one is taken for one without end, which only rejects the tag.
+/// The most types on a path that is followed for one tag only, as paths into cycles are. A longer
+/// path counts as endless, which only rejects the tag.
 const OPEN: usize = 1 << 10;
 
-/// The rule that a walk breaks, and the type at which it does; `None` for the
-/// walk as a whole.
+/// The rule that a walk breaks, and the type at which it does; `None` for the whole walk.
 type Broken = (Rule, Option<NodeId>);
 
-/// The end of a walk that is followed beyond what the tag accesses.
+/// The end of a walk that is followed past the type that the tag accesses.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AtRoot,
     Broken(Broken),
-    /// Walks that come here differ in what follows: they may come to a type
-    /// twice, or to an aggregate above a size-aware scalar.
+    /// Walks that reach this place differ afterwards: they may reach a type twice, or an aggregate
+    /// above a size-aware scalar.
     Open,
 }
 
@@ -79,9 +77,9 @@ pub(crate) struct Check<'c> {
 /// The width of the offsets into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Width {
-    /// A type without offsets, for which only offset 0 will do.
+    /// A type without offsets: only offset 0 is valid.
     Zero,
-    /// A size-aware scalar, for which any width will do.
+    /// A size-aware scalar: any width is valid.
     Any,
     Bits(u32),
 }
@@ -121,7 +119,7 @@ impl Verdicts {
             .map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
     }
 
-    /// Returns the rules one by one, for paths whose ends are known.
+    /// Returns a checker for single rules, for paths whose ends are known.
     pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph) -> Check<'c> {
         Check { graph, known: self }
     }
@@ -228,7 +226,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the place after one that is not accessed, or how the walk ends.
+    /// Returns the place after one that is not accessed, or the end of the walk.
     fn next(&mut self, ty: NodeId, mut offset: Int, format: Format) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
@@ -246,8 +244,8 @@ impl Check<'_> {
         if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
-    /// Like [`Check::check_path`], step by step; a path of more than `most` types
-    /// is taken for one without end.
+    /// Like [`Check::check_path`], step by step. A path of more than `most` types counts as
+    /// endless.
     fn follow(
         &mut self,
         base: NodeId,
@@ -273,8 +271,7 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
-    /// Checks a type on a path, perhaps the one that is accessed, and the offset
-    /// into it.
+    /// Checks a type on a path, and the offset into it. `accessed` says that the path ends there.
     pub(crate) fn check_place(
         &mut self,
         node: NodeId,
@@ -398,8 +395,8 @@ pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
     shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
 }
 
-/// Returns whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
-/// before that: past a scalar, the verifier goes another way than the cursors.
+/// Returns whether a size-aware walk goes from a cursor to cursor `end` without passing a scalar:
+/// past a scalar, the verifier takes another path than the cursors.
 pub(crate) fn comes_to(graph: &Graph, walks: &Walks, cursor: u32, end: u32) -> bool {
     let forest = &walks.forest;
     let is_scalar = |cursor| is_scalar(graph, graph.node_at(walks.ty(cursor)));

@@ -6,11 +6,10 @@ use super::level::Level;
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $number:literal, $title:literal, $llvm:literal;)*) => {
-        /// A rule that well-formed metadata keeps.
+        /// A rule of well-formed metadata.
         ///
-        /// Most are checks of LLVM 22's `TBAAVerifier`. It does not check
-        /// `tbaa.struct`: the rules of that are the language reference's. Each has the
-        /// number of its code.
+        /// Most are checks of LLVM 22's `TBAAVerifier`. It does not check `tbaa.struct`: those
+        /// rules come from the language reference. Each has the number of its code.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -21,14 +20,14 @@ macro_rules! rules {
             /// Every rule, in order of number.
             pub const ALL: &[Rule] = &[$(Rule::$rule,)*];
 
-            /// Returns what is wrong where the rule is broken, in a few words.
+            /// Returns a short description of the violation.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Rule::$rule => $title,)* }
             }
 
-            /// Returns what LLVM 22 prints when the rule is broken; both texts where it
-            /// depends on the format, and nothing where LLVM prints nothing.
+            /// Returns LLVM 22's message when the rule is broken: both messages if they depend on
+            /// the format, and an empty text if LLVM prints none.
             #[must_use]
             pub fn llvm_message(self) -> &'static str {
                 match self { $(Rule::$rule => $llvm,)* }
@@ -37,8 +36,8 @@ macro_rules! rules {
     };
 }
 
-// The mistake where a rule is broken, and LLVM's words for it. LLVM rejects tags that break
-// `TypeNotScalar` without a word, and does not check the rules from `CopyOperandCount` on.
+// Each rule has a description of its violation, and LLVM's message. LLVM rejects tags that break
+// `TypeNotScalar` without a message, and does not check the rules from `CopyOperandCount` on.
 rules! {
     /// A tag needs operands.
     TagEmpty = 1, "a tag without operands", "TBAA metadata cannot have 0 operands";
@@ -67,9 +66,9 @@ rules! {
         "Access type node must be a valid scalar type";
     /// The offset of a tag is an integer constant.
     TagOffset = 9, "a tag whose offset is no integer", "Offset must be constant integer";
-    /// The path from the base type comes to no type twice.
+    /// The path from the base type visits no type twice.
     PathCycle = 10, "a type that contains itself on the access path", "Cycle detected in struct path";
-    /// The path arrives at its scalar, or at the access type, with offset 0.
+    /// The path reaches its scalar, or the access type, at offset 0.
     OffsetAtAccess = 11, "an offset into the middle of the scalar accessed",
         "Offset not zero at the point of scalar access";
     /// The tag's offset is as wide as the offsets in the types on its path.

@@ -1,9 +1,10 @@
-//! The public interface of each library crate, item by item, is what `CRATE.txt` says: a review
-//! shows what a release breaks. What is `doc(hidden)`, for the project's other crates, follows.
+//! The public interface of each library crate, item by item, must equal `CRATE.txt`, so that a
+//! review shows what a release breaks. Items that are `doc(hidden)`, for the project's other
+//! crates, follow.
 //!
 //! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
-//! `public-api` reads that of one Rust version: with another toolchain the test says so and is
-//! skipped. `TBAA_API=require` fails instead.
+//! `public-api` reads the format of one Rust version: with another toolchain the test prints that
+//! and is skipped. `TBAA_API=require` fails instead.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -24,8 +25,8 @@ const CRATES: [&str; 10] = [
     "tbaa-plugin",
 ];
 
-/// Lines that say nothing of their own: methods that the line of their `impl` implies,
-/// and traits that the compiler adds and nobody promises.
+/// Lines without information: methods that an `impl` line implies, and traits that the compiler
+/// adds automatically.
 const IMPLIED: [&str; 15] = [
     "::clone(&self)",
     "::fmt(&self",
@@ -44,22 +45,22 @@ const IMPLIED: [&str; 15] = [
     "core::panic::unwind_safe::",
 ];
 
-/// What stands between what a crate promises and what it hides.
+/// The line between the public items and the hidden ones.
 const HIDDEN: &str = "\nHidden: for the project's other crates, and no promise.\n\n";
 
-/// What a crate offers with all features, a line an item.
+/// Returns a crate's interface with all features, one item a line.
 fn interface(of: &str) -> Result<String, String> {
     let public = items(of, &[])?;
     let all = items(of, &["--document-hidden-items"])?;
     let mut seen: HashSet<&str> = public.lines().collect();
     let hidden = all.lines().filter(|line| seen.insert(line));
-    // An item that becomes hidden is another line.
+    // An item that becomes hidden changes its line.
     let hidden: String = hidden.map(|line| format!("    {line}\n")).collect();
     Ok(if hidden.is_empty() { public } else { public + HIDDEN + &hidden })
 }
 
 fn items(of: &str, flags: &[&str]) -> Result<String, String> {
-    // A folder of its own: the flag that allows JSON would rebuild much of the other.
+    // A folder of its own: the flag for JSON would rebuild much of the other folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("api");
     let output = Command::new(env!("CARGO"))
         .args(["rustdoc", "--quiet", "--offline", "--lib", "-p", of, "--all-features"])
@@ -85,7 +86,7 @@ fn items(of: &str, flags: &[&str]) -> Result<String, String> {
     Ok(lines.filter(|line| !IMPLIED.iter().any(|part| line.contains(part))).collect())
 }
 
-/// The lines that the interface of a crate has lost or got.
+/// Returns the items that a crate's interface has lost or gained.
 fn changes(of: &str, wish: &str) -> Result<String, String> {
     let ours = interface(of)?;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{of}.txt"));

@@ -1,4 +1,4 @@
-//! Layouts are those of the Rust compiler.
+//! Declared layouts are those of the Rust compiler.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -107,7 +107,7 @@ fn sizes_and_offsets_are_the_compilers() {
     assert_eq!(offset(path!(N.up->cell.1)), Ok(offset_of!(Pair<u16>, 1) as u64));
 }
 
-/// Code generic over a runtime's types can name paths too.
+/// Code that is generic over a runtime's types can name paths too.
 fn second<T: Tbaa>() -> TypedPath<Pair<T>, T> {
     path!(Pair<T>.1)
 }
@@ -134,7 +134,7 @@ fn members_without_room_are_left_out() {
     let id = types.named("Nested_u32_2").unwrap();
     let names: Vec<&str> = types.members(id).map(|member| member.name).collect();
     assert_eq!(names, ["cell", "slots", "up"]);
-    // What is not declared cannot be reached.
+    // Undeclared members cannot be named in a path.
     assert!(offset(path!(Tuple.1)).is_err());
 }
 
@@ -177,8 +177,8 @@ struct Holder {
     plain: u32,
 }
 
-/// What is char-like has the tag of `char`, and its neighbour has not. Copies
-/// of the whole take its bytes along.
+/// Char-like members have the tag of `char`, and their neighbours do not. Copies of the whole
+/// include their bytes.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, AliasRule, Oracle};
@@ -218,7 +218,7 @@ fn char_like_members_alias_everything() {
     }
 }
 
-/// What a union points to may hold the union, whichever is declared first.
+/// A union may point to a struct that contains the union, whichever is declared first.
 #[test]
 fn a_type_may_point_to_one_that_holds_it() {
     #[derive(Tbaa, Clone, Copy)]
@@ -256,8 +256,7 @@ fn a_type_may_point_to_one_that_holds_it() {
     }
 }
 
-/// What is pointed to and cannot be declared is not passed over, nor the second
-/// time.
+/// A pointee that cannot be declared is an error, also the second time.
 #[test]
 fn what_is_pointed_to_must_be_declared() {
     #[derive(Tbaa)]

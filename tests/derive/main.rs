@@ -2,7 +2,7 @@
 
 // Code that the macros write is as safe as the rest.
 #![forbid(unsafe_code)]
-// Layouts are what is looked at, not values.
+// The tests examine layouts, not values.
 #![allow(dead_code)]
 
 mod layouts;

@@ -47,7 +47,7 @@ fn generic_types_have_a_name_for_each_use() {
     assert_eq!(name::<Type>(), "Type");
 }
 
-/// Uses of one name would be taken for one type.
+/// Two uses of one name would be treated as one type.
 #[test]
 fn two_uses_of_one_name_are_refused() {
     let Some((_, target)) = host() else { return };

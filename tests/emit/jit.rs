@@ -1,4 +1,4 @@
-//! A JIT's one object: that what it gives out is right, whoever adds what, and when.
+//! A JIT's object: its results are right, whoever adds types and places, and whenever.
 
 use pretty_assertions::assert_eq;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ use tbaa_tests::setting;
 
 const THREADS: usize = 4;
 
-/// A record with a union, pointers to others, and what many runtimes share.
+/// Returns a record with a union, pointers to others, and common members of many runtimes.
 fn record(number: usize) -> Record {
     let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
     Record::structure(format!("S{number}"))
@@ -36,9 +36,8 @@ fn jit(options: JitOptions) -> Jit {
     Jit::with_options(Declarations::new(Target::x86_64()), options).unwrap()
 }
 
-/// Asserts that LLVM answers `MayAlias` on the nodes wherever rule `union` does on
-/// the tags that they stand for; returns how many pairs both tell apart, and how many
-/// the rule does.
+/// Asserts that LLVM answers `MayAlias` on the emitted nodes wherever rule `union` does on their
+/// tags. Returns the number of pairs that both separate, and that the rule separates.
 fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, usize) {
     let llvm = Oracle::new(graph, AliasRule::Llvm);
     let (mut kept, mut apart) = (0, 0);
@@ -53,14 +52,14 @@ fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, u
     (kept, apart)
 }
 
-/// What a thread that compiles does with a place: its nodes go into its own context.
+/// Emits a place's nodes into a thread's own context, as a compiling thread does.
 fn compile(emitter: &mut Emitter<Graph>, place: &TaggedPlace) -> (TagId, TagId) {
     let node: NodeId = emitter.attachments(place.nodes()).unwrap().tag.unwrap();
     (place.place().tag.unwrap(), emitter.sink_mut().mark_tag(node))
 }
 
-/// Four threads compile while one adds types and places: no thread waits, all get
-/// the same nodes, and those are right.
+/// Four threads compile while one adds types and places: no thread waits, all get the same nodes,
+/// and those are right.
 #[test]
 fn threads_compile_while_one_adds() {
     let records = setting("TBAA_RECORDS", 60);
@@ -101,7 +100,7 @@ fn threads_compile_while_one_adds() {
     assert!(apart > 0 && kept * 100 > apart * 95, "{kept} of {apart}");
 }
 
-/// Places that come one by one are as right as those of one call, in whatever order.
+/// Places requested one by one are as right as those of one call, in any order.
 #[test]
 fn places_one_by_one() {
     let mut all: Vec<String> = (0..12).flat_map(paths).collect();
@@ -128,14 +127,14 @@ fn places_one_by_one() {
         println!("one by one: {kept} of {apart}");
         assert!(kept * 4 > apart, "{turn}: {kept} of {apart}");
         assert!(jit.lowering().unwrap().check(jit.oracle()).is_empty());
-        // Asked for again, they are the same.
+        // A repeated request gives the same nodes.
         let again: Vec<_> =
             all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect();
         assert_eq!(again, made);
     }
 }
 
-/// Two JITs have nothing in common, unless they are told to.
+/// Two JITs share nothing unless they are told to.
 #[test]
 fn lineages() {
     let text = |options: JitOptions| {
@@ -150,7 +149,7 @@ fn lineages() {
     assert_eq!(text(named()), text(named()));
 }
 
-/// A runtime starts by declaring its structs, whether its types were stored or not.
+/// A runtime declares its structs at startup, whether its types were stored or not.
 #[test]
 fn a_stored_jit_is_told_its_records_again() {
     let stored = {
@@ -180,12 +179,12 @@ fn a_stored_jit_is_told_its_records_again() {
         let error = loaded.define(changed).unwrap_err();
         assert!(matches!(error, DeclareError::Changed { .. }), "{error}");
         assert!(error.to_string().contains(message), "{error}");
-        // Nothing is lost.
+        // Nothing is lost by a failure.
         loaded.define(record(0)).unwrap();
     }
 }
 
-/// Paths that the Rust compiler has checked are paths as any other.
+/// Paths checked by the Rust compiler are equal to text paths.
 #[test]
 fn typed_paths() {
     #[derive(Tbaa)]
@@ -223,11 +222,11 @@ fn nothing_stays_without_a_tag_in_silence() {
     let options = JitOptions::new().form(TagForm::Clang);
     let mut clang = Jit::with_options(types, options).unwrap();
     assert!(clang.place("B.b").unwrap_err().to_string().starts_with("no tag for \"B.b\""));
-    // LLVM does not look at sizes: what is larger than its type may alias everything.
+    // LLVM ignores sizes: an access that is larger than its type may alias everything.
     let wide = clang.sized("B.a", 16).unwrap();
     assert_eq!(wide.nodes(), clang.place("*char").unwrap().nodes());
     assert!(wide.nodes().tag.is_some());
-    // Scopes alone are something.
+    // Scopes without tags work too.
     let mut alone = jit(JitOptions::new().form(TagForm::Scopes));
     let [a, b] = ["*int", "*float"].map(|path| alone.place(path).unwrap());
     assert!(a.nodes().tag.is_none() && b.nodes().noalias.is_some());
@@ -255,7 +254,7 @@ fn instructions_that_may_write() {
         text.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
     };
     assert!(line(load).ends_with(", i64 0, i64 1}") && line(ours).ends_with(", i64 0}"), "{text}");
-    // The same by the emitter, of a copy's list.
+    // The emitter does the same for a copy's list.
     let mut graph = Graph::new();
     let mut types = jit.types().clone().into_tagged(tbaa::declare::Policy::Clang);
     let tag = types.tag(&mut graph, "immutable P.x").unwrap();
@@ -269,7 +268,7 @@ fn instructions_that_may_write() {
     assert!(entry.ends_with(", i64 0}"), "{text}");
 }
 
-/// Nodes one below the other without end are neither made nor dropped by recursion.
+/// Deeply nested nodes are made and dropped without recursion.
 #[test]
 fn deep_nodes() {
     let mut graph = Graph::new();
@@ -286,7 +285,7 @@ fn deep_nodes() {
     assert_eq!(emitter.sink().node_count(), 200_001);
     drop(emitter);
     drop(node);
-    // A node that is an operand of itself.
+    // A node with itself as an operand.
     let own = Recorder.node(&[SinkOperand::Itself], Storage::Distinct).unwrap();
     let mut emitter = Emitter::new(TextSink::default());
     emitter.recorded(&own).unwrap();

@@ -1,4 +1,4 @@
-//! Emitting: that a sink gets what the graph holds, and which tags are refused.
+//! Emitting: a sink gets the graph's nodes, and some tags are refused.
 
 mod jit;
 mod refused;

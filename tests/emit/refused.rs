@@ -72,7 +72,7 @@ fn a_refusal_says_what_and_why() {
         "tag (\"TValue\", \"long\", 0): the path leads through fields that overlap, of which \
          LLVM sees the last only; lower the tags, or leave the access without one"
     );
-    // It is refused whenever it is asked for, and there if asked for by name.
+    // It is refused at each request, and emitted if requested explicitly.
     emitter.tag_as_is(&graph, tag).unwrap();
     assert!(matches!(emitter.tag(&graph, tag), Err(EmitError::Refused(_))));
     let ty = types.types().named("Outer").unwrap();
@@ -118,7 +118,7 @@ fn what_passes_is_right() {
     let (mut passed, mut refused, mut told_apart, mut wrong) = (0, [0; 4], 0, 0);
     for seed in first..first + graphs {
         let (format, shape) = match seed % 4 {
-            // Without sizes nothing is known of what lies beside a union.
+            // Without sizes the neighbours of a union are unknown.
             0 => (Format::Old, Shape::PlainScalars),
             _ => (Format::New, Shape::Parented),
         };

@@ -1,4 +1,4 @@
-//! Scopes: that they say what the rule says, and bisection.
+//! Scopes that express the rule's answers, and bisection.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
@@ -44,7 +44,7 @@ fn scopes_say_what_the_rule_says() {
                 let may = oracle.may_alias(a, b);
                 assert_eq!(may_alias(&scopes.of(a), &scopes.of(b)), may, "{seed}");
             }
-            // A call that touches what the tag says.
+            // A call that touches the tag's memory.
             let call = Some(scopes.of_call(&oracle, &[a]));
             for &b in &tags {
                 assert_eq!(may_alias(&call, &scopes.of(b)), oracle.may_alias(a, b), "{seed}");
@@ -56,7 +56,7 @@ fn scopes_say_what_the_rule_says() {
     }
 }
 
-/// The answers on the first tags stay true beside those on later ones.
+/// The answers for the first tags stay true when later ones are added.
 #[test]
 fn scopes_of_a_graph_that_grows() {
     let mut said = 0;
@@ -123,7 +123,7 @@ fn bisection() {
     let (yes, no) = ((true, false), (false, false));
     assert_eq!(kept, [yes, yes, (true, true), no, no]);
 
-    // Each digit in front halves what is kept.
+    // Each digit added in front halves the number of kept attachments.
     let names: Vec<_> = (0..4096).map(|n| format!("f {n}")).collect();
     let kept = |pattern: &str| {
         let mut bisect = Bisect::parse(&format!("hash:{pattern}")).unwrap();

@@ -148,7 +148,7 @@ fn nodes_that_no_sink_can_be_given() {
     );
     assert_eq!(emitter.sink().node_count(), 0);
 
-    // A node that a sink refuses may be asked for again.
+    // A node that a sink refused may be requested again.
     let mut emitter = Emitter::new(Refusing { left: 1, made: 0 });
     let leaf = graph.insert(&[Operand::String(b"a")]).unwrap();
     let node = graph.insert(&[Operand::Node(leaf), Operand::Int(Int::i64(1))]).unwrap();
@@ -158,7 +158,7 @@ fn nodes_that_no_sink_can_be_given() {
     assert_eq!(emitter.sink().made, 2);
 }
 
-/// A sink that takes so many nodes.
+/// A sink that accepts this many nodes.
 struct Refusing {
     left: u32,
     made: u32,

@@ -101,7 +101,7 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
 }
 
-/// A node that a text brought in counts as one that the builder made.
+/// A node from a text counts like one from the builder.
 #[test]
 fn formats_do_not_mix_under_a_root_that_was_read() {
     let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";
@@ -125,8 +125,8 @@ fn no_path_leads_to_what_lies_before_the_first_field() {
     assert!(matches!(error, BuildError::NoPath { limit: false, .. }), "{error}");
 }
 
-/// Struct T(k) holds T(k-1) at 0 and again at 2^k: without sizes a place in it
-/// can be reached in exponentially many ways.
+/// Struct T(k) contains T(k-1) at 0 and at 2^k: without sizes, exponentially many paths lead to a
+/// place in it.
 #[test]
 fn a_search_for_a_path_has_an_end() {
     let mut graph = Graph::new();
@@ -158,7 +158,7 @@ fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     assert!(tbaa::Oracle::new(&graph, tbaa::AliasRule::Union).may_alias(first, last));
 }
 
-/// Small integers stand in the operand, others in a table.
+/// Small integers are stored in the operand, others in a table.
 #[test]
 fn integers_are_kept_at_every_size_and_width() {
     let mut graph = Graph::new();
@@ -179,7 +179,7 @@ fn integers_are_kept_at_every_size_and_width() {
     }
 }
 
-/// Names lie one after the other, and are told apart all the same.
+/// Names are stored one after another, and are still distinguished.
 #[test]
 fn names_are_told_apart_where_they_touch() {
     let mut graph = Graph::new();

@@ -98,8 +98,7 @@ fn roots_in_a_cycle() {
     }
 }
 
-/// An edge to the parent where a type has one of its own: scalars, and aggregates of
-/// the size-aware format.
+/// There is an edge to the parent if a type has its own: scalars, and size-aware aggregates.
 #[test]
 fn edges_of_the_dag() {
     let mut graph = Graph::new();

@@ -24,7 +24,7 @@ pub(crate) struct Wild {
 /// The number of nodes of [`wild_nodes`] that are types, before the tags.
 pub(crate) const TYPES: usize = 24;
 
-/// Nodes of any kind, many of them equal, some of which refer to later ones.
+/// Returns nodes of any kind, many of them equal, some with references to later ones.
 pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
     let mut nodes = vec![Wild { distinct: false, parts: vec![Part::Name("root".to_owned())] }];
     let (cyclic, mixed, sized) = (rng.one_in(3), rng.one_in(6), rng.one_in(2));
@@ -55,7 +55,7 @@ pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
         let new = if mixed { rng.one_in(2) } else { sized };
         let fields = if rng.one_in(2) { 0 } else { 1 + rng.below(3) };
         let mut parts = match (new, fields) {
-            // Anything may stand where the size-aware format has the name.
+            // The size-aware format allows any operand in the place of the name.
             (true, _) if later => vec![other(rng), Part::Int(8), other(rng)],
             (true, _) => vec![other(rng), Part::Int(8), name],
             (false, 0) => vec![name, other(rng), Part::Int(0)],
@@ -283,22 +283,22 @@ fn long_groups_take_no_recursion_and_no_quadratic_time() {
     let cycle: Vec<_> = (0..LEN).map(|at| draft(&[(at + 1) % LEN], at)).collect();
     assert_eq!(graph.insert_group(&cycle).unwrap().len(), LEN);
     assert_eq!(graph.node_count(), 2 * LEN);
-    // Two strands that come together at the end, which refers to both starts.
+    // Two chains that meet at the end, which refers to both starts.
     let strand = |at: usize| if at + 2 < 2 * LEN { at + 2 } else { 2 * LEN };
     let mut strands: Vec<_> = (0..2 * LEN).map(|at| draft(&[strand(at)], at / 2)).collect();
     strands.push(draft(&[0, 1], LEN));
     let ids = graph.insert_group(&strands).unwrap();
     assert_eq!(ids[0], ids[1]);
     assert_eq!(graph.node_count(), 3 * LEN + 1);
-    // A wide node of which one operand after another becomes the next one's.
+    // A wide node whose operands become equal one after another.
     let wide: Vec<usize> = (0..2 * LEN).collect();
     strands[2 * LEN] = draft(&wide, LEN + 1);
     graph.insert_group(&strands).unwrap();
     assert_eq!(graph.node_count(), 4 * LEN + 2);
 }
 
-/// The result of `llvm-as` and `llvm-dis` 22: two nodes of a cycle are one,
-/// and so is a third outside it; cycles of one shape stay apart.
+/// The result of `llvm-as` and `llvm-dis` 22: two nodes of a cycle merge, and so does a third
+/// outside it; separate cycles of one shape do not.
 #[test]
 fn cycles_merge_as_in_llvm() {
     let text = b"!0 = !{!2, !\"x\"}\n!1 = !{!2, !\"x\"}\n!2 = !{!0, !1}\n!3 = !{!2, !\"x\"}\n\

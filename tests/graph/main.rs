@@ -1,4 +1,4 @@
-//! The store: which nodes are one, and how graphs come about.
+//! The store: which nodes are equal, and how graphs are made.
 
 mod builder;
 mod corners;

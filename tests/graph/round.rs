@@ -64,7 +64,7 @@ fn a_cycle_of_types_may_be_entered_anywhere() {
     }
 }
 
-/// A type that only its user takes for one is one again when it is read.
+/// A type node that is only marked by its user is marked again when it is read.
 #[test]
 fn a_node_that_something_leads_to_keeps_what_it_is() {
     let mut graph = Graph::new();
@@ -77,7 +77,7 @@ fn a_node_that_something_leads_to_keeps_what_it_is() {
     check(&graph);
 }
 
-/// Nodes of any kind, each taken for anything, in any order.
+/// Nodes of any kind, each marked arbitrarily, in any order.
 #[test]
 fn wild_graphs_survive() {
     let (mut cyclic, mut unequal) = (0, 0);

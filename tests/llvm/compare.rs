@@ -14,8 +14,8 @@ use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// LLVM and this library must say the same of one module, letter by
-/// letter. Returns how many pairs of tags were compared.
+/// Compares LLVM's output for one module with ours, letter by letter. Returns the number of
+/// compared pairs of tags.
 fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     let file = scratch(&format!("{what}.ll"), source);
     let module = tbaa_ir::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -53,9 +53,9 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     tags.len() * (tags.len() + 1) / 2
 }
 
-/// `getMostGenericTBAA`, but for the immutability that LLVM keeps from one side.
+/// `getMostGenericTBAA`, except for the immutability that LLVM keeps from one side.
 fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>, tags: &[TagId]) {
-    // A line a pair: enough of them in a hundred tags.
+    // One line for each pair: a hundred tags are enough.
     if tags.len() > 100 {
         return;
     }
@@ -169,8 +169,8 @@ fn random_graphs() {
     }
 }
 
-/// `aa-eval`, LLVM's own pass run by `opt`, shares no code with the program
-/// that the other comparisons ask.
+/// `aa-eval`, LLVM's own pass run by `opt`, shares no code with the program of the other
+/// comparisons.
 #[test]
 fn aa_eval_agrees() {
     if Llvm::get().is_none() {

@@ -32,10 +32,10 @@ fn ask(program: &Program, text: &str) -> Vec<Told> {
     told
 }
 
-/// Compares what is said of all functions and calls; returns how many there are. LLVM
-/// turns calls of `llvm.dbg` into records, and calls of intrinsics that it no longer has
-/// into others: these are left out. `is_exact` says of which functions we must say the
-/// same; of others we may say more.
+/// Compares the effects of all functions and calls with LLVM's, and returns their numbers. LLVM
+/// turns calls of `llvm.dbg` into records, and calls of old intrinsics into others: these are left
+/// out. `is_exact` says for which functions the effects must be equal; for others ours may be more
+/// general.
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(&module);
@@ -49,7 +49,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
     let mut counts = [0; 2];
     let all = ask(program, text);
     let names: HashSet<&str> = all.iter().map(|told| &*told.name).collect();
-    // The functions that LLVM made of others are not in the text.
+    // The functions that LLVM has created are not in the text.
     let written: HashSet<&str> = text
         .split('@')
         .filter_map(|it| it.trim_start_matches('"').split(['(', '"']).next())
@@ -85,8 +85,7 @@ fn of_all_intrinsics() {
     let Some(program) = Program::get("effects") else { return };
     let [text, left_out] = program.list();
     let printed = compare(&program, &text, |_| true);
-    // The attributes of those that belong to no target are LLVM's own, whatever the text
-    // says of them.
+    // LLVM uses its own attributes for intrinsics that belong to no target, whatever the text says.
     let mut plain = String::new();
     for line in text.lines() {
         if line.starts_with("attributes ") {

@@ -1,5 +1,5 @@
-//! The generated graphs of the corpus, and what was once wrong, against LLVM 22:
-//! many graphs a module, each under roots of its own.
+//! Compares the generated graphs of the corpus, and the regressions, with LLVM 22: many graphs in a
+//! module, each under its own roots.
 
 use std::fs;
 use std::path::Path;

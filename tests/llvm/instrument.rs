@@ -1,4 +1,4 @@
-//! LLVM 22 accepts what is made of C and C++ that clang compiles.
+//! LLVM 22 accepts instrumented modules of C and C++ compiled by clang.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,7 @@ use tbaa_instrument::{Form, instrument};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
 
-/// Ways besides those of the corpus, with debug information: calls in a
-/// function that has it need their places.
+/// Ways in addition to those of the corpus, with debug information: then calls need locations.
 const DEBUG: [(&str, &[&str]); 3] = [
     ("O0", &["-O0", "-g"]),
     ("O1", &["-O1", "-g", "-Xclang", "-disable-llvm-passes"]),
@@ -25,7 +24,7 @@ fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
     assert!(output.status.success(), "{}: {errors}", file.display());
 }
 
-/// Compiles each source in one of the ways, the next one in the next.
+/// Instruments and compiles the sources, each in the next of the ways.
 fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])]) -> u32 {
     let mut sites = 0;
     let forms = [Form::Assembly, Form::Calls].into_iter().cycle();
@@ -56,8 +55,7 @@ fn lua_with_checks_is_accepted() {
     assert!(sites > 2_000, "{sites}");
 }
 
-/// `musttail`, `deoptimize` and operand bundles: a call after which only its
-/// `ret` may come.
+/// `musttail`, `deoptimize` and operand bundles: calls that only their `ret` may follow.
 #[test]
 fn last_calls_with_checks_are_accepted() {
     let Some(_) = Llvm::get() else { return };

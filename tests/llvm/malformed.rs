@@ -1,8 +1,8 @@
-//! Ill-formed metadata: the verifier's verdict and rule `llvm` against LLVM 22,
-//! on modules whose nodes were damaged operand by operand.
+//! Ill-formed metadata: compares the verifier's verdict and rule `llvm` with LLVM 22, on modules
+//! whose nodes were damaged operand by operand.
 //!
-//! LLVM crashes, or recurses without end, on some tags that its verifier
-//! accepts. Such a pair is `MayAlias` here, in both orders.
+//! LLVM crashes, or recurses without end, on some tags that its verifier accepts. Such a pair is
+//! `MayAlias` here, in both orders.
 
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Format, Oracle, TypeKind};
@@ -21,8 +21,7 @@ fn damaged(rng: &mut Rng, module: &str) -> String {
         let Some((head, mut operands)) = damage::operands(line) else { continue };
         let is_tag = operands.first().is_some_and(|first| first.starts_with("!"))
             && operands.get(1).is_some_and(|second| second.starts_with("!"));
-        // LLVM's own reader crashes on an attached node whose first operand is
-        // null or missing.
+        // LLVM's own reader crashes on an attached node whose first operand is null or missing.
         let first = usize::from(is_tag);
         if operands.len() <= first {
             continue;
@@ -47,9 +46,9 @@ fn damaged(rng: &mut Rng, module: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Makes a module of a few types that refer to one another at will, in either
-/// format or both, with scalars under aggregates, several roots in one type,
-/// scalars without size and types that contain themselves.
+/// Returns a module of a few types that refer to one another arbitrarily, in either format or both,
+/// with scalars under aggregates, several roots in one type, scalars without size, and recursive
+/// types.
 fn wild(rng: &mut Rng) -> String {
     const TAGS: usize = 30;
     let types = 4 + rng.below(6);
@@ -173,9 +172,8 @@ impl Tally {
                 let cells = [grid[i][j], grid[j][i]];
                 let mut expected = cells != [b'N', b'N'];
                 self.crashes += usize::from(cells.contains(&b'C'));
-                // LLVM takes whatever operand it finds for a type. Built with
-                // assertions it stops there; Debian's goes on and answers from
-                // what is no node.
+                // LLVM treats any operand here as a type. A build with assertions stops; Debian's
+                // continues and answers from something that is not a node.
                 if !expected && malformed && oracle.may_alias(a, b) {
                     expected = true;
                     self.undefined += 1;

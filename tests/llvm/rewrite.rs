@@ -5,7 +5,7 @@ use std::process::Command;
 use tbaa_ir::{Module, Opcode, Rewriter};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 
-/// Returns the text that LLVM prints of one that it has read and verified.
+/// Returns a text after LLVM has read, verified and printed it.
 fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     let file = scratch(name, text);
     let output = Command::new("opt-22").args(["-S", "-passes=verify"]).arg(&file).output().unwrap();
@@ -50,7 +50,7 @@ fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m tbaa_i
     all.filter(|(_, i)| i.opcode.accesses_memory() || module.pointer_span(i).is_some())
 }
 
-/// Asks LLVM what it reads in a module rewritten in four ways.
+/// Compares what LLVM reads in a module that is rewritten in four ways.
 fn check(what: &str, text: &[u8]) -> usize {
     let module = tbaa_ir::read(text).unwrap();
     let before = rows(text);
@@ -111,7 +111,7 @@ fn check(what: &str, text: &[u8]) -> usize {
 fn llvm_reads_what_was_set() {
     let Some(llvm) = Llvm::get() else { return };
     let mut count = 0;
-    // Each source in one way, the next one in the next.
+    // Each source is compiled in the next of the ways.
     let ways = [&WAYS[..], &[("debug", &["-O2", "-g"])]].concat();
     for (source, (way, options)) in corpus().iter().zip(ways.iter().cycle()) {
         let stem = source.file_stem().unwrap().to_string_lossy();

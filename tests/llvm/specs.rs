@@ -1,4 +1,4 @@
-//! Every `llvm` answer of the specs is what the real LLVM 22 answers.
+//! Compares every `llvm` answer of the specs with LLVM 22's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tbaa_tests::random;
 /// LLVM's verdicts on the tags of a spec, by their places in its graph.
 struct Verdicts {
     accepted: Vec<bool>,
-    /// A line a tag, a letter a tag: `M`, `N`, or `C` where LLVM crashes.
+    /// One line for each tag, one letter for each other tag: `M`, `N`, or `C` if LLVM crashes.
     grid: Vec<Vec<u8>>,
 }
 
@@ -31,9 +31,9 @@ impl Verdicts {
         this
     }
 
-    /// Returns whether LLVM gave the answer, which it does for accepted tags only; or
-    /// why the spec must not say that it did. Of a rejected tag nothing is
-    /// known, and a spec may say so.
+    /// Returns whether LLVM gave the answer, which it does only for accepted tags; or the reason
+    /// why the spec must not claim it. For a rejected tag there is no answer, and a spec may say
+    /// so.
     fn confirm(&self, expectation: &Expectation<'_>) -> Result<bool, String> {
         let (a, b) = (expectation.a.index(), expectation.b.index());
         if !(self.accepted[a] && self.accepted[b]) {

@@ -17,7 +17,8 @@ use super::verify::{ask, by_hand, is_refused, module, well_formed};
 /// Texts that one run of LLVM reads.
 const BATCH: usize = 500;
 
-/// Texts that `llvm-as` reads beside, to show that the run is no other reader.
+/// The number of texts that `llvm-as` reads as well, to show that the program reads in the same
+/// way.
 const ASSEMBLED: usize = 20;
 
 /// The metadata of the corpus, and the numbers of its tags.

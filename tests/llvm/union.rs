@@ -1,5 +1,4 @@
-//! The union rules beside the real LLVM 22: where they must agree with it, and
-//! where LLVM is wrong.
+//! The union rules compared with LLVM 22: where they must agree, and where LLVM is wrong.
 
 use tbaa::explain::Clause;
 use tbaa::{AliasRule, Format, Graph, Oracle, Size, TagId, TypeId, TypeKind};
@@ -13,8 +12,8 @@ fn letters(llvm: &Llvm, what: &str, source: &[u8]) -> Vec<Vec<u8>> {
     grid.lines().map(|line| line.as_bytes().to_vec()).collect()
 }
 
-/// The theorem of the contract: no overlapping fields and scalar accesses only,
-/// and rule `union` answers what LLVM answers.
+/// The documented theorem: without overlapping fields, and with scalar accesses only, rule `union`
+/// answers like LLVM.
 #[test]
 fn without_overlap_union_is_what_llvm_answers() {
     let Some(llvm) = Llvm::get() else { return };
@@ -115,8 +114,8 @@ fn has_plain_fields(graph: &Graph, ty: TypeId) -> bool {
     true
 }
 
-/// LLVM ignores sizes. Here it says that two accesses share no byte, and they
-/// do: the optimizer may reorder them, and the program is miscompiled.
+/// LLVM ignores sizes. It says that two accesses share no byte, although they do: the optimizer may
+/// reorder them, and the program is miscompiled.
 #[test]
 fn pairs_that_llvm_would_miscompile() {
     let Some(llvm) = Llvm::get() else { return };

@@ -1,5 +1,5 @@
-//! The verifier against LLVM 22's own, tag by tag and message by message, on
-//! modules whose nodes were damaged at every position.
+//! Compares the verifier with LLVM 22's, tag by tag and message by message, on modules whose nodes
+//! were damaged at every position.
 //!
 //! `TBAA_MODULES` is the number of modules, `TBAA_SEED` the first seed.
 
@@ -24,8 +24,7 @@ const WIDE: &str = "i128 36893488147419103232";
 
 const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
 
-/// Instructions that may have a tag, and some that may not; `#` stands for a
-/// number of their own.
+/// Instructions that may have a tag, and some that may not; `#` is replaced by a unique number.
 const INSTRUCTIONS: &str = include_str!("../fixtures/text/taggable.txt");
 
 /// A module with one instruction for each of some numbered tags.
@@ -37,8 +36,7 @@ pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     );
     let instructions: Vec<&str> = INSTRUCTIONS.lines().collect();
     for (number, tag) in tags.iter().enumerate() {
-        // Mostly stores: where LLVM says that an instruction may not have a
-        // tag, it says nothing of the tag.
+        // Mostly stores: if LLVM rejects a tag on an instruction, it does not check the tag itself.
         let template = if rng.one_in(3) { *rng.pick(&instructions) } else { instructions[0] };
         let line = template.replace('#', &number.to_string());
         let _ = writeln!(out, "  {line}, !tbaa {tag}");
@@ -69,13 +67,13 @@ pub(super) fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
     (lines.map(str::to_owned).collect(), numbers.collect())
 }
 
-/// A few nodes by hand: both formats under one root, old scalars of two
-/// operands, a union, and all of it in reach of every tag.
+/// Returns a few hand-written nodes: both formats under one root, old scalars of two operands, a
+/// union; every tag reaches all of it.
 pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
-    // The last ones are ill formed from the start, for damage seldom makes such types: one that
+    // The last ones are ill formed from the start, because damage seldom makes such types: one that
     // contains itself, and one of two operands that is no scalar.
     let lines = include_str!("../fixtures/text/by_hand.ll");
-    // Types are attached too: the scalar format, and a mistake.
+    // Types are attached too, as in the scalar format and by mistake.
     let tags = "!8 !9 !10 !11 !12 !13 !14 !15 !17 !19 !21 !23 !2 !3";
     (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())
 }
@@ -140,9 +138,9 @@ struct Tally {
     /// Rejected here for an offset that is too wide, and by LLVM for another
     /// reason or not at all.
     wide: usize,
-    /// Rejected here, where LLVM reads what is no node.
+    /// Rejected here; LLVM reads an operand as a node that is not one.
     undefined: usize,
-    /// LLVM's verdict on the whole module differs from that on its tags.
+    /// LLVM's verdict on the whole module differs from the one on its tags.
     explained: usize,
     rules: std::collections::BTreeMap<Rule, usize>,
 }
@@ -194,8 +192,7 @@ impl Tally {
                 self.wide += 1;
                 continue;
             }
-            // From a size-aware scalar LLVM goes on to operand 0, and takes what
-            // stands there for a node.
+            // After a size-aware scalar, LLVM continues with operand 0, and reads it as a node.
             if !alike && ours == Err(Rule::FieldType) {
                 self.undefined += 1;
                 crashed = true;
@@ -207,8 +204,8 @@ impl Tally {
         self.reports_agree(seed, source, &module, &cases);
         if !crashed {
             let theirs = *verdict == "module reject";
-            // LLVM remembers a type by the first format that asked for it, and
-            // rejects some types without a word.
+            // LLVM remembers a type's verdict for the format that was checked first, and rejects
+            // some types without a message.
             self.explained += usize::from(loud != theirs);
             assert!(
                 loud == theirs || loud && (has_both_formats(&module) || source.contains(WIDE)),
@@ -217,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// Checks that `verify` reports what `check` rejects, no less and no more.
+    /// Checks that `verify` reports exactly what `check` rejects.
     fn reports_agree(
         &mut self,
         seed: usize,

@@ -1,8 +1,7 @@
-//! The cost of a shape that is added to many.
+//! The cost of adding a shape to many others.
 //!
-//! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture`
-//! prints the time a shape. What is looked at is counted by a test in
-//! `crates/tbaa-lower/src/batch.rs`.
+//! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture` prints
+//! the time for each shape. A test in `crates/tbaa-lower/src/batch.rs` counts the examined sources.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +11,8 @@ use tbaa_lower::{Lowering, Options};
 
 use tbaa_tests::setting;
 
-/// Members whose accesses are a forest: nothing is lost. A knot is a path of four,
-/// `two.a`, `one.a`, `two.b`, `one.b`, which no forest has.
+/// Members whose accesses form a forest, so that nothing is lost. A knot is a path of four,
+/// `two.a`, `one.a`, `two.b`, `one.b`, which no forest can represent.
 fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
     let types = ["int", "double", "void *", "short", "float", "int *"];
     let mut record = Record::structure(format!("Shape{at}"));

@@ -1,5 +1,4 @@
-//! Several open lineages in one program: each knows other records, and LLVM reads
-//! the tags of all.
+//! Several open lineages in one program: each knows other records, and LLVM sees the tags of all.
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::raw::RawGraph;
@@ -15,13 +14,13 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::setting;
 
-/// One access of the linked program, by one lineage or by clang.
+/// One access in the linked program, by a lineage or by clang.
 struct Use {
     /// The lineage that made the tag; `CLANG` for clang.
     lineage: usize,
-    /// For an access by clang: bit `n` is set if lineage `n` was told of it.
+    /// For an access by clang: bit `n` is set if lineage `n` knows of it.
     told: u8,
-    /// The access, by the declarations of all lineages together.
+    /// The access in the declarations of all lineages together.
     access: Access,
     /// Its tag in the linked program.
     tag: Option<TagId>,
@@ -35,39 +34,39 @@ struct Use {
     universal: bool,
 }
 
-/// In place of a lineage's number, for clang.
+/// This number in `lineage` means clang.
 const CLANG: usize = usize::MAX;
 
 impl Use {
-    /// Returns whether two accesses may reach the same bytes, if every lineage and clang keep
-    /// their promises. Only then must LLVM answer what the rule does.
+    /// Returns whether two accesses may reach the same byte if every lineage and clang keep their
+    /// promises. Only then must LLVM answer like the rule.
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
             (CLANG, CLANG) => false,
-            // A lineage was told of all that clang accesses by name, and clang stays out
-            // of private memory.
+            // A lineage knows everything that clang accesses by name, and clang does not access
+            // private memory.
             (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
             (_, CLANG) => other.meets(self),
             (one, two) if one == two || self.forked => true,
-            // Another lineage comes to private memory only by a tag that aliases all.
+            // Another lineage reaches private memory only through a tag that aliases everything.
             _ => (!self.private || other.universal) && (!other.private || self.universal),
         }
     }
 }
 
-/// The number of a record that is called `S3`.
+/// Returns the number of a record named like `S3`.
 fn number_of(name: &str) -> Option<usize> {
     name.strip_prefix('S')?.parse().ok()
 }
 
-/// Modules of several lineages, and of clang, linked.
+/// Linked modules of several lineages and of clang.
 struct Program {
     source: Graph,
     linked: Emitter<Graph>,
     uses: Vec<Use>,
 }
 
-/// A lineage on its way.
+/// A lineage that is being grown.
 struct Lineage {
     rfc: TaggedTypes,
     source: Graph,
@@ -76,8 +75,8 @@ struct Lineage {
 }
 
 impl Lineage {
-    /// Lowers some of the paths' accesses, in steps of random length. `private` tells for
-    /// a tag whether its memory is this lineage's own.
+    /// Lowers some of the paths' accesses, in steps of random length. `private` says whether the
+    /// memory of a tag belongs to this lineage alone.
     fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
         let mut paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
         for at in (1..paths.len()).rev() {
@@ -112,7 +111,7 @@ impl Lineage {
     }
 }
 
-/// All paths of declared types, whole records included.
+/// Returns all paths of declared types, whole records included.
 fn paths(types: &Declarations) -> Vec<String> {
     let mut paths = access_paths(types, |_| true);
     paths.extend(types.records().map(|record| types.display(record)));
@@ -127,7 +126,7 @@ impl Program {
         let parts = records(&mut rng);
         let count = 2 + rng.below(3);
         let forked = rng.one_in(2);
-        // One lineage has memory of its own, with all records that no other names.
+        // One lineage has private memory: all records that no other names.
         let mixed = rng.one_in(2);
         let shared_parts: Vec<bool> = parts.iter().map(|_| !mixed || rng.one_in(2)).collect();
         let all = declare(&parts, |_| true);
@@ -148,14 +147,14 @@ impl Program {
             let name = format!("lineage {number}");
             let wanted: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
             let types = declare(&parts, |at| wanted[at]);
-            // Private memory is one lineage's, or that of all forks.
+            // Private memory belongs to one lineage, or to all forks.
             let is_private = |graph: &Graph, tag: TagId| {
                 mixed && (forked || number == 0) && is_private(&shared, graph, tag)
             };
             let lineage = match &stored {
                 None => {
                     let mut source = Graph::new();
-                    // The records that others access by name, as far as this one is told.
+                    // The records that others access by name, as far as this lineage knows.
                     let told: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);
@@ -190,14 +189,14 @@ impl Program {
             };
             lineages.push(lineage);
         }
-        // clang's own code, on what is shared.
+        // clang's own accesses, to shared memory.
         let mut clang = all.clone().into_tagged(Policy::Clang);
         let (mut theirs, pairs) = tags_of_clang(&all, &mut source, |id| shared.has(id)).unwrap();
         for (number, lineage) in lineages.iter_mut().enumerate() {
             let mut given = std::mem::take(&mut lineage.given);
             given.dedup();
             for (path, size, private) in given {
-                // The first may not go on beside its forks.
+                // The first lineage may not grow besides its forks.
                 let tag = lineage.rfc.tag(&mut lineage.source, &path).unwrap();
                 let of =
                     |tag: TagId| size.map_or(tag.into(), |size| Access::from(tag).with_size(size));
@@ -226,15 +225,15 @@ impl Program {
         program
     }
 
-    /// Adds a tag to the linked program: equal content is one node.
+    /// Adds a tag to the linked program, where equal nodes are one.
     fn link(&mut self, graph: &Graph, tag: TagId) -> TagId {
         let node = self.linked.tag_as_is(graph, tag).unwrap();
         self.linked.sink_mut().mark_tag(node)
     }
 
-    /// Asks LLVM on each pair of accesses of which one at least is a lineage's.
-    /// Returns how many there are, how many of the rule's `NoAlias` LLVM keeps, and
-    /// how many it would keep if clang had compiled all.
+    /// Queries LLVM on each pair of accesses of which at least one is a lineage's. Returns the
+    /// number of pairs, of the rule's `NoAlias` answers that LLVM keeps, and of those that it would
+    /// keep if clang had compiled everything.
     fn check(&self, llvm: &Llvm, seed: u64) -> [usize; 4] {
         let oracle = Oracle::new(&self.source, AliasRule::Union);
         let both = self.uses.iter().flat_map(|one| [one.tag, one.clang]);
@@ -278,8 +277,8 @@ fn is_private(shared: &Shared<'_>, graph: &Graph, tag: TagId) -> bool {
     shared.source(graph, tag).private
 }
 
-/// Whatever each lineage knows, and however it grew or was forked, LLVM answers
-/// `MayAlias` on each pair of accesses on which the rule does.
+/// LLVM answers `MayAlias` wherever the rule does, whatever each lineage knows and however it grew
+/// or was forked.
 #[test]
 fn llvm_agrees_on_linked_lineages() {
     let Some(llvm) = Llvm::get() else { return };
@@ -299,8 +298,8 @@ fn llvm_agrees_on_linked_lineages() {
     assert!(kept * 2 > by_clang, "shared memory has tags that say something");
 }
 
-/// Members that overlap without a union: LLVM's walk sees one of them, so clang's
-/// cursor is not the place of the other.
+/// Members that overlap without a union: LLVM's walk sees only one of them, so clang's cursor is
+/// not the place of the other.
 #[test]
 fn members_that_overlap() {
     let mut linked = Emitter::new(Graph::new());
@@ -352,7 +351,7 @@ fn private_memory_stays_private() {
     let error = lowering.lower(&oracle, [x]).unwrap_err();
     assert!(matches!(&error, LowerError::Private { place } if place == "P+0: int"), "{error}");
     assert!(error.to_string().contains("name its record in `Shared`"), "{error}");
-    // It was private and still is; what was shared may be asked for as either.
+    // Private memory stays private; shared memory may be requested as either.
     lowering.lower(&oracle, [Source::from(x).private(), Source::from(y).private()]).unwrap();
     assert_eq!((lowering.tag(x), lowering.tag(y)), (of_x, of_y));
     assert_ne!(of_x, of_y);

@@ -174,7 +174,7 @@ fn older_llvms_agree_on_mixed_lowerings() {
     older_agree(Way::Mixed);
 }
 
-/// A module whose stores bear tags and scopes.
+/// Returns a module whose stores have tags and scopes.
 fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> String {
     // Far beyond the numbers of the tags' nodes.
     const FIRST: usize = 1_000_000;
@@ -205,7 +205,7 @@ fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> Stri
     out + "  ret void\n}\n\n" + &metadata + &lists
 }
 
-/// With scopes, alone or beside the tags, LLVM answers what the rule does.
+/// With scopes, alone or with tags, LLVM answers like the rule.
 #[test]
 fn scopes_lose_nothing() {
     if Llvm::get().is_none() {

@@ -1,9 +1,8 @@
-//! Lowering: soundness, growth, precision, and what LLVM makes of the result.
+//! Lowering: soundness, growth, precision, and LLVM's answers on the result.
 //!
-//! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed;
-//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds
-//! `SQLite` to the table of what is kept, which cargo downloads; `TBAA_HEADER` a C
-//! file of any name.
+//! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed; `TBAA_LLVM=require`
+//! makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds `SQLite`, which cargo downloads, to
+//! the table of precision, and `TBAA_HEADER` any C file.
 
 mod growth;
 mod lineages;

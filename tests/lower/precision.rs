@@ -15,7 +15,7 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
 
-/// Pairs kept, of rule `union`'s.
+/// The pairs that each scheme keeps, out of rule `union`'s.
 #[derive(Default)]
 struct Row {
     accesses: usize,
@@ -122,7 +122,7 @@ fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
     types
 }
 
-/// Returns the folder in which cargo keeps a crate of the benches' programs; downloads it.
+/// Returns cargo's folder of a crate of the benches' programs; downloads it.
 fn fetched(package: &str) -> PathBuf {
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let rustc = String::from_utf8(rustc.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Random programs, lowered in each way and checked pair by pair.
+//! Lowers random programs in each way, and checks them pair by pair.
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
@@ -8,14 +8,14 @@ use tbaa_tests::lowered::{Counts, check};
 use tbaa_tests::universe::{self, Taste};
 use tbaa_tests::{Rng, setting};
 
-/// In which way a random program is lowered.
+/// The way in which a random program is lowered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    /// Wild types, by a rule, options and sizes at random.
+    /// Arbitrary types, by a random rule, options and sizes.
     Closed,
-    /// Declared types, all of whose records clang's code accesses.
+    /// Declared types; clang's code accesses all records.
     Open,
-    /// Declared types, of whose records clang's code accesses some.
+    /// Declared types; clang's code accesses some records.
     Mixed,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Program {
     pub(crate) lowering: Lowering,
     /// The accesses of clang's code, with clang's tags; the first is `char`.
     theirs: Vec<(Access, Option<TagId>)>,
-    /// The sources whose memory clang's code cannot reach.
+    /// The sources in memory that clang's code cannot reach.
     private: Vec<TagId>,
 }
 
@@ -99,14 +99,14 @@ impl Program {
         lowering.fix(&oracle, theirs, pairs.iter().copied()).unwrap();
         lower(&mut lowering, &oracle, &sources, grown.then_some(&mut rng));
         drop(oracle);
-        // They are numbered as they were, for the graph is theirs.
+        // Tags have the same numbers as before, because the graph is theirs.
         let tags: Vec<TagId> = lowering.graph().tags().collect();
         let theirs = pairs.iter().map(|&(from, tag)| (from.into(), Some(tags[tag.index()])));
         let theirs = theirs.collect();
         Program { source, rule: AliasRule::Union, lowering, theirs, private }
     }
 
-    /// Our accesses with their tags, then clang's; and how many are ours.
+    /// Returns our accesses with their tags, then clang's, and the number of ours.
     pub(crate) fn accesses(&self) -> (Vec<(Access, Option<TagId>)>, usize) {
         let tag = |access| (access, self.lowering.tag(access));
         let mut all: Vec<_> = self.lowering.sources().map(tag).collect();
@@ -115,14 +115,14 @@ impl Program {
         (all, ours)
     }
 
-    /// Returns whether one of ours may meet number `j` of all: clang's code comes to private
-    /// memory by `char` alone.
+    /// Returns whether one of ours may meet number `j` of all accesses: clang's code reaches
+    /// private memory only by `char`.
     pub(crate) fn meets(&self, a: Access, j: usize, ours: usize) -> bool {
         j <= ours || !a.tag.is_some_and(|tag| self.private.contains(&tag))
     }
 }
 
-/// Lowers sources, with `steps` a few at a time: no tag that was given out changes.
+/// Lowers sources, or with `steps` a few at a time, and checks that no earlier tag changes.
 fn lower(
     lowering: &mut Lowering,
     oracle: &Oracle<&Graph>,
@@ -142,10 +142,10 @@ fn lower(
     }
 }
 
-/// A record, and the numbers of those before it that are inside it.
+/// A record, and the numbers of the earlier records inside it.
 pub(crate) type Part = (Record, Vec<usize>);
 
-/// Random records of all that C has.
+/// Returns random records that use all features of C.
 pub(crate) fn records(rng: &mut Rng) -> Vec<Part> {
     const SCALARS: [&str; 14] = [
         "int",
@@ -164,7 +164,7 @@ pub(crate) fn records(rng: &mut Rng) -> Vec<Part> {
         "_Complex float",
     ];
     let mut parts: Vec<Part> = Vec::new();
-    // The others end with an array of no length, and are inside none.
+    // The others end with an array of no length, and are not inside any record.
     let mut nested: Vec<usize> = Vec::new();
     for number in 0..3 + rng.below(5) {
         let name = format!("S{number}");
@@ -210,7 +210,7 @@ pub(crate) fn records(rng: &mut Rng) -> Vec<Part> {
     parts
 }
 
-/// Declares records, after all that is inside them.
+/// Declares records after the records that they contain.
 pub(crate) fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
     let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
     for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
@@ -228,7 +228,7 @@ fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
     parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
 }
 
-/// Each pair of ours, and each of ours with one of clang's.
+/// Checks each pair of ours, and each of ours with one of clang's.
 fn run(way: Way, grown: bool) {
     let wanted = setting("TBAA_PAIRS", 60_000) as u64;
     let mut seed = setting("TBAA_SEED", 1) as u64;
@@ -271,7 +271,7 @@ fn the_same_twice() {
     }
 }
 
-/// A lowering that is stored and goes on is the one that was never stored.
+/// A lowering that is stored and continued equals one that was never stored.
 #[test]
 fn storing_changes_nothing() {
     for seed in 1..60 {
@@ -321,7 +321,7 @@ fn storing_changes_nothing() {
         }
         assert_eq!(lowering.lost(), loaded.lost());
 
-        // A fork has another root, and so has all below it.
+        // A fork has another root, so all nodes below it differ.
         let saved: Saved<'static> = ron::from_str(&text).unwrap();
         let (forked, _) = Lowering::load(saved.fork("another")).unwrap();
         if seed % 2 != 0 {
@@ -331,7 +331,7 @@ fn storing_changes_nothing() {
             };
             assert_ne!(root(&forked), root(&lowering), "seed {seed}");
         }
-        // A change of the text is noticed.
+        // A change of the text is detected.
         let changed = text.replacen("private:false", "private:true", 1);
         assert_ne!(changed, text, "seed {seed}");
         let saved: Saved<'static> = ron::from_str(&changed).unwrap();

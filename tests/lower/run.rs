@@ -17,8 +17,8 @@ fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Optimises modules, linked if they are several, and runs them: the optimised
-/// text, and what the program prints.
+/// Links and optimises modules, and runs them. Returns the optimised text, and the program's
+/// output.
 fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
     let linked = link(name, modules);
     let optimised = tool("opt-22", &["-O2", "-S"], &[&linked]);
@@ -128,7 +128,7 @@ fn linked_modules() {
     assert!(!optimised.contains("call void @put"), "it is inlined");
     assert_eq!(printed, "00000005\n");
 
-    // The same lineage grown apart in two processes: each a fork.
+    // One lineage continued in two processes: each is a fork.
     let grow = |name: &str, index: usize| {
         let saved: Saved<'static> = ron::from_str(&stored).unwrap();
         let (mut fork, source) = Lowering::load(saved.fork(name)).unwrap();
@@ -180,7 +180,7 @@ fn linked_modules() {
         }
     }
 
-    // The fingerprint tells two lowerings with the same names apart.
+    // The fingerprint distinguishes two lowerings with the same names.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
         let text = module(program, lowering, by);
         let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();
@@ -193,7 +193,7 @@ fn linked_modules() {
     assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
 }
 
-/// Two open lineages have one field of a shared record: made apart, and forked.
+/// Two open lineages access one field of a shared record: independent ones, and forks.
 #[test]
 fn two_open_lineages() {
     if Llvm::get().is_none() {

@@ -62,7 +62,7 @@ fn every_kind_gets_an_answer() {
     });
 }
 
-/// Each path from the last of many structs may be any of as many: following all of all
+/// Each path from the last of many structs may lead to any of the others: following all of them
 /// would take quadratic time.
 #[test]
 fn paths_are_followed_only_so_far() {

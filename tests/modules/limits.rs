@@ -1,4 +1,4 @@
-//! Each limit's error names the limit and says how to raise it.
+//! Each limit's error names the limit and how to raise it.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
-//! Spelling changes nothing: one program, one answer.
+//! Spelling changes nothing: equal programs, equal answers.
 //!
-//! A module is spelled anew, and each analysis must find in it what it found before, names and
-//! lines apart. What is compared is said by the accesses' positions in the module, which no
+//! A module is spelled in another way, and each analysis must find the same as before, except for
+//! names and lines. Findings are compared by their accesses' positions in the module, which no
 //! spelling changes.
 //!
 //! | spelling | functions | blocks | lint | tag | instrument |
@@ -24,7 +24,7 @@ use tbaa_tests::llvm::Llvm;
 use tbaa_tests::lua;
 use tbaa_tests::respell::{Spelling, assemble, disassemble, named};
 
-/// What each analysis finds, one line for each finding.
+/// The findings of each analysis, one a line.
 #[derive(PartialEq, Eq)]
 struct Facts {
     functions: Vec<String>,
@@ -46,7 +46,7 @@ impl Facts {
         }
     }
 
-    /// Panics where one of the analyses that a spelling must not concern differs.
+    /// Panics if an analysis that a spelling must not affect differs.
     fn assert_same(&self, other: &Facts, skipped: &[&str], name: &str) {
         let all = [
             ("functions", &self.functions, &other.functions),
@@ -64,7 +64,7 @@ impl Facts {
     }
 }
 
-/// What the reader makes of each instruction: values are their ids.
+/// Returns each instruction as the reader has it, with the ids of its values.
 fn functions(module: &Module<'_>) -> Vec<String> {
     let sizes = Sizes::new(module);
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
     let judge = Judge::new(module, &sizes, &effects);
     let mut found = Vec::new();
     for judged in judge.functions(|_| true) {
-        // The position of a call or fence among those of its function.
+        // Returns the position of a call or fence among those of its function.
         let is_other = |at: &usize| {
             let opcode = judged.body.function.instructions[*at].opcode;
             matches!(opcode, Opcode::Call | Opcode::Fence)
@@ -133,7 +133,7 @@ fn findings(module: &Module<'_>) -> Vec<String> {
         .iter()
         .map(|it| {
             let start = it.primary.as_ref().map(|it| it.span.start);
-            // What is said of a node stands behind all instructions.
+            // Findings on nodes come after all instructions.
             let is_node = |at: &usize| text[*at] == b'!' && text[..*at].ends_with(b"\n");
             format!("{} {:?}", it.code, start.filter(|it| !is_node(it)).map(access))
         })
@@ -152,7 +152,7 @@ fn tags(module: &Module<'_>) -> Vec<String> {
     tagged.chain(untagged).collect()
 }
 
-/// The checks that a module gets, in the order of the text.
+/// Returns the checks that a module gets, in the order of the text.
 fn checks(module: &Module<'_>) -> Vec<String> {
     let Ok(checked) = instrument(module, Form::Calls) else {
         return vec!["refused".to_owned()];
@@ -163,7 +163,7 @@ fn checks(module: &Module<'_>) -> Vec<String> {
     names.map(|(_, it)| it.split('(').next().unwrap().to_owned()).collect()
 }
 
-/// What a spelling may change, by the table above.
+/// Returns the analyses that a spelling may change, by the table above.
 fn skipped(spelling: Spelling) -> &'static [&'static str] {
     match spelling {
         Spelling::Numbered => &["tag"],
@@ -174,7 +174,7 @@ fn skipped(spelling: Spelling) -> &'static [&'static str] {
     }
 }
 
-/// Modules that `TBAA_MODULES` names, beside those that are compiled here.
+/// Returns the modules that `TBAA_MODULES` names, to test besides those compiled here.
 fn named_modules() -> Vec<(String, Vec<u8>)> {
     let files = std::env::var("TBAA_MODULES").unwrap_or_default();
     let read = |it: &str| (it.to_owned(), std::fs::read(it).unwrap());
@@ -221,7 +221,7 @@ fn real_modules_in_other_spellings() {
     println!("{count} modules in another spelling");
 }
 
-/// Typed pointers as LLVM 14 prints them, beside what LLVM 22 makes of the same bitcode.
+/// Typed pointers as LLVM 14 prints them, compared with LLVM 22's output for the same bitcode.
 #[test]
 fn typed_pointers_made_opaque() {
     if Llvm::get().is_none() || std::process::Command::new("clang-14").arg("-v").output().is_err() {
@@ -235,7 +235,7 @@ fn typed_pointers_made_opaque() {
                 .arg(&file)
                 .output()
                 .unwrap();
-            // The corpus has C that is newer.
+            // The corpus has C that LLVM 14 does not accept.
             if !output.status.success() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! One corpus, all engines: specs, what was once wrong, compiled C and C++, and
-//! generated graphs, each through every engine.
+//! One corpus, all engines: specs, regressions, compiled C and C++, and generated graphs, each
+//! through every engine.
 
 use std::cell::Cell;
 use std::fs;
@@ -92,7 +92,7 @@ fn generated_graphs_across_roots() {
     generated(Taste::Mixed);
 }
 
-/// A failing universe is made small: here, one that has a tag of an aggregate of two fields.
+/// A failing universe is shrunk: here, one with a tag of an aggregate of two fields.
 #[test]
 fn what_fails_is_made_small() {
     let fails = |u: &Universe| {

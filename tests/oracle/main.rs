@@ -1,4 +1,4 @@
-//! The oracle: the rules by their definitions, and the tables behind queries.
+//! The oracle: the rules compared with their definitions, and the tables behind queries.
 
 mod engines;
 mod small;

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-/// Bytes are one, several, or without end; a field is an array where it holds more than
+/// Bytes are one, several, or without end; a field is shown as an array if it contains more than
 /// one object, or has no end.
 #[test]
 fn paths_name_arrays_and_bytes() {

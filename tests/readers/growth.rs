@@ -111,8 +111,7 @@ fn a_replica_answers_as_the_oracle_did() {
     }
 }
 
-/// Nodes of any kind, in any order, taken for something long after they were
-/// added.
+/// Nodes of any kind, in any order, some of them marked long after they were added.
 #[test]
 fn a_replica_has_all_nodes_and_marks() {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
@@ -200,7 +199,7 @@ fn what_is_kept_is_bounded_by_readers() {
     }
     let graph = oracle.graph().tag_count();
     assert!(readers.iter().all(|reader| reader.oracle().graph().tag_count() + 60 > graph));
-    // All are there: what nobody uses any more is given up as the graph grows.
+    // All exist: replicas that nobody uses are dropped as the graph grows.
     for step in 60..200 {
         oracle.update(|graph| add(graph, &format!("S{step}"), None));
         publisher.publish(&oracle);
@@ -241,8 +240,8 @@ fn another_oracle_takes_the_place() {
     assert_eq!(reader.oracle().rule(), AliasRule::Llvm);
 }
 
-/// A short run of what `cargo run --release -p tbaa-bench --bin soak` does for
-/// long; `TBAA_SOAK` sets how many questions are asked.
+/// A short version of the long run `cargo run --release -p tbaa-bench --bin soak`; `TBAA_SOAK` sets
+/// the number of queries.
 #[test]
 fn soak() {
     let questions = std::env::var("TBAA_SOAK").map_or(120_000, |it| it.parse().unwrap());
@@ -254,13 +253,13 @@ fn soak() {
             let report = soak::run(&plan);
             println!("{rules}, {format:?}: {report}");
             assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));
-            // Tables double, and so does what they take. What is kept too long grows
-            // as the run does: ten times.
+            // Tables double, so their size varies. Memory that is never released would grow with
+            // the run: ten times.
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            // The memory of replicas does not grow with the run. This thread gives back what a reader
-            // has added to them: less may seem held than is.
+            // The memory of replicas does not grow with the run. This thread frees memory that a
+            // reader has allocated, so the measured amount may be too small.
             let remembered = f64::from(1 << 19) / report.parts[9].tags as f64;
             assert!(bytes[9] < 3.0 * least + remembered, "{bytes:?}");
             assert!(report.parts.iter().all(|part| part.replicas <= readers + 2));

@@ -1,4 +1,4 @@
-//! Threads that ask while one adds.
+//! Queries on threads while another thread adds.
 
 #[path = "../../benches/src/heap.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Every way to get a spec wrong: what is said, and where it points.
+//! Every mistake in a spec: its message, and its place.
 
 use tbaa::spec::Spec;
 use tbaa_tests::cases;

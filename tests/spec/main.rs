@@ -1,4 +1,4 @@
-//! Specs: those of the repository, wrong ones, and graphs written as specs.
+//! Specs: those of the repository, faulty ones, and graphs written as specs.
 
 mod bad;
 mod repository;

@@ -20,7 +20,7 @@ const NAMES: [&[u8]; 12] = [
     b"*/ // (",
 ];
 
-/// Makes a graph by random requests, of which many are refused.
+/// Makes a graph by random requests, many of which are refused.
 fn random_graph(random: &mut Rng) -> Graph {
     let mut graph = Graph::new();
     let mut types: Vec<TypeId> = Vec::new();
@@ -65,10 +65,10 @@ fn random_graph(random: &mut Rng) -> Graph {
                 b.struct_copy(&[entry(0, first), entry(offsets[1], second)]).map(drop)
             }
         };
-        // A tag that is refused is as good as not asked for.
+        // A refused tag is ignored.
         drop(made);
     }
-    // LLVM writes an unknown size as 2^64-1 where it merges tags.
+    // LLVM writes an unknown size as 2^64-1 when it merges tags.
     for tag in tags.into_iter().step_by(2) {
         graph.insert_tag(graph.tag(tag).unwrap()).unwrap();
     }

@@ -1,15 +1,14 @@
-//! Cases that stand in a file: inputs, and what comes of them.
+//! Cases in a file: inputs and expected outputs.
 //!
-//! A line `=== TITLE` begins a case. Lines `---` divide what is given, if that has several
-//! parts, and a line `==>` stands before what is expected. What stands before the first case
-//! is for readers. `TBAA_FIXTURES=overwrite` writes down what comes of each case now: look at
-//! the difference before it is committed.
+//! A line `=== TITLE` begins a case. Lines `---` separate several inputs, and a line `==>` precedes
+//! the expected output. The text before the first case is for readers. `TBAA_FIXTURES=overwrite`
+//! writes the present outputs: look at the difference before you commit it.
 
 use std::fs;
 use std::path::Path;
 
-/// Panics unless `run`, which gets a case's title and parts, says of each case of a file under
-/// `tests/fixtures` what is written there.
+/// Panics unless `run`, which gets a case's title and parts, returns the expected output for each
+/// case of a file under `tests/fixtures`.
 pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
     let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));

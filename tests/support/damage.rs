@@ -33,13 +33,13 @@ pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// The texts that may stand in an operand's place, and those that may not.
+/// Texts to put in an operand's place, valid and invalid ones.
 const OPERANDS: &str = "null|!\"s\"|!{}|!0|!1|!5|!9|!99|!{!0, i64 0}|!{!0, 0}|i64 0|i64 8|i64 -8|i64 00|i32 4|i1 true|\
     i1 1|i128 8|i64 u0x8|i8 300|ptr null|ptr @f|double 1.0|float 2.5|i64 undef|!DIFile(filename: \"a\", directory: \"\")|\
     0|-8|8|0x8|1.5|u0x8|true|x|i64|i0 0|i64 true|i64 0x8|i64 0 8|i64 %p|%p|@f|ptr @g|double 1|float 0.1|undef|void|\
     distinct !{}|!x|i64 i64|!!0|! 0|!\"s\" !0|";
 
-/// The texts that may stand in a token's place.
+/// Texts to put in a token's place.
 const TOKENS: &str =
     "!|{|}|,|=|;|null|distinct|i1|i32|i64|0|1|-8|x|\"s\"|!\"s\"|!{}|!0|!1|!5|!99|i64 0|\n";
 
@@ -117,7 +117,7 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
     all.concat()
 }
 
-/// The operands of a node's line, after what stands before them; `None` of any other line.
+/// Returns the operands of a node's line and the text before them; `None` for other lines.
 pub fn operands(line: &str) -> Option<(&str, Vec<String>)> {
     let (head, rest) = line.split_once('{').filter(|(head, _)| head.contains("= "))?;
     let rest = rest.trim_end_matches('}');

@@ -18,7 +18,7 @@ pub fn check(module: &Module<'_>) -> String {
         let Some(number) = numbering.get(node) else { continue };
         assert!(seen.insert(number), "!{number} is two nodes\n{dump}");
         assert_eq!(numbering.node(number), Some(node));
-        // The number names what the text calls so, and nothing else.
+        // The number means the same node as in the text, or an additional one.
         match module.node(number) {
             Some(of_text) => assert_eq!(module.number_of(of_text), Some(number), "\n{dump}"),
             None => assert!(module.next_number().is_none_or(|next| number >= next), "\n{dump}"),

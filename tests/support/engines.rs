@@ -1,4 +1,4 @@
-//! One graph through every engine, which must all say the same.
+//! Compares all engines on one graph: their answers must be equal.
 
 use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
@@ -10,10 +10,10 @@ use tbaa::{
     TypeKind,
 };
 
-/// Sizes that accesses are given besides their tag's own.
+/// Sizes that accesses get in place of their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
-/// The naive definition adds offsets up in 64 bits.
+/// The naive definition adds offsets in 64 bits.
 const FARTHEST: u64 = 1 << 48;
 
 /// Paths that the naive definition compares on one graph.
@@ -43,12 +43,11 @@ impl std::ops::AddAssign for Compared {
     }
 }
 
-/// Asks every engine about all pairs of some tags by all rules; says where two
-/// differ.
+/// Queries every engine on all pairs of some tags by all rules, and returns where two differ.
 ///
-/// The index (`alias`), the definition (`explain`), accesses with sizes, matrix
-/// and rows, classes, a clone, a graph grown in batches
-/// (`update`), and where the types are few and well-formed the naive definition.
+/// The engines are the index (`alias`), the definition (`explain`), accesses with sizes, matrix and
+/// rows, classes, a clone, a graph grown in batches (`update`), and for few well-formed types the
+/// naive definition.
 pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
     let mut compared = Compared::default();
     let naive = universe_of(graph, tags);
@@ -190,8 +189,8 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
     Ok(compared)
 }
 
-/// The same graph, added a few nodes at a time, each batch asked about before
-/// the next; and each node's id. `None` where types form cycles.
+/// Returns an equal graph, added a few nodes at a time and queried after each batch, and each
+/// node's id. `None` if types form cycles.
 pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
@@ -227,7 +226,7 @@ pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeI
     Some((oracle, ids))
 }
 
-/// Adds the next node of a graph to another; `ids` are those of the nodes before.
+/// Adds a graph's next node to another graph; `ids` are the new ids of the earlier nodes.
 pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeId>) {
     let operands = from.operands(node).map(|operand| match operand {
         Operand::Node(other) if other == node => DraftOperand::Member(0),
@@ -238,8 +237,8 @@ pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeI
     ids.push(to.insert_group(&[draft]).unwrap()[0]);
 }
 
-/// Returns whether the steps sufficed, and the paths that are shown are connected, start from one type,
-/// and have bytes that meet or not as the clause of rule `union` says.
+/// Returns whether the steps sufficed, and the shown paths are connected, start from one type, and
+/// have bytes that meet or not as the clause of rule `union` says.
 fn is_explained(why: &Explanation) -> bool {
     let Some(comparison) = &why.comparison else { return why.clause != Clause::Limit };
     for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
@@ -269,8 +268,8 @@ fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
-/// The graph's types as plain data, and its tags, where the naive definition has
-/// an answer for them: one format, whole operands, and not too many paths.
+/// Returns the graph's types as plain data, and its tags, if the naive definition can answer for
+/// them: one format, complete operands, and not too many paths.
 fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<universe::Tag>>)> {
     let mut place = vec![None; graph.node_count()];
     let mut types = Vec::new();

@@ -23,10 +23,10 @@ use crate::engines::every_engine;
 use crate::lowered::check;
 use crate::universe::{self, Taste, Universe};
 
-/// A target: its name, and what it does.
+/// A target: its name, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets but that of the C interface.
+/// All targets except that of the C interface.
 pub const TARGETS: [Target; 9] = [
     ("text", text),
     ("module", module),
@@ -39,10 +39,10 @@ pub const TARGETS: [Target; 9] = [
     ("lower", lower),
 ];
 
-/// Tags of one input that are asked about.
+/// The number of tags of one input that are queried.
 const TAGS: usize = 12;
 
-/// Asks about some tags by all rules.
+/// Queries some tags by all rules.
 fn ask(graph: &Graph) {
     let tags: Vec<TagId> = graph.tags().take(TAGS).collect();
     for rules in AliasRule::ALL {
@@ -88,8 +88,8 @@ pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// `.ll` text: what is read is judged, linked, and written so that it reads as
-/// the same.
+/// `.ll` text: a module that can be read is checked, linked, and written so that it reads the same
+/// again.
 pub fn text(data: &[u8]) {
     let Ok(module) = tbaa_ir::read_with(data, Keep::All) else { return };
     findings(&module);
@@ -156,10 +156,10 @@ pub fn module(data: &[u8]) {
     }
 }
 
-/// The loops of a function are those of the definition: a header, and all blocks from which a
-/// block that it dominates and that leads to it can be reached without it.
+/// The loops of a function equal their definition: a header, and all blocks that reach a back
+/// edge's block without the header. A back edge goes to a block that dominates its start.
 fn loops(flow: &Flow, blocks: usize) {
-    /// Blocks of a function beyond which this takes long.
+    /// A function with more blocks takes too long.
     const MOST: usize = 200;
     let ends = |header: usize| flow.before(header).filter(move |&it| flow.dominates(header, it));
     let headers = (0..blocks.min(MOST)).filter(|&it| ends(it).next().is_some());
@@ -195,7 +195,7 @@ fn link(graph: &Graph) {
     tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
 }
 
-/// RON specs: what loads can be asked, and is written so that it loads again.
+/// RON specs: a spec that loads can be queried, and is written so that it loads again.
 pub fn spec(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let Ok(built) = Spec::load(source) else { return };
@@ -307,8 +307,8 @@ enum Call {
     Ask(u8, u8),
 }
 
-/// The builder as a sequence of calls, with questions in between: a grown
-/// oracle says what one made at the end says.
+/// The builder as a sequence of calls, with queries in between: a grown oracle answers like one
+/// made at the end.
 pub fn builder(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(rules) = input.choose(&AliasRule::ALL) else { return };
@@ -340,7 +340,7 @@ fn nth<T>(list: &[T], index: u8) -> Option<&T> {
     list.get(usize::from(index).checked_rem(list.len())?)
 }
 
-/// Adds what a call adds; what the builder refuses is refused.
+/// Performs a call; the builder may refuse it.
 fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<TagId>) {
     let name = |name: u8| format!("t{}", name % 16);
     let ty = |index: u8| nth(types, index).copied();
@@ -393,7 +393,7 @@ fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<
     tags.extend(tag);
 }
 
-/// A universe of the property tests; each eight bytes are the seed of a part of it.
+/// Makes a universe of the property tests; each eight bytes are the seed of one part.
 fn universe(data: &[u8]) -> Universe {
     let seed = |bytes: &[u8]| bytes.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
     let mut seeds = data.chunks(8).map(seed);

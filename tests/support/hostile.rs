@@ -31,10 +31,10 @@ pub const KINDS: [(&str, Kind); 15] = [
 const NAME: &str = "define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !2\n  ret void\n}\n\
                     !0 = !{!\"R\"}\n!2 = !{!1, !1, i64 0}\n!1 = !{!\"";
 
-/// The numbers below are those of the root and of a scalar of each format.
+/// The numbers of the root and of a scalar of each format.
 const PRELUDE: &str = "!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!0, i64 4, !\"int\"}\n";
 
-/// The number of the first type; tags follow their types.
+/// The number of the first type; each tag follows its type.
 const FIRST: usize = 4;
 
 fn number(i: usize) -> String {
@@ -88,7 +88,7 @@ fn stores(n: usize, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "  ret void\n}}")
 }
 
-/// A type whose second operand is `above`, and a tag that accesses all of it.
+/// Returns a type whose second operand is `above`, and a tag that accesses all of it.
 fn whole(i: usize, above: &str) -> [String; 2] {
     [format!("!\"t{i}\", {above}, i64 0"), format!("{0}, {0}, i64 0", number(i))]
 }
@@ -99,7 +99,7 @@ fn cycle(i: usize, n: usize) -> [String; 2] {
     [ty, format!("{}, !1, i64 0", number(i))]
 }
 
-/// A struct of the one before and a scalar at an offset, and a tag of that.
+/// Returns a struct of the previous one and a scalar at an offset, and a tag for the scalar.
 fn nested(i: usize, offset: u64) -> [String; 2] {
     let (offset, inner) = (offset as i64, before(i));
     let ty = format!("!\"S{i}\", {inner}, i64 0, !1, i64 {offset}");

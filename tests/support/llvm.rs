@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Bytes that one thread makes and all read.
 type Once = Arc<OnceLock<Vec<u8>>>;
 
-/// The tools of LLVM 22, or why they are not there.
+/// The tools of LLVM 22, or the reason why they are missing.
 ///
-/// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
-/// is `require`, as it is in the README's test command.
+/// Without them the comparisons print that they are skipped, unless `TBAA_LLVM` is `require`, as in
+/// the README's test command.
 pub struct Llvm {
-    /// The texts that clang has printed, by source file and options.
+    /// clang's texts, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
 
@@ -38,16 +38,16 @@ impl Llvm {
         self.program().ask(arguments, file)
     }
 
-    /// The same, or `None` if a signal ended it: LLVM reads what is no node as
-    /// one, and what comes of it depends on what lies in memory there.
+    /// Does the same; `None` if a signal ended the program: LLVM reads an operand as a node that is
+    /// not one, and the result depends on the memory there.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
         let output = self.program().run(arguments, file);
         output.status.code()?;
         Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
     }
 
-    /// Returns clang's text of a source file, as a module. Each test program
-    /// compiles a file once in each way.
+    /// Returns clang's text of a source file, as a module. Each test program compiles a file only
+    /// once in each way.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
         let module = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Llvm {
         text_of(output.unwrap(), &format!("llvm-as-22 {}", file.display()));
     }
 
-    /// Returns the module that `llvm-link-22` makes of modules' texts.
+    /// Returns the module that `llvm-link-22` makes from modules' texts.
     pub fn link(&self, files: &[PathBuf]) -> Vec<u8> {
         let output = Command::new("llvm-link-22").arg("-S").args(files).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -80,9 +80,8 @@ pub struct Evaluated {
     pub pair: [String; 2],
 }
 
-/// Returns the answers of the pass `aa-eval` of an `opt` on a module, which LLVM's verifier must
-/// accept: on each pair of accesses, or with `print` as its argument says. `None` if there
-/// is no such program.
+/// Returns the answers of an `opt`'s pass `aa-eval` on a module, which LLVM's verifier must accept:
+/// on each pair of accesses, or as the arguments `print` say. `None` if there is no such program.
 pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
     let output = Command::new(opt)
         .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
@@ -244,7 +243,7 @@ fn text_of(output: Output, what: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A folder for files, in the one that cargo builds in.
+/// Returns a folder for files, inside the one that cargo builds in.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).expect("a test stands in `target/debug/deps`");

@@ -23,14 +23,14 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// Returns whether all scopes of `a` are in the list of those that `b` does not alias.
+/// Returns whether all scopes of `a` are in the `noalias` list of `b`.
 fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
     let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
     b.noalias().any(|scope| scope == a.scope)
 }
 
-/// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on
-/// which the rule does, and that the lowering says what is lost, and why.
+/// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on which the
+/// rule does, and that the lowering reports the loss, and its reason.
 pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> Counts {
     let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let accesses: Vec<Access> = lowering.sources().collect();
@@ -43,7 +43,7 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
             assert!(lowered || !may, "{what}: {a:?} and {b:?}: {}", source.explain(a, b));
             let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
             assert!(!scoped || !may, "{what}: scopes of {a:?} and {b:?}");
-            // A class that is there is not parted later.
+            // An existing class is not split later.
             let grown = lowering.options().lineage.is_some();
             assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
             counts.pairs += 1;

@@ -1,12 +1,12 @@
-//! Lua's C sources in the crate `lua-src`, wherever cargo keeps it.
+//! Lua's C sources in the crate `lua-src`, in cargo's folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files of a version such as `lua-5.4.9` that a library is made of.
+/// Returns the library's files in a version such as `lua-5.4.9`.
 pub fn sources(version: &str) -> Vec<PathBuf> {
-    // Without a platform, cargo wants the crates of all of them.
+    // Without a platform, cargo downloads the crates of all of them.
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let rustc = String::from_utf8(rustc.stdout).unwrap();
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();

@@ -20,10 +20,10 @@ pub struct Path {
 /// The number of bytes that an access touches.
 #[derive(Clone, Copy)]
 enum Size {
-    /// The bytes of the slot: an old-format tag does not say.
+    /// The bytes of the slot, for an old-format tag, which has no size.
     Slot,
     Bytes(u64),
-    /// All up to the end of the base type.
+    /// All bytes up to the end of the base type.
     Unknown,
 }
 
@@ -74,8 +74,8 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// The fields of a type. In the old format a scalar's parent counts as
-    /// one: nothing tells it from a struct's.
+    /// Returns the fields of a type. In the old format a scalar's parent counts as one, because the
+    /// two look alike.
     fn fields(&self, ty: usize) -> Vec<Field> {
         let ty = &self.u.types[ty];
         match ty.parent {
@@ -152,8 +152,8 @@ impl<'u> Naive<'u> {
         !self.denoted(tag).is_empty()
     }
 
-    /// Returns the place where a size-aware type ends: its size, the ends of its fields and of what is in
-    /// them, and the end of its parent.
+    /// Returns the end of a size-aware type: the largest of its size, the ends of its fields and of
+    /// their contents, and the end of its parent.
     pub fn end(&self, ty: usize) -> u64 {
         let of_type = &self.u.types[ty];
         let of_fields = (0..of_type.fields.len()).map(|field| self.slot(ty, field).1);
@@ -161,7 +161,7 @@ impl<'u> Naive<'u> {
         of_fields.chain(parent).fold(of_type.size, u64::max)
     }
 
-    /// Returns the place where a field begins, and where it and what is in it end.
+    /// Returns the start of a field, and the end of the field and its contents.
     fn slot(&self, ty: usize, field: usize) -> (u64, u64) {
         let Field { ty, offset, extent } = self.u.types[ty].fields[field];
         let size = self.u.types[ty].size;
@@ -173,7 +173,7 @@ impl<'u> Naive<'u> {
         (offset, extent.max(inside).saturating_add(offset))
     }
 
-    /// The bytes that a field, or an element of one that is an array, is declared to have.
+    /// Returns the declared bytes of a field, or of an element of an array field.
     fn declared(&self, ty: usize, (field, element): (usize, u64)) -> (u64, u64) {
         let Field { ty, offset, extent } = self.fields(ty)[field];
         let size = self.u.types[ty].size;
@@ -269,8 +269,8 @@ impl<'u> Naive<'u> {
         answer
     }
 
-    /// Returns whether two paths from a type choose two fields, or elements of them, that share a byte
-    /// where they first choose different ones.
+    /// Returns whether two paths from a type first part at two fields, or elements of them, that
+    /// share a byte.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
         for (&ours, &theirs) in p.steps.iter().zip(&q.steps) {
             if ours == theirs {
@@ -317,9 +317,9 @@ impl<'u> Naive<'u> {
         true
     }
 
-    /// The slot of the first of `steps` from an old-format type, which an
-    /// access that reaches past it extends. The end of an overlapping
-    /// aggregate, and of any last field, is taken to lie after all fields.
+    /// Returns the slot of the first of `steps` from an old-format type, extended if the access
+    /// extends past it. The end of an overlapping aggregate, and of any last field, counts as after
+    /// all fields.
     fn inferred_slot(&self, ty: usize, steps: &[usize], access: &Access) -> (u64, u64) {
         let fields = self.fields(ty);
         let from = fields[steps[0]].offset;
@@ -331,7 +331,7 @@ impl<'u> Naive<'u> {
             start += field.offset;
             at = field.ty;
         }
-        // Nothing says how large the elements of an array are: it may begin at any byte.
+        // The elements' size is unknown: the access may begin at any byte.
         let last = next.map_or(start, |next| start.max(next.saturating_sub(1)));
         let reached = match access.size {
             Size::Slot => 0,

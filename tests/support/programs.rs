@@ -1,11 +1,11 @@
-//! Programs that are optimised by LLVM and run: `@{path}` stands behind each access.
+//! Programs that LLVM optimises and that are run: `@{path}` follows each access.
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::{Graph, TagId};
 
 use super::random::numbers;
 
-/// Puts tags where a program says `@{path}`: `, !tbaa !N`, or nothing.
+/// Replaces each `@{path}` in a program by its tag, `, !tbaa !N`, or by nothing.
 pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
     let numbers = numbers(&metadata);
@@ -13,7 +13,7 @@ pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagI
     attached(program, with) + "\n" + &metadata
 }
 
-/// Puts a text, or nothing, where a program says `@{path}`.
+/// Replaces each `@{path}` in a program by a text, or by nothing.
 pub fn attached(program: &str, with: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = program;
@@ -26,8 +26,8 @@ pub fn attached(program: &str, with: impl Fn(&str) -> Option<String>) -> String 
     out + rest
 }
 
-/// A union that is read as another member than was written through a pointer,
-/// and a loop that asks for a field that no store in it can change.
+/// A union that is read through another member than the one that was written through a pointer, and
+/// a loop that reads a field which no store in the loop can change.
 pub const PUN: &str = include_str!("programs/pun.ll");
 
 pub const PATHS: [&str; 5] = ["U.f", "U.i", "*int", "T.count", "T.p"];

@@ -8,7 +8,7 @@ pub struct Universe {
     pub format: Format,
     /// Struct types.
     pub structs: usize,
-    /// Tags asked for; equal ones merge.
+    /// The number of requested tags; equal ones merge.
     pub tags: usize,
     pub shape: Shape,
 }
@@ -105,8 +105,8 @@ fn type_system(
             }
         }
         let name = format!("struct {system} {i}");
-        // An aggregate's parent is above all its fields, as clang has it, if rule `union`
-        // is to say what LLVM says.
+        // Rule `union` equals LLVM's only if an aggregate's parent is above all its fields, as in
+        // clang's types.
         let parent = match universe.shape {
             Shape::Any if universe.format == Format::New => *rng.pick(&scalars),
             _ => scalars[0],
@@ -118,7 +118,7 @@ fn type_system(
     scalars
 }
 
-/// Walks from `base` through fields as LLVM does, and tags where it ends.
+/// Walks from `base` through fields as LLVM does, and adds a tag for the end.
 fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> TagId {
     let Universe { format, shape, .. } = *universe;
     let (mut ty, mut offset) = (base, 0);
@@ -163,7 +163,7 @@ pub fn scalar(
     }
 }
 
-/// Makes a struct of a format that ends where its last field does; the old one has no parents.
+/// Makes a struct that ends at its last field's end; the old format has no parents.
 ///
 /// # Errors
 ///
@@ -212,7 +212,7 @@ pub fn numbers(metadata: &str) -> Vec<&str> {
     list.trim_end_matches('}').split(", ").collect()
 }
 
-/// A function whose store of the number `k` bears the `k`th of the tags.
+/// Returns a function that stores the number `k` under the `k`th tag.
 pub fn stores(name: &str, numbers: &[&str], tags: impl Iterator<Item = TagId>) -> String {
     let mut out = format!("define void @{name}(ptr %p) {{\n");
     for (k, tag) in tags.enumerate() {

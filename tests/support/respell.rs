@@ -1,14 +1,14 @@
-//! Other spellings of a module: what a text means stays, and how it says it changes.
+//! Spells a module in another way, with the same meaning.
 //!
-//! Texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block has
-//! a name, each label and each instruction a line of its own.
+//! Input texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block
+//! has a name, each label and each instruction is on a line of its own.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::Rng;
 
-/// A way to spell a module anew.
+/// A way to spell a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spelling {
     /// Values, blocks and types have numbers.
@@ -32,7 +32,7 @@ impl Spelling {
         Spelling::AddressSpace,
     ];
 
-    /// Spells a module anew. Panics if LLVM does not take it.
+    /// Spells a module in this way. Panics if LLVM rejects the result.
     pub fn of(self, text: &[u8], rng: &mut Rng) -> Vec<u8> {
         let text = String::from_utf8_lossy(text);
         match self {
@@ -50,7 +50,7 @@ pub fn named(text: &[u8]) -> Vec<u8> {
     run("opt-22", &["-S", "-passes=instnamer"], text)
 }
 
-/// Returns the bitcode that a version of LLVM makes of a text; newer ones read it as well.
+/// Returns the bitcode that a version of LLVM makes from a text. Newer versions read it, too.
 pub fn assemble(version: &str, text: &[u8]) -> Vec<u8> {
     run(&format!("llvm-as-{version}"), &[], text)
 }
@@ -85,7 +85,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// Returns whether a line is an instruction, and none that goes on from the line before.
+/// Returns whether a line begins an instruction, instead of continuing one.
 fn is_instruction(line: &str) -> bool {
     line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  ]")
 }
@@ -96,11 +96,11 @@ fn label(line: &str) -> Option<&str> {
     (!line.starts_with([' ', ';', '}'])).then_some(label)
 }
 
-/// Cuts blocks: the part behind a cut has a label of its own, which phis name from then on.
+/// Cuts blocks in two: the part after a cut has a new label, which `phi`s must then name.
 fn split(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut function: Vec<String> = Vec::new();
-    // Labels, and what the last part of their block is called.
+    // For each label, the label of the last part of its block.
     let mut ends: Vec<(String, String)> = Vec::new();
     let (mut current, mut before, mut count) = (String::new(), "", 0);
     for line in text.lines() {
@@ -199,7 +199,7 @@ fn moved_line(line: &str) -> String {
         let is_name = before.ends_with(['%', '@', '!', '"']);
         match word {
             "ptr" if !is_name => out += "ptr addrspace(1)",
-            // The names of intrinsics say the address space.
+            // The names of intrinsics contain the address space.
             _ if before.ends_with('@') && word.starts_with("llvm.") => {
                 out += &word.replace(".p0", ".p1");
             }

@@ -1,19 +1,19 @@
-//! Random universes of which one that fails is made smaller.
+//! Shrinks random universes that fail a test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Rng;
 use super::universe::{Taste, Universe, random};
 
-/// Checks random universes in both formats, and panics with the smallest one found that fails; its
-/// metadata belongs into a file under `specs/regressions`.
+/// Checks random universes in both formats, and panics with the smallest one found that fails. Its
+/// metadata belongs in a file under `specs/regressions`.
 pub fn check(
     taste: Taste,
     cases: usize,
     seed: usize,
     test: impl Fn(&Universe) -> Result<(), String>,
 ) {
-    // A panic is a failure too, and says why itself.
+    // A panic is a failure too, and prints its own reason.
     let run = |u: &Universe| {
         catch_unwind(AssertUnwindSafe(|| test(u))).unwrap_or_else(|_| Err("it panics".to_owned()))
     };
@@ -30,7 +30,7 @@ pub fn check(
     }
 }
 
-/// Leaves out tags, fields and types as long as what is left fails.
+/// Removes tags, fields and types as long as the rest still fails.
 pub fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
     loop {
         let Some(less) = smaller(&u).find(fails) else { return u };
@@ -38,7 +38,7 @@ pub fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe 
     }
 }
 
-/// The universe without one of its tags, of its fields, or of the types that nothing needs.
+/// Returns the universe without one tag, one field, or one type that nothing needs.
 fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
     let without = |change: &dyn Fn(&mut Universe)| {
         let mut less = u.clone();
@@ -46,7 +46,7 @@ fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
         less
     };
     let tags = (0..u.tags.len()).map(move |at| without(&|less| _ = less.tags.remove(at)));
-    // In the old format, what has no field is a root.
+    // A node without fields is a root in the old format.
     let fields = (0..u.types.len()).filter(|&ty| u.types[ty].fields.len() > 1);
     let fields = fields.flat_map(move |ty| (0..u.types[ty].fields.len()).map(move |at| (ty, at)));
     let fields = fields.map(move |(ty, at)| without(&|less| _ = less.types[ty].fields.remove(at)));

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use super::setting;
 use super::universe::Universe;
 
-/// A type by numbers: what stands above it, its size, and of each field the type
-/// and the offset. Type 0 is the root.
+/// A type as numbers: the type above it, its size, and each field's type and offset. Type 0 is the
+/// root.
 pub type Shape = (usize, u64, Vec<(usize, u64)>);
 
 const OFFSETS: [u64; 3] = [0, 4, 8];
@@ -31,7 +31,7 @@ pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     all.split_off(1)
 }
 
-/// Returns the types that may come after `before`.
+/// Returns the types that may follow `before`.
 fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
     let sizes: &[u64] = if sized { &SIZES } else { &[4] };
     let is_scalar = |ty: usize| ty == 0 || before[ty - 1].2.is_empty();
@@ -45,7 +45,7 @@ fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
     scalars.chain(aggregates).collect()
 }
 
-/// The same types in another order; `None` if one would stand before a part.
+/// Returns the same types in another order; `None` if a type would come before one of its parts.
 fn renumbered(shapes: &[Shape], order: &[usize]) -> Option<Vec<Shape>> {
     let mut place = vec![0; shapes.len() + 1];
     order.iter().enumerate().for_each(|(at, &ty)| place[ty + 1] = at + 1);
@@ -73,8 +73,8 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Graphs of so many types, one of each set that differs in order alone: of all lists of
-/// types every `step`th from number `from` on, if it is the first of its set.
+/// Returns graphs with this many types, one from each set that differs only in order: every
+/// `step`th from number `from` on in the list of all graphs, if it is the first of its set.
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
@@ -110,7 +110,7 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     let mut known = HashSet::new();
     for base in 1..=shapes.len() {
         for access in 1..=shapes.len() {
-            // All sums of two offsets, which nesting can reach, and one that none is.
+            // All sums of two offsets, which nesting can reach, and one that is none.
             for (offset, &size) in
                 [0, 4, 8, 12, 16, 2].into_iter().flat_map(|at| sizes.iter().map(move |s| (at, s)))
             {

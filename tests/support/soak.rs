@@ -1,6 +1,5 @@
-//! A compiler that runs for long: one thread adds types and tags and asks, others
-//! ask meanwhile, and all answers are compared with those of an oracle that is
-//! built at the end.
+//! A long-running compiler: one thread adds types and tags and queries, others query meanwhile. All
+//! answers are compared with those of an oracle that is built at the end.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,11 +12,11 @@ use tbaa::{TagId, TypeId, TypeKind};
 
 use crate::{Rng, random};
 
-/// Questions that each thread asks for each struct that is added,
+/// Queries of each thread for each added struct.
 pub const QUESTIONS: usize = 100;
-/// and tags that are looked for in it.
+/// Tags of each struct.
 const TAGS: usize = 5;
-/// The number of structs that the threads may be apart.
+/// The most structs that threads may differ by.
 const AHEAD: usize = 32;
 
 pub struct Plan {
@@ -25,10 +24,10 @@ pub struct Plan {
     pub format: Format,
     /// Structs to add.
     pub structs: usize,
-    /// Threads beside the one that adds.
+    /// Threads besides the adding one.
     pub readers: usize,
     pub seed: u64,
-    /// Returns how many more bytes the calling thread has taken than given back.
+    /// Returns the number of bytes that the calling thread has allocated and not freed.
     pub held: fn() -> isize,
 }
 
@@ -68,7 +67,7 @@ struct Shared {
     at: Vec<AtomicUsize>,
 }
 
-/// An answer: the tags' positions, and what came of them.
+/// An answer: the positions of the two tags, and the result.
 #[derive(Clone, Copy)]
 struct Answer {
     a: u32,
@@ -84,7 +83,7 @@ struct Types {
     structs: Vec<(TypeId, u64, usize)>,
 }
 
-/// Adds to and asks an oracle from several threads.
+/// Adds types to an oracle and queries it from several threads.
 pub fn run(plan: &Plan) -> Report {
     let empty = || AtomicUsize::new(0);
     let shared = Shared {
@@ -121,8 +120,8 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// Compares answers with those of the end: each holds for ever, but for `MayAlias`
-/// where a tag was not published.
+/// Compares answers with those at the end. Answers never change, except `MayAlias` for a tag that
+/// was not yet published.
 fn compare(end: &Oracle<&Graph>, answers: &[Option<Answer>], own: bool, report: &mut Report) {
     for answer in answers {
         report.answers += 1;
@@ -158,7 +157,7 @@ impl Shared {
         }
     }
 
-    /// Takes note of a tag; one that was there before is found again.
+    /// Records a new tag; an existing one is returned again.
     fn make(&self, tag: TagId) {
         if tag.index() == self.made.load(Acquire) {
             self.tags[tag.index()].set(tag).unwrap();
@@ -170,8 +169,8 @@ impl Shared {
         *self.tags[at].get().expect("the count is raised after the tag is there")
     }
 
-    /// The positions of two tags among the first `count`: mostly of late ones, as a
-    /// compiler asks. Were all as likely, the caches' sizes would be measured.
+    /// Returns the positions of two tags among the first `count`, mostly recent ones, like a
+    /// compiler's queries. Uniform positions would measure the sizes of caches.
     fn pair(&self, rng: &mut Rng, count: usize) -> [usize; 2] {
         [(); 2].map(|()| {
             let late = [2 * TAGS, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, count][rng.below(8)];
@@ -189,7 +188,7 @@ pub fn busy() -> Duration {
     }
     const CLOCK_THREAD_CPUTIME_ID: i32 = 3;
     let mut time = [0; 2];
-    // SAFETY: the two numbers are what a `timespec` is here.
+    // SAFETY: a `timespec` consists of these two numbers here.
     unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mut time) };
     Duration::new(time[0] as u64, time[1] as u32)
 }
@@ -206,7 +205,7 @@ fn part_of(plan: &Plan, at: usize) -> usize {
     at * 10 / plan.structs
 }
 
-/// The thread that adds: it asks its own oracle.
+/// The adding thread: it queries its own oracle.
 fn add(
     plan: &Plan,
     shared: &Shared,
@@ -231,7 +230,7 @@ fn add(
         made.into_iter().for_each(|tag| shared.make(tag));
         let count = oracle.graph().tag_count();
         assert_eq!(shared.made.load(Acquire), count);
-        // Half the time others come to ask about what is not published yet.
+        // Half of the time, tags are queried before they are published.
         if at.is_multiple_of(2) {
             part.ask += ask(shared, oracle, rng, &mut answers);
         }
@@ -266,8 +265,8 @@ fn ask(
     busy().saturating_sub(start)
 }
 
-/// A thread that asks by a reader. Every other one is content with what it has for
-/// long, and then catches up.
+/// A thread that queries through a reader. Every other one keeps its replica for long, and then
+/// catches up.
 fn read(
     plan: &Plan,
     shared: &Shared,

@@ -1,5 +1,5 @@
-//! The reader against a second one that takes a byte at a time and knows no
-//! shortcuts, on random damage to a function: they agree on every instruction.
+//! Compares the reader with a second one that reads one byte at a time without shortcuts, on random
+//! damage to a function: they agree on every instruction.
 
 use tbaa_ir::Opcode;
 use tbaa_tests::cases;
@@ -64,8 +64,7 @@ fn a_reader_without_shortcuts_agrees() {
         assert!(seen == expected, "seed {seed}:\n{}\n{seen:#?}\n{expected:#?}", show());
         let span = module.function_span(0);
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
-        // A body read on demand has the same accesses, but for an attachment that no
-        // instruction stands before.
+        // A function's body has the same accesses, except for an attachment without an instruction.
         let sizes = tbaa_ir::Sizes::new(&module);
         let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);

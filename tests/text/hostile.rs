@@ -1,5 +1,5 @@
-//! Texts that are cut off, damaged or not TBAA at all: nothing panics, and
-//! nothing is made of half a text without saying so.
+//! Texts that are cut off, damaged or not TBAA: nothing panics, and a partial text is never read
+//! silently.
 
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Oracle};
@@ -77,7 +77,7 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
         for end in 0..text.len() {
             match use_all(&text.as_bytes()[..end]) {
                 Err(_) => refused += 1,
-                // Cut before anything that is used, or behind all of it.
+                // The cut is before all used text, or after it.
                 Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
                 }
                 Ok(module) => {
@@ -137,7 +137,7 @@ fn no_text_takes_quadratic_time() {
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
     assert_eq!(tbaa_ir::read(text.as_bytes()).unwrap().instructions().len(), n);
 
-    // !i refers to the next node and back to the one as far from the end.
+    // !i refers to the next node and to the one equally far from the end.
     let n = 400_000;
     let mut text = String::new();
     for i in 0..n {

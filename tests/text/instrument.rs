@@ -14,8 +14,8 @@ const TAGS: &str = r#"
 !4 = !{!2, !2, i64 0}
 "#;
 
-/// The functions with their checks, without what follows them; how many sites there are, and what
-/// cannot be checked.
+/// Returns the functions with their checks, without the text after them; the number of sites, and
+/// the list of skipped places.
 fn checked(body: &str, form: Form) -> String {
     let text = format!("{body}{TAGS}");
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
@@ -23,7 +23,7 @@ fn checked(body: &str, form: Form) -> String {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
-    // The instrumented text is read again, and has the same accesses; it gets no more checks.
+    // The instrumented text is read again, and has the same accesses; it is not instrumented again.
     let again = tbaa_ir::read(&found.text).unwrap();
     let own = |it: &&Instruction| {
         (it.function as usize) < module.functions().len() && it.opcode.accesses_memory()

@@ -1,4 +1,4 @@
-//! All that is read of a text, compared with what is written down.
+//! Compares everything that is read from a text with the expected listing.
 
 use std::fmt::Write as _;
 use std::ops::Range;

@@ -54,7 +54,7 @@ fn a_field_may_be_an_enumeration_or_one_of_many_members() {
 
 #[test]
 fn names_are_read_up_to_4096_bytes() {
-    // 4,096 bytes mangled, and as many demangled, "typeinfo name for " included.
+    // 4,096 bytes mangled, and 4,096 demangled, including "typeinfo name for ".
     let name = "n".repeat(406);
     let longest = format!("_ZTSN{}E", format!("406{name}").repeat(10));
     let longer = longest.replacen("406", "407n", 1);

@@ -1,4 +1,4 @@
-//! Metadata nodes: kept, refused, written.
+//! Metadata nodes: those that are read, refused, and written.
 
 use pretty_assertions::assert_eq;
 use tbaa::Graph;
@@ -25,8 +25,8 @@ fn a_type_marked_as_a_tag_is_rejected() {
 }
 
 /// The operands of a list's first node; otherwise all nodes, as LLVM and as MLIR write them.
-/// What a dump leaves out is in comments, and the rest reads back: LLVM takes the dump, and it
-/// rejects in it what it rejects in the text, by the rules named.
+/// Comments in a dump have what it leaves out, and the rest is read again: LLVM accepts the dump,
+/// and rejects in it what it rejects in the text, by the named rules.
 #[test]
 fn nodes_are_written_as_written_down() {
     let verdicts = |module: &Module<'_>| -> Vec<_> {

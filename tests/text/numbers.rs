@@ -6,8 +6,8 @@ use tbaa_tests::{Rng, cases, dumps, setting};
 
 use super::read;
 
-/// The text of a random module whose numbers have gaps and are in no order, in which some tags
-/// stand on their instructions, and some types in a tag's place.
+/// Returns the text of a random module with unordered numbers and gaps; some tags are inline, and
+/// some types are attached as tags.
 fn text(rng: &mut Rng) -> String {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe = Universe { format, structs: 1 + rng.below(4), tags: 12, shape: Shape::Any };

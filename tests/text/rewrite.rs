@@ -48,7 +48,7 @@ fn a_tag_is_kept_replaced_or_dropped_and_another_added() {
     }
 }
 
-/// Instructions without attachments; `§` stands where one belongs.
+/// Instructions without attachments; `§` marks the place for one.
 const UNTAGGED: &str = "text/untagged.txt";
 
 #[test]
@@ -167,8 +167,8 @@ fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     module.instructions().iter().map(|i| i.tag.map(name)).collect()
 }
 
-/// Random functions of all kinds of instructions, each changed at random: what
-/// is read again is what was asked for.
+/// Random functions of all kinds of instructions, each changed at random: reading the result gives
+/// the requested attachments.
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
@@ -187,7 +187,7 @@ fn what_is_read_again_is_what_was_set() {
                 body += &format!("{instruction}{after}");
             }
         }
-        // These end the function that they stand in.
+        // These end the function that contains them.
         let mut text = module_text(&body);
         for n in 0.. {
             let Some(at) = text.find("@g() {") else { break };

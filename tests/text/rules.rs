@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Opcodes and types whose spelling a rule might look for. Words that are also the names of C's
-/// types are none of these: tags have them.
+/// Opcodes and types whose spelling a rule might search for. Words that are also C types are
+/// excluded, because tags contain them.
 const SPELLED: &[&str] = &[
     "add",
     "addrspacecast",
@@ -62,8 +62,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a source that have one of the words as a byte string, but for those that ask the
-/// reader for a type.
+/// Returns the lines of a source that contain one of the words as a byte string, except those that
+/// ask the reader for a type.
 fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words = SPELLED.iter().flat_map(|it| [format!("b\"{it}\""), format!("b\" {it} \"")]);

@@ -1,5 +1,5 @@
-//! A reader of one function's instructions that is as plain as can be: strings
-//! and comments are blotted out first, then every byte is looked at in turn.
+//! A plain reader of one function's instructions: strings and comments are blanked out first, then
+//! every byte is examined in turn.
 
 use std::ops::Range;
 
@@ -124,7 +124,7 @@ impl Slow<'_> {
         }
     }
 
-    /// Returns whether `%x =` stands here, on one line.
+    /// Returns whether `%x =` is next, on one line.
     fn at_result(&self) -> bool {
         let rest = &self.text[self.at + 1..];
         let name = rest.iter().take_while(|&&byte| is_word(byte)).count();
@@ -132,8 +132,8 @@ impl Slow<'_> {
         name > 0 && rest.next() == Some(&b'=')
     }
 
-    /// Passes the result and the opcode, and an `atomicrmw`'s operation. Also
-    /// returns where the opcode ends. `None` inside for what starts none.
+    /// Skips the result and the opcode, and an `atomicrmw`'s operation. Also returns the end of the
+    /// opcode. The inner `None` means that no instruction begins here.
     #[allow(clippy::option_option)]
     fn opcode(&mut self) -> Option<Option<(Opcode, usize)>> {
         let mut named = false;
@@ -187,8 +187,7 @@ impl Slow<'_> {
         Some(Some((opcode, after)))
     }
 
-    /// Reads what the instruction accesses, and returns whether it is listed
-    /// untagged.
+    /// Reads the instruction's access, and returns whether it is listed even without a tag.
     fn access(&mut self, row: &mut Row) -> bool {
         match row.opcode {
             Opcode::Call => return self.transfer(row).is_some(),
@@ -251,7 +250,7 @@ impl Slow<'_> {
         Some(())
     }
 
-    /// Passes a type. Also returns where its pointee ends, if it is a pointer.
+    /// Skips a type. Also returns the end of its pointee, if it is a pointer.
     #[allow(clippy::type_complexity)]
     fn ty(&mut self) -> Option<(Range<usize>, Option<usize>)> {
         let start = self.at;
@@ -305,7 +304,7 @@ impl Slow<'_> {
         }
     }
 
-    /// Passes a bracket and what is in it; brackets of all kinds are one.
+    /// Skips a bracket and its contents; all kinds of brackets are alike.
     fn bracketed(&mut self) -> Option<()> {
         let mut depth = 0;
         loop {

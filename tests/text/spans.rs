@@ -1,4 +1,4 @@
-//! Where the parts of a module stand.
+//! The places of a module's parts in its text.
 
 use pretty_assertions::assert_eq;
 

@@ -1,5 +1,4 @@
-//! The store and its text: what is one type, what is refused, what hostile
-//! text does.
+//! The store of types and its text form: equality, refused types, hostile texts.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -29,7 +28,7 @@ fn a_struct_cannot_contain_itself() {
     assert_eq!(size, Ok(TypeSize::fixed(16)));
 }
 
-/// Nothing holds the struct before its body is set.
+/// Nothing contains the struct before its body is set.
 #[test]
 fn a_new_struct_is_none_of_its_own_elements() {
     let mut context = Context::new();
@@ -49,7 +48,7 @@ fn a_new_struct_is_none_of_its_own_elements() {
     assert!(Context::new().read_definitions(b"%s = type { i8, %s }").is_err());
 }
 
-/// Returns whether a type is `of`, or has it as a part other than through a pointer: by definition.
+/// Returns the types that are `of` or contain it other than through a pointer, by definition.
 fn holds(context: &Context, of: Type) -> HashSet<Type> {
     let mut holding = HashSet::from([of]);
     loop {
@@ -121,7 +120,7 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
         for ty in context.types() {
             let _ = layouts.alloc_size(ty);
         }
-        // The bodies of the structs that are no part of the choice.
+        // The bodies of the other structs.
         for ty in context.structs().filter(|ty| !structs.contains(ty)) {
             writeln!(text, "{}", context.definition(ty)).unwrap();
         }
@@ -132,7 +131,7 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
     assert!(refused > 300 && refused_texts > 300, "{refused} {refused_texts}");
 }
 
-/// No door of the library makes such a type.
+/// No function of the library makes such a type.
 #[test]
 fn a_struct_that_contains_itself_has_no_size_and_a_class() {
     let mut context = Context::new();
@@ -277,8 +276,7 @@ fn text_that_is_cut_anywhere_is_an_error_or_a_type() {
     assert!(Context::new().read_definitions(text).is_ok());
 }
 
-/// 100,000 structs, each of which contains the next one, read from a text in
-/// either order.
+/// 100,000 structs, each of which contains the next one, read from a text in either order.
 #[test]
 fn a_long_chain_is_read_in_either_order() {
     const COUNT: usize = 100_000;
@@ -311,7 +309,7 @@ fn completion_instead_of_refinement() {
     assert_eq!(context.set_body(list, &[], Packing::Padded), Err(TypeError::HasBody));
 }
 
-/// In LLVM 2.9, `%T1` and `%T2` became two names of one type.
+/// `%T1` and `%T2` became two names of one type in LLVM 2.9.
 #[test]
 fn two_structs_stay_two() {
     let mut context = Context::new();
@@ -343,7 +341,7 @@ fn literal_structs_are_uniqued_and_identified_ones_are_not() {
     assert_eq!(context.display(literal).to_string(), "{ i32, i32 }");
 }
 
-/// Types of two contexts are comparable, primitive ones to begin with.
+/// Types of two contexts are comparable, primitive ones at least.
 #[test]
 fn types_of_two_contexts() {
     let (mut one, mut other) = (Context::new(), Context::new());

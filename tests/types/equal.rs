@@ -46,7 +46,7 @@ fn module(rng: &mut Rng, structs: usize) -> String {
     text
 }
 
-/// Bisimilarity as it is defined: all pairs, less those that differ.
+/// Bisimilarity by its definition: all pairs, without those that differ.
 fn naive_unfolding(context: &Context) -> Vec<Vec<bool>> {
     let types: Vec<Type> = context.types().collect();
     let count = types.len();
@@ -88,7 +88,7 @@ fn classes_are_what_the_definitions_say() {
     let mut merged = [0, 0];
     for seed in 0..rounds {
         let mut rng = Rng(seed as u64);
-        // The encodings of many structs are longer than what is looked at first.
+        // The encodings of many structs are longer than the prefix that is compared first.
         let structs = 2 + rng.below(if seed % 8 == 0 { 40 } else { 8 });
         let text = module(&mut rng, structs);
         let mut context = Context::new();
@@ -174,8 +174,8 @@ fn classes_say_that_not_all_was_compared() {
     assert!(TypeClasses::new(&[&context], Equality::Unfolding).is_exact());
 }
 
-/// Types that differ only far away: a long chain ends in the struct that they
-/// use beside it, or in its copy.
+/// Types with a remote difference: a long chain ends in the struct that they also use directly, or
+/// in its copy.
 #[test]
 fn what_is_shared_far_away_counts() {
     for length in [1, 10, 30, 100, 1000] {
@@ -206,7 +206,7 @@ fn what_is_shared_far_away_counts() {
                 assert!(unfolding.same(x, y));
             }
         }
-        // a and b share %end with what stands beside them, c and d do not.
+        // a and b share %end with their other element, c and d do not.
         assert!(structural.same(named("a.end"), named("c.copy")));
         assert!(!structural.same(named("a.end"), named("c.end")));
     }
@@ -224,7 +224,7 @@ fn struct_classes(context: &Context, equality: Equality) -> usize {
 
 const MANY: usize = 100_000;
 
-/// A context of structs whose elements are pointers to structs.
+/// Returns a context of structs whose elements are pointers to structs.
 fn rings(structs: usize, mut elements: impl FnMut(usize) -> Vec<usize>) -> Context {
     let mut context = Context::new();
     let types: Vec<Type> = (0..structs).map(|_| context.numbered_struct().unwrap()).collect();
@@ -247,7 +247,7 @@ fn a_hundred_thousand_recursive_structs_are_one_class() {
 
 #[test]
 fn a_hundred_thousand_recursive_structs_are_all_different() {
-    // One of them has an element more: every other one is told by its distance.
+    // One of them has an additional element, so all others differ by their distance from it.
     let ring = rings(MANY, |at| if at == 0 { vec![1, 1] } else { vec![at + 1] });
     assert_eq!(struct_classes(&ring, Equality::Structural), MANY);
     assert_eq!(struct_classes(&ring, Equality::Unfolding), MANY);

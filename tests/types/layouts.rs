@@ -1,4 +1,4 @@
-//! Sizes, alignments and offsets against LLVM 22's.
+//! Compares sizes, alignments and offsets with LLVM 22's.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use tbaa_ir::types::ReadTypes;
 use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::{Rng, setting};
 
-/// Data layouts of LLVM 22's own targets, and one that no target has, with their names.
+/// Returns data layouts of LLVM 22's targets, and one that no target has, with their names.
 fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = include_str!("../fixtures/types/layouts.txt").lines();
     lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
 }
 
-/// A random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
+/// Appends a random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
 fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
     const SIMPLE: &str = "i1|i7|i8|i16|i24|i32|i33|i64|i65|i128|i1000|half|bfloat|float|double|x86_fp80|\
         fp128|ppc_fp128|ptr|ptr addrspace(3)|ptr addrspace(7)|ptr addrspace(270)|x86_amx|target(\"spirv.Image\", float, 1)";
@@ -55,13 +55,13 @@ fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
     }
 }
 
-/// A module's struct definitions, and types to be measured.
+/// Returns a module's struct definitions, and types to be measured.
 fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
     const STRUCTS: usize = 40;
     let mut definitions = String::from("%opaque = type opaque\n");
     for at in 0..STRUCTS {
         let mut body = String::new();
-        // An array of tiles is no type.
+        // An array of tiles is not a type.
         while !(body.starts_with(['{']) || body.starts_with("<{")) || body.contains("amx]") {
             body.clear();
             random(rng, 2, at, &mut body);
@@ -78,7 +78,7 @@ fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
     (definitions, types)
 }
 
-/// What `tests/llvm/types.cpp` prints for a type, from our own answers.
+/// Returns the line that `tests/llvm/types.cpp` should print for a type, from our own answers.
 fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
     let mut line = format!("{}\t", context.display(ty));
     let TypeSize { min: bits, scalable } = match layouts.size_in_bits(ty) {
@@ -101,8 +101,8 @@ fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
     line
 }
 
-/// Of a line that `tests/llvm/types.cpp` prints whether the type is scalable, and
-/// the bytes of a store and of an element of an array.
+/// Returns from a line of `tests/llvm/types.cpp` whether the type is scalable, and the bytes of a
+/// store and of an array's element.
 fn stored(line: &str) -> Option<(bool, String, String)> {
     let (text, sizes) = line.split_once('\t')?;
     let mut sizes = sizes.split([' ', '\t']).filter(|_| text != "rejected");
@@ -130,7 +130,7 @@ fn sizes_alignments_and_offsets_are_llvms() {
             parsed.iter().map(|ty| ty.map(|ty| measured(&context, &mut layouts, ty))).collect();
         let theirs: Vec<&str> = answers.lines().collect();
         assert_eq!(theirs.len(), ours.len());
-        // By their names alone, as commands ask.
+        // Types are also found by their names, as commands use them.
         let module = format!("target datalayout = \"{text}\"\n{definitions}");
         let sizes = Sizes::new(&tbaa_ir::read(module.as_bytes()).unwrap());
         for (ty, theirs) in types.iter().zip(&theirs) {
@@ -149,7 +149,7 @@ fn sizes_alignments_and_offsets_are_llvms() {
     }
 }
 
-/// Strings at the borders of what LLVM accepts, and those of [`layouts`].
+/// Returns strings at the limits of what LLVM accepts, and those of [`layouts`].
 fn strings() -> impl Iterator<Item = &'static str> {
     let borders = include_str!("../fixtures/types/layout_strings.txt").lines();
     borders.chain(layouts().map(|(_, text)| text))
@@ -158,7 +158,7 @@ fn strings() -> impl Iterator<Item = &'static str> {
 #[test]
 fn layout_strings_are_accepted_as_llvm_accepts_them() {
     let Some(llvm) = Program::get("types") else { return };
-    // Each beside what we print for it: LLVM must find the two equal.
+    // Each line has a string and our output for it: LLVM must find the two equal.
     let lines: Vec<String> = strings()
         .map(|text| match text.parse::<DataLayout>() {
             Ok(layout) => format!("{text}\t{layout}"),

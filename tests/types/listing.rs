@@ -1,4 +1,4 @@
-//! What is said of types: as they are printed, their sizes, encodings and equality.
+//! Properties of types: spelling, size, encoding and equality.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use tbaa::types::{Context, DataLayout, Encoding, Equality, Type, TypeClasses};
 use tbaa_ir::types::ReadTypes;
 use tbaa_tests::cases;
 
-/// What is said of each type.
+/// Lists the properties of each type.
 fn of_types(context: &Context, types: &[Type]) -> String {
     let layout = DataLayout::default();
     let mut layouts = layout.layouts(context);
@@ -39,7 +39,7 @@ fn types_are_as_written_down() {
         let mut context = Context::new();
         for module in &parts[1..] {
             if let Err(error) = context.read_definitions(module.trim_end().as_bytes()) {
-                // What stays in the context is not recursive.
+                // The types that stay in the context are not recursive.
                 let types: Vec<_> = context.structs().collect();
                 _ = of_types(&context, &types);
                 return format!("refused: {error}");

@@ -16,7 +16,7 @@ use crate::sample::{median, time};
 struct Cost {
     classes: usize,
     first_ms: f64,
-    /// Bytes above what the graph and the oracle hold.
+    /// The peak of memory, without the graph and the oracle, in bytes.
     peak: f64,
     newcomer_us: Option<f64>,
     kept: f64,
@@ -52,7 +52,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
                 let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
                 let mut tags = module.attached_tags();
                 if tags.is_empty() {
-                    // Only the metadata is kept.
+                    // Only the metadata is stored.
                     tags = module.graph().tags().collect();
                 }
                 tags.sort_unstable();
@@ -131,7 +131,7 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
     })
 }
 
-/// The microseconds that a place of the last quarter takes, of so many shapes in all.
+/// Returns the microseconds for a place in the last quarter of this many shapes.
 fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
     let failed = |error: &dyn std::fmt::Display| error.to_string();
     let options = JitOptions::new().lineage("bench").form(form);

@@ -15,7 +15,7 @@ use crate::sample::Sampler;
 pub(crate) struct Run<'l> {
     pub(crate) sampler: Sampler,
     pub(crate) llvm: Option<&'l Llvm>,
-    /// The folder in which programs are kept.
+    /// The folder for cached programs.
     pub(crate) cache: PathBuf,
     pub(crate) quick: bool,
     pub(crate) report: Report,

@@ -49,7 +49,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let module =
         tbaa_ir::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
     let graph = module.graph();
-    // A program of which only the metadata is kept lists its tags.
+    // A program of which only the metadata was stored lists its tags.
     let attached = module.attached_tags();
     let whole = !attached.is_empty();
     let tags = if whole { attached } else { graph.tags().collect() };

@@ -78,8 +78,8 @@
 #define TBAA_ABI_VERSION 1
 
 /**
- * What came of a call. Where it is not `TBAA_STATUS_OK`, nothing was written
- * to out-parameters, and `tbaa_last_error` says what is wrong and what to do.
+ * The status of a call. If it is not `TBAA_STATUS_OK`, no result was written, and
+ * `tbaa_last_error` says what is wrong and what to do.
  */
 enum tbaa_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -91,8 +91,8 @@ enum tbaa_status
      */
     TBAA_STATUS_OK = 0,
     /**
-     * A NULL where none may be, a number that no constant has, text that is
-     * not UTF-8, or an array without end.
+     * A NULL that is not allowed, a number that no constant has, text that is not UTF-8, or an
+     * array without end.
      */
     TBAA_STATUS_INVALID_ARGUMENT = 1,
     /**
@@ -100,16 +100,15 @@ enum tbaa_status
      */
     TBAA_STATUS_UNKNOWN_ID = 2,
     /**
-     * A declaration that C would not accept, or whose offsets or sizes are
-     * not those of its types.
+     * A declaration that C would reject, or with offsets or sizes that differ from its types'.
      */
     TBAA_STATUS_DECLARATION = 3,
     /**
-     * A path that leads nowhere.
+     * A path to nothing.
      */
     TBAA_STATUS_PATH = 4,
     /**
-     * The policy has no tag for what a path leads to: the access goes without.
+     * The policy has no tag for the path: leave the access untagged.
      */
     TBAA_STATUS_UNTAGGED = 5,
     /**
@@ -117,7 +116,7 @@ enum tbaa_status
      */
     TBAA_STATUS_SPEC = 6,
     /**
-     * Nodes that the builder refuses to make.
+     * Nodes that the builder refuses.
      */
     TBAA_STATUS_BUILD = 7,
     /**
@@ -125,15 +124,15 @@ enum tbaa_status
      */
     TBAA_STATUS_REFUSED = 8,
     /**
-     * A callback said that it failed.
+     * A callback reported failure.
      */
     TBAA_STATUS_SINK = 9,
     /**
-     * The format cannot say what the graph holds.
+     * The format cannot express the graph.
      */
     TBAA_STATUS_UNWRITABLE = 10,
     /**
-     * A defect of the library. The context it was given can only be freed.
+     * A defect of the library. The context can only be freed.
      */
     TBAA_STATUS_PANICKED = 11,
 };
@@ -146,7 +145,7 @@ typedef uint32_t tbaa_status;
 #endif // __cplusplus
 
 /**
- * By which rule questions are answered: `docs/rules.md` says which one wants.
+ * The rule by which queries are answered: `docs/rules.md` helps to choose.
  */
 enum tbaa_rule
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -158,7 +157,7 @@ enum tbaa_rule
      */
     TBAA_RULE_DEFAULT = 0,
     /**
-     * What LLVM 22 answers, bit for bit.
+     * LLVM 22's rule: equal answers for all tags.
      */
     TBAA_RULE_LLVM = 1,
     /**
@@ -166,7 +165,7 @@ enum tbaa_rule
      */
     TBAA_RULE_UNION = 2,
     /**
-     * As that, but a union is only accessed by name.
+     * Like `Union`, if every union access names its member.
      */
     TBAA_RULE_UNION_STRICT = 3,
 };
@@ -179,7 +178,7 @@ typedef uint32_t tbaa_rule;
 #endif // __cplusplus
 
 /**
- * What an access, or a call, does to memory: bits of a mask.
+ * The effect of an access or a call on memory: bits of a mask.
  */
 enum tbaa_effect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -195,7 +194,7 @@ enum tbaa_effect
      */
     TBAA_EFFECT_WRITE = 2,
     /**
-     * Both, or not known; so does 0 in a `tbaa_memory_access`.
+     * It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
      */
     TBAA_EFFECT_BOTH = 3,
 };
@@ -208,8 +207,7 @@ typedef uint32_t tbaa_effect;
 #endif // __cplusplus
 
 /**
- * Which dependences may hold between an access and one after it: bits of a
- * mask.
+ * The possible dependences of a second access on a first: bits of a mask.
  */
 enum tbaa_conflict
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -238,7 +236,7 @@ typedef uint32_t tbaa_conflict;
 #endif // __cplusplus
 
 /**
- * How declared types become TBAA.
+ * The policy by which declared types become TBAA.
  */
 enum tbaa_policy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -246,13 +244,13 @@ enum tbaa_policy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * As clang 22, and what links with C. A member of a union is `char`, which may
-     * alias everything: for LLVM take `tbaa_options_for_llvm`.
+     * Like clang 22, so that code may be linked with C. A member of a union is `char`, which may
+     * alias everything. For LLVM use `tbaa_options_for_llvm`.
      */
     TBAA_POLICY_CLANG = 0,
     /**
-     * Unions are types with overlapping members. For the union rules; never
-     * for LLVM, unless lowered.
+     * Unions are types with overlapping members. For the union rules; never for LLVM, unless
+     * lowered.
      */
     TBAA_POLICY_RFC = 1,
 };
@@ -265,7 +263,7 @@ typedef uint32_t tbaa_policy;
 #endif // __cplusplus
 
 /**
- * What is said of a member beside its type: bits of a mask.
+ * Properties of a member besides its type: bits of a mask.
  */
 enum tbaa_member_flag
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -273,8 +271,7 @@ enum tbaa_member_flag
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is never modified while it can be read: a promise, on which LLVM
-     * builds.
+     * It is never modified while it can be read. LLVM relies on this promise.
      */
     TBAA_MEMBER_FLAG_IMMUTABLE = 1,
     /**
@@ -299,7 +296,7 @@ typedef uint32_t tbaa_member_flag;
 #endif // __cplusplus
 
 /**
- * What is said of a record beside its members: bits of a mask.
+ * Properties of a record besides its members: bits of a mask.
  */
 enum tbaa_record_flag
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -319,8 +316,8 @@ enum tbaa_record_flag
      */
     TBAA_RECORD_FLAG_MAY_ALIAS = 4,
     /**
-     * Offsets and size are not given but computed, as the compiler of the
-     * target would: for a target other than this machine.
+     * Offsets and size are not given but computed, as the target's compiler would: for a target
+     * other than this machine.
      */
     TBAA_RECORD_FLAG_COMPUTED = 8,
 };
@@ -345,7 +342,7 @@ enum tbaa_dump_format
      */
     TBAA_DUMP_FORMAT_LLVM = 0,
     /**
-     * Attributes of MLIR's LLVM dialect; of the old format only.
+     * Attributes of MLIR's LLVM dialect; only for the old format.
      */
     TBAA_DUMP_FORMAT_MLIR = 1,
     /**
@@ -362,7 +359,7 @@ typedef uint32_t tbaa_dump_format;
 #endif // __cplusplus
 
 /**
- * What an operand of a node is.
+ * The kind of a node's operand.
  */
 enum tbaa_operand_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -382,7 +379,7 @@ enum tbaa_operand_kind
      */
     TBAA_OPERAND_KIND_INTEGER = 2,
     /**
-     * A node that the callback made.
+     * A node that the callback has made.
      */
     TBAA_OPERAND_KIND_NODE = 3,
     /**
@@ -399,8 +396,7 @@ typedef uint32_t tbaa_operand_kind;
 #endif // __cplusplus
 
 /**
- * What LLVM gets for accesses under policy `rfc`. Under policy `clang` it gets the
- * tags as they are.
+ * The metadata for LLVM under policy `rfc`. Under policy `clang` tags are passed unchanged.
  */
 enum tbaa_tag_form
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -412,12 +408,11 @@ enum tbaa_tag_form
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
-     * The same, and scopes of all pairs: a call that touches several places gets
-     * scopes too.
+     * Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
      */
     TBAA_TAG_FORM_LOWERED_SCOPES = 1,
     /**
-     * Scopes of all pairs, and no tags.
+     * Scopes for all pairs, and no tags.
      */
     TBAA_TAG_FORM_SCOPES = 2,
 };
@@ -430,7 +425,7 @@ typedef uint32_t tbaa_tag_form;
 #endif // __cplusplus
 
 /**
- * What an instruction does, for what it gets.
+ * The kind of an instruction, which decides its metadata.
  */
 enum tbaa_instruction_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -442,7 +437,7 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_LOAD = 0,
     /**
-     * It stores, or does both at once.
+     * It stores, or loads and stores.
      */
     TBAA_INSTRUCTION_KIND_STORE = 1,
     /**
@@ -455,12 +450,12 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_COPY = 3,
     /**
-     * Something else, which LLVM does not let have a tag.
+     * Any other instruction; LLVM allows no tag on it.
      */
     TBAA_INSTRUCTION_KIND_NONE = 4,
     /**
-     * It calls with an argument that is memory, which the call copies or fills by itself:
-     * `byval`, `sret`, `inalloca`, `preallocated`.
+     * It is a call that itself copies or fills the memory of an argument: `byval`, `sret`,
+     * `inalloca`, `preallocated`.
      */
     TBAA_INSTRUCTION_KIND_OWN_MEMORY = 5,
     /**
@@ -468,8 +463,8 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
     /**
-     * It loads or stores a pointer that has more bytes by the module's data layout than by
-     * the declarations.
+     * It loads or stores a pointer that is larger in the module's data layout than in the
+     * declarations.
      */
     TBAA_INSTRUCTION_KIND_OTHER_LAYOUT = 7,
 };
@@ -482,32 +477,32 @@ typedef uint32_t tbaa_instruction_kind;
 #endif // __cplusplus
 
 /**
- * Types, tags and an oracle that knows them. Functions that take a `tbaa_context
- * *` need it for themselves; with a `const` one they may run at the same time.
+ * Types, tags and an oracle for them. A function that takes a `tbaa_context *` needs exclusive
+ * access; functions that take a `const` one may run at the same time.
  */
 typedef struct tbaa_context tbaa_context;
 
 /**
- * Hands nodes to one sink, each once, operands first: what grows costs only what
- * is new. It lives no longer than what the sink's nodes live in.
+ * Passes nodes to one sink, each once, operands first, so that a growing graph costs only its new
+ * nodes. It must not outlive the owner of the sink's nodes.
  */
 typedef struct tbaa_emitter tbaa_emitter;
 
 /**
- * Answers questions about the tags of one graph. Functions that take a `const
- * tbaa_oracle *` may run on many threads at once.
+ * Answers queries about the tags of one graph. Functions that take a `const tbaa_oracle *` may run
+ * on many threads at once.
  */
 typedef struct tbaa_oracle tbaa_oracle;
 
 /**
- * Asks what a context published. One thread at a time may use it; which one does
- * not matter.
+ * Queries the state that a context published. Only one thread at a time may use it, but any
+ * thread.
  */
 typedef struct tbaa_reader tbaa_reader;
 
 /**
- * Nodes that are in no LLVM context yet. They never change, and live as long as
- * their context: threads may share them.
+ * Nodes that are not yet in an LLVM context. They never change, and live as long as their context:
+ * threads may share them.
  */
 typedef struct tbaa_recording tbaa_recording;
 
@@ -528,115 +523,112 @@ typedef struct tbaa_str {
 } tbaa_str;
 
 /**
- * What a context is made for. All zero is C on this machine, for LLVM.
+ * The options of a new context. All zero means C on this machine, for LLVM.
  */
 typedef struct tbaa_options {
     /**
-     * A target, such as `x86-64` or a triple, or a data layout string. Empty
-     * for the machine that the program runs on.
+     * The target: `x86-64`, a triple, or a data layout string. Empty for the machine that the
+     * program runs on.
      */
     struct tbaa_str target;
     /**
-     * The name of the root of all types. Empty for clang's, so that tags may
-     * be linked with C's.
+     * The name of the root of all types. Empty for clang's, so that code may be linked with C.
      */
     struct tbaa_str root;
     /**
-     * Of `tbaa_policy`.
+     * A `tbaa_policy`.
      */
     uint32_t policy;
     /**
-     * Of `tbaa_rule`: what `tbaa_context_oracle` answers by.
+     * A `tbaa_rule`, by which `tbaa_context_oracle` answers.
      */
     uint32_t rule;
     /**
-     * Whether the types are those of C++.
+     * True for the types of C++.
      */
     bool cplusplus;
 } tbaa_options;
 
 /**
- * A tag: what one access says of its type. 0 is no tag, of which nothing is
- * known: it may alias everything.
+ * A tag: the type that an access declares. 0 is no tag, which may alias everything.
  */
 typedef struct tbaa_tag {
     /**
-     * Dense from 1, in order of first use: `id - 1` may index a table.
+     * Ids count from 1, in order of first use: `id - 1` may index a table.
      */
     uint32_t id;
 } tbaa_tag;
 
 /**
- * Where a path leads, for the code that accesses it.
+ * The place that a path leads to, for the code that accesses it.
  */
 typedef struct tbaa_place {
     /**
-     * The tag; 0 where the policy has none, and the access goes without.
+     * The tag; 0 if the policy has none, so that the access must stay untagged.
      */
     struct tbaa_tag tag;
     /**
-     * The width of a bit-field; 0 of all else.
+     * The width of a bit-field in bits; 0 for other members.
      */
     uint32_t bit_width;
     /**
-     * The first bit of a bit-field, counted from where `offset` is.
+     * The first bit of a bit-field, counted from `offset`.
      */
     uint64_t first_bit;
     /**
-     * Bytes from what the path's last pointer points to, or from its start.
-     * Indices that are no constants count as 0.
+     * Bytes from the target of the path's last pointer, or from the path's start. Variable indices
+     * count as 0.
      */
     uint64_t offset;
     /**
-     * Bytes of what is there; 0 of a flexible array.
+     * The size of the member in bytes; 0 for a flexible array.
      */
     uint64_t size;
     /**
-     * The alignment known of the address, in bytes.
+     * The known alignment of the address, in bytes.
      */
     uint64_t align;
     /**
-     * Whether the path says `volatile`, which is for the instruction.
+     * True if the path says `volatile`: make the instruction volatile.
      */
     bool is_volatile;
     /**
-     * Whether the memory is never modified while it can be read.
+     * True if the memory is never modified while it can be read.
      */
     bool immutable;
 } tbaa_place;
 
 /**
- * A member. `TBAA_MEMBER` and its like fill one in.
+ * A member. `TBAA_MEMBER` and the macros after it fill one in.
  */
 typedef struct tbaa_record_member {
     /**
-     * The name; empty for an anonymous struct or union, whose members count as
-     * the record's own.
+     * The name; empty for an anonymous struct or union, whose members count as the record's own.
      */
     struct tbaa_str name;
     /**
-     * The type as C writes it without a name: `unsigned char`, `TValue *`,
-     * `int [3][4]`, `double []`, `struct Node *` before `Node` is declared.
+     * The type, spelled as in C: `unsigned char`, `TValue *`, `int [3][4]`, `double []`, or
+     * `struct Node *` before `Node` is declared.
      */
     struct tbaa_str type_text;
     /**
-     * Bytes from the start of the record: `offsetof`. Of a bit-field, bits.
+     * Bytes from the start of the record: `offsetof`. For a bit-field, bits.
      */
     uint64_t offset;
     /**
-     * What `sizeof` says of the member, which is checked; 0 to leave that.
+     * The member's `sizeof`, which is checked; 0 to skip the check.
      */
     uint64_t size;
     /**
-     * The alignment that the declaration asks for, in bytes; 0 if it does not.
+     * The alignment that the declaration requests, in bytes; 0 if it requests none.
      */
     uint64_t align;
     /**
-     * The width of a bit-field.
+     * The width of a bit-field in bits.
      */
     uint32_t bits;
     /**
-     * Of `tbaa_member_flag`.
+     * A mask of `tbaa_member_flag`.
      */
     uint32_t flags;
 } tbaa_record_member;
@@ -646,11 +638,11 @@ typedef struct tbaa_record_member {
  */
 typedef struct tbaa_record {
     /**
-     * The name. One without a name in C needs one here.
+     * The name. A record without a name in C needs one here.
      */
     struct tbaa_str name;
     /**
-     * The members, as they stand.
+     * The members, in their order.
      */
     const struct tbaa_record_member *members;
     /**
@@ -658,34 +650,34 @@ typedef struct tbaa_record {
      */
     size_t count;
     /**
-     * What `sizeof` says of the record.
+     * The record's `sizeof`.
      */
     uint64_t size;
     /**
-     * What `alignof` says of it; 0 for what its members' types say.
+     * The record's `alignof`; 0 for the alignment of its members' types.
      */
     uint64_t align;
     /**
-     * Of `tbaa_record_flag`.
+     * A mask of `tbaa_record_flag`.
      */
     uint32_t flags;
 } tbaa_record;
 
 /**
- * An access to memory, as far as types say anything about it.
+ * An access to memory, described by its type.
  */
 typedef struct tbaa_memory_access {
     /**
-     * The tag; 0 for one of which nothing is known.
+     * The tag; 0 if nothing is known.
      */
     struct tbaa_tag tag;
     /**
-     * What it does, of `tbaa_effect`; 0 is taken for both.
+     * A `tbaa_effect`; 0 means both.
      */
     uint32_t kind;
     /**
-     * Bytes, in place of what the tag says: a vector load under the tag of its
-     * first lane. 0 for the tag's own, `UINT64_MAX` for unknown.
+     * The size in bytes that replaces the tag's: for a vector load under the tag of its first
+     * lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
      */
     uint64_t size;
 } tbaa_memory_access;
@@ -705,11 +697,11 @@ typedef struct tbaa_text {
 } tbaa_text;
 
 /**
- * One operand of a node. What its kind does not need is 0 or NULL.
+ * One operand of a node. Fields that its kind does not use are 0 or NULL.
  */
 typedef struct tbaa_operand {
     /**
-     * Of `tbaa_operand_kind`.
+     * A `tbaa_operand_kind`.
      */
     uint32_t kind;
     /**
@@ -721,20 +713,19 @@ typedef struct tbaa_operand {
      */
     uint64_t value;
     /**
-     * The bytes of a string, for the time of the call.
+     * The bytes of a string; they live until the callback returns.
      */
     struct tbaa_str bytes;
     /**
-     * What the callback returned for a node.
+     * The callback's result for a node.
      */
     void *node;
 } tbaa_operand;
 
 /**
- * Makes a node from its operands and returns it, or NULL if it cannot. A node
- * that is `distinct` is never the same as another; one that is an operand of
- * itself always is so. The callback must not call the emitter that calls it,
- * nor leave by `longjmp` or a C++ exception.
+ * Makes a node from its operands and returns it, or NULL on failure. A `distinct` node never
+ * equals another; a node with itself as an operand is always distinct. The callback must not call
+ * the emitter that calls it, and must not leave by `longjmp` or a C++ exception.
  *
  * LLVM: `MDNode::get`, `MDNode::getDistinct`.
  */
@@ -744,7 +735,7 @@ typedef void *(*tbaa_make_node)(void *data,
                                 bool distinct);
 
 /**
- * Where nodes go. `tbaa-llvm.h` has one ready for llvm-c.
+ * The destination of nodes. `tbaa-llvm.h` has one for llvm-c.
  */
 typedef struct tbaa_sink {
     /**
@@ -752,13 +743,13 @@ typedef struct tbaa_sink {
      */
     tbaa_make_node make_node;
     /**
-     * Passed to it: LLVM's context, say.
+     * Passed to `make_node`: LLVM's context, say.
      */
     void *data;
 } tbaa_sink;
 
 /**
- * What an access, a call or a copy is to get: nodes to attach, NULL for none.
+ * The nodes to attach to an access, a call or a copy; NULL for none.
  */
 typedef struct tbaa_attachments {
     /**
@@ -784,18 +775,18 @@ typedef struct tbaa_attachments {
  */
 typedef struct tbaa_copy {
     /**
-     * From 1; ids of types and copies are not dense.
+     * Ids count from 1, but those of types and copies have gaps.
      */
     uint32_t id;
 } tbaa_copy;
 
 /**
- * A type node. It is no tag: C will not let one be attached in place of the
- * other. 0 is none.
+ * A type node. A different C type from a tag, so that neither can be passed for the other. 0 is
+ * none.
  */
 typedef struct tbaa_type {
     /**
-     * From 1; ids of types and copies are not dense.
+     * Ids count from 1, but those of types and copies have gaps.
      */
     uint32_t id;
 } tbaa_type;
@@ -813,8 +804,8 @@ typedef struct tbaa_field {
      */
     uint64_t offset;
     /**
-     * Bytes that it occupies, all elements of an array; 0 for a flexible one.
-     * `tbaa_build_struct_type` does not look at it.
+     * The bytes of the field, including all elements of an array; 0 for a flexible array.
+     * `tbaa_build_struct_type` ignores it.
      */
     uint64_t size;
 } tbaa_field;
@@ -828,54 +819,54 @@ typedef struct tbaa_part {
      */
     struct tbaa_tag tag;
     /**
-     * Bytes from the start of what is copied.
+     * Bytes from the start of the copied memory.
      */
     uint64_t offset;
     /**
-     * Bytes copied.
+     * The number of bytes copied.
      */
     uint64_t size;
 } tbaa_part;
 
 /**
- * What a front end declares of its struct types, by LLVM's names for them, such as
- * `struct.Point`. Zero declares nothing. All modules of a program need the same.
+ * A front end's description of its struct types, by their LLVM names, such as `struct.Point`. Zero
+ * describes nothing. All modules of a program need the same.
  */
 typedef struct tbaa_tagging {
     /**
-     * Tag elements of arrays and what plain pointers point to, by their scalar type:
-     * nothing may be zeroed or copied by words of another type then.
+     * Tag elements of arrays and targets of plain pointers by their scalar type. Then nothing may
+     * be zeroed or copied in words of another type.
      */
     bool elements;
     /**
-     * Structs that are told apart from others with the same members.
+     * Structs that differ from other structs with the same members.
      */
     const struct tbaa_str *nominal;
     /**
-     * How many.
+     * The number of nominal structs.
      */
     size_t nominal_count;
     /**
-     * Structs that share memory, as members of a union do: names with commas between.
+     * Structs that share memory, as members of a union do: names separated by commas.
      */
     const struct tbaa_str *unions;
     /**
-     * How many unions.
+     * The number of unions.
      */
     size_t union_count;
     /**
-     * Structs through which no access gets a tag.
+     * Structs whose accesses get no tag.
      */
     const struct tbaa_str *opaque;
     /**
-     * How many.
+     * The number of opaque structs.
      */
     size_t opaque_count;
 } tbaa_tagging;
 
 /**
- * Attaches a tag to an instruction: the function's position among those with a body, and the
- * instruction's in it, both from 0. They come in the module's order.
+ * Attaches a tag to an instruction: the function's index among those with a body, and the
+ * instruction's index in it, both from 0. Calls follow the module's order.
  */
 typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
 
@@ -885,22 +876,21 @@ typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruct
 typedef struct tbaa_text *Out_Text;
 
 /**
- * What the tags of a context are to be beside the usual. All zero is the usual.
+ * The options of a context's tags. All zero is the default.
  */
 typedef struct tbaa_tag_options {
     /**
-     * Names the lineage, so that code is the same in each run; no other context may
-     * have it, in any process whose code may be linked with this one's. Empty for a
-     * name that nobody else has.
+     * The name of the lineage, which makes the code the same in each run. No other context may
+     * have it, in any process whose code may be linked with this code. Empty for a unique name.
      */
     struct tbaa_str lineage;
     /**
-     * Of `tbaa_tag_form`.
+     * A `tbaa_tag_form`.
      */
     uint32_t form;
     /**
-     * Names of records that C code accesses by clang's own tags, in modules that
-     * are linked with the JIT's.
+     * The names of records that C code accesses under clang's own tags, in modules that are linked
+     * with the JIT's.
      */
     const struct tbaa_str *shared;
     /**
@@ -910,16 +900,16 @@ typedef struct tbaa_tag_options {
 } tbaa_tag_options;
 
 /**
- * Where a path leads, with what accesses there get. It never changes, lives as
- * long as its context, and may be used by any thread meanwhile.
+ * The place of a path, and the nodes for accesses to it. It never changes, lives as long as its
+ * context, and may be used by any thread.
  */
 typedef struct tbaa_tagged {
     /**
-     * Offset, size and alignment; all 0 of a call.
+     * Offset, size and alignment; all 0 for a call.
      */
     struct tbaa_place place;
     /**
-     * What to attach.
+     * The nodes to attach.
      */
     const struct tbaa_recording *nodes;
 } tbaa_tagged;
@@ -941,42 +931,41 @@ uint32_t tbaa_abi_version(void);
 struct tbaa_str tbaa_version(void);
 
 /**
- * Makes a context in which nothing but C's own types is declared. Options of
- * NULL are as all zero. Free it with `tbaa_context_free`.
+ * Makes a context in which only C's own types are declared. NULL options are like all zero. Free
+ * it with `tbaa_context_free`.
  */
 tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_context **context);
 
 /**
- * Makes a context of a spec in RON, the text of a file: `docs/specs.md`. Its
- * tags go by their names and paths. `rule` is of `tbaa_rule`; by default the
- * spec's own. What is wrong is reported with its line and column.
+ * Makes a context from the text of a spec in RON: see `docs/specs.md`. Its tags have names and
+ * paths. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in the spec are reported
+ * with line and column.
  */
 tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
 
 /**
- * Frees a context and its oracle; not its snapshots and readers. NULL is no error.
+ * Frees a context and its oracle, but not its snapshots and readers. NULL is no error.
  */
 void tbaa_context_free(struct tbaa_context *context);
 
 /**
- * Returns the oracle that knows all tags of a context, whatever is added: ask
- * it from the thread that adds. It is the context's own, lives as long, and
- * must not be asked while another thread changes the context;
- * `tbaa_context_snapshot` makes one that may be. NULL for NULL.
+ * Returns the oracle of a context, which always knows all of its tags: use it on the thread that
+ * adds to the context. It belongs to the context, lives as long, and must not be used while
+ * another thread changes the context; for that case use `tbaa_context_snapshot`. Returns NULL for
+ * NULL.
  */
 const struct tbaa_oracle *tbaa_context_oracle(const struct tbaa_context *context);
 
 /**
- * Gives the tag of an access by its path, such as `CallInfo.l.base`,
- * `Table.array[*].tt`, `*double`, `immutable Proto.code`; of a spec also by the
- * tag's name. `docs/declare.md` says what a path can be. The same path has the
- * same tag: keep it.
+ * Gives the tag of an access by its path, such as `CallInfo.l.base`, `Table.array[*].tt`,
+ * `*double`, `immutable Proto.code`; in a spec also by the tag's name. `docs/declare.md` describes
+ * paths. The same path always has the same tag, so store it.
  */
 tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, struct tbaa_tag *tag);
 
 /**
- * Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
- * none, the error says which, and no tag is written.
+ * Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If one has none, the
+ * error names it, and no tag is written.
  */
 tbaa_status tbaa_tags_of(struct tbaa_context *context,
                          const struct tbaa_str *paths,
@@ -984,24 +973,22 @@ tbaa_status tbaa_tags_of(struct tbaa_context *context,
                          struct tbaa_tag *tags);
 
 /**
- * Gives all that there is to know of a path, for the code that accesses what it
- * leads to. A path without a tag is no error here.
+ * Gives the tag, offset, size and alignment for a path. A path without a tag is no error here.
  */
 tbaa_status tbaa_place_of(struct tbaa_context *context,
                           struct tbaa_str path,
                           struct tbaa_place *place);
 
 /**
- * Declares a struct or union, with the offsets and sizes that the C compiler
- * has. They are checked against the members' types: a member that is out of
- * place, overlaps another, or is of another size, is an error, and so is a
- * second record of the name.
+ * Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
+ * members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+ * name is an error.
  */
 tbaa_status tbaa_declare(struct tbaa_context *context, const struct tbaa_record *record);
 
 /**
- * Declares a scalar of the runtime's own, of so many bytes, under another
- * scalar: `char` in C, which aliases everything.
+ * Declares a scalar type of the runtime with this many bytes, below another scalar: `char` in C,
+ * which aliases everything.
  */
 tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str name,
@@ -1010,15 +997,14 @@ tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str parent);
 
 /**
- * Declares an enum, whose values are of an integer type: `unsigned int` in C
- * where none is negative.
+ * Declares an enum with its integer type: in C, `unsigned int` if no value is negative.
  */
 tbaa_status tbaa_declare_enum(struct tbaa_context *context,
                               struct tbaa_str name,
                               struct tbaa_str integer);
 
 /**
- * Gives a type one more name: `typedef`.
+ * Gives a type another name: `typedef`.
  */
 tbaa_status tbaa_declare_alias(struct tbaa_context *context,
                                struct tbaa_str name,
@@ -1030,9 +1016,8 @@ tbaa_status tbaa_declare_alias(struct tbaa_context *context,
 tbaa_status tbaa_size_of(struct tbaa_context *context, struct tbaa_str type_text, uint64_t *size);
 
 /**
- * Says why two accesses may overlap or cannot: the answer alone on the first
- * line, then the clause that decided, with the paths and bytes compared. Free
- * the text with `tbaa_text_free`.
+ * Explains why two accesses may overlap or cannot. The first line is the answer; then follow the
+ * clause that decided, and the paths and bytes compared. Free the text with `tbaa_text_free`.
  */
 tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
                          struct tbaa_memory_access a,
@@ -1046,31 +1031,29 @@ tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
 tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct tbaa_text *text);
 
 /**
- * Makes an emitter that has emitted nothing. One for each LLVM context, from
- * the thread that uses that; free it with `tbaa_emitter_free` before the
- * context.
+ * Makes an emitter. Make one for each LLVM context, on the thread that uses the context, and free
+ * it with `tbaa_emitter_free` before the context.
  */
 tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter **emitter);
 
 /**
- * Returns what the emitter's sink is given as `data`: of `tbaa_llvm_sink` the LLVM context.
+ * Returns the `data` of the emitter's sink: for `tbaa_llvm_sink` the LLVM context.
  */
 void *tbaa_emitter_data(const struct tbaa_emitter *emitter);
 
 /**
- * Frees an emitter; the nodes are the sink's. NULL is no error.
+ * Frees an emitter, but not its nodes, which belong to the sink. NULL is no error.
  */
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
 
 /**
- * Emits the tag of an access, which the oracle's context has: nothing for one without
- * a tag. A tag that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`:
- * ask `tbaa_places` for tags that LLVM gets right, or leave the access without. So is
- * an access with a size of its own, at which LLVM does not look, and one that may
- * write where memory is immutable.
+ * Emits the tag of an access in the oracle's context; nothing for an access without a tag. A tag
+ * that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
+ * tags that LLVM gets right, or leave the access untagged. An access with its own size, which LLVM
+ * ignores, is refused too, and so is one that may write immutable memory.
  *
- * Nodes are remembered by the oracle's graph: a snapshot's are asked for anew, and an
- * anonymous root of it is another to LLVM.
+ * Nodes are remembered for each oracle's graph: those of a snapshot are emitted again, and an
+ * anonymous root of a snapshot is a different root to LLVM.
  */
 tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
                              const struct tbaa_oracle *oracle,
@@ -1126,8 +1109,8 @@ tbaa_status tbaa_build_scalar_type(struct tbaa_context *context,
                                    struct tbaa_type *node);
 
 /**
- * Makes a struct type of the old format. Fields stand by ascending offset; those
- * at one offset make a union.
+ * Makes a struct type of the old format. Fields must be in the order of their offsets; fields at
+ * one offset form a union.
  *
  * LLVM: `MDBuilder::createTBAAStructTypeNode`.
  */
@@ -1138,8 +1121,8 @@ tbaa_status tbaa_build_struct_type(struct tbaa_context *context,
                                    struct tbaa_type *node);
 
 /**
- * Makes a type of the size-aware format, of `size` bytes: a scalar without
- * fields, otherwise a struct, or a union where fields overlap.
+ * Makes a type of the size-aware format with `size` bytes: a scalar if it has no fields, otherwise
+ * a struct, or a union if fields overlap.
  *
  * LLVM: `MDBuilder::createTBAATypeNode`.
  */
@@ -1152,9 +1135,8 @@ tbaa_status tbaa_build_sized_type(struct tbaa_context *context,
                                   struct tbaa_type *node);
 
 /**
- * Makes a tag of the old format: an access to an `access`, a scalar, that lies
- * `offset` bytes into a `base`. For a variable that is part of nothing the two
- * are one type.
+ * Makes a tag of the old format: an access to the scalar `access` at `offset` bytes in `base`. For
+ * a variable outside any struct, the two are the same type.
  *
  * LLVM: `MDBuilder::createTBAAStructTagNode`.
  */
@@ -1200,8 +1182,8 @@ tbaa_status tbaa_build_copy(struct tbaa_context *context,
                             struct tbaa_copy *copy);
 
 /**
- * Gives the tag for one access that replaces two, by the rule of the context:
- * 0 where no tag can say it and the access goes without.
+ * Gives the tag for one access that replaces two, by the context's rule; 0 if no tag can express
+ * it, so that the access must stay untagged.
  *
  * LLVM: `MDNode::getMostGenericTBAA`.
  */
@@ -1211,40 +1193,39 @@ tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
                                   struct tbaa_tag *merged);
 
 /**
- * Returns whether accesses with two tags may overlap. True in any doubt: no
- * tag, one that is not known here or ill formed, different roots, NULL.
+ * Returns whether accesses with two tags may overlap. True in any doubt: no tag, one that is
+ * unknown here or malformed, different roots, NULL.
  *
- * It reads a few words of tables and allocates nothing, but for the few tags
- * that `docs/rules.md` lists under "Limits".
+ * It reads a few words of tables and allocates nothing, except for the few tags that
+ * `docs/rules.md` lists under "Limits".
  *
  * LLVM: `TypeBasedAAResult::alias`.
  */
 bool tbaa_may_alias(const struct tbaa_oracle *oracle, struct tbaa_tag a, struct tbaa_tag b);
 
 /**
- * Returns whether two accesses may overlap, as `tbaa_may_alias`. A size of the
- * access's own counts under the union rules; LLVM's rule does not look at it.
+ * Returns whether two accesses may overlap, as `tbaa_may_alias` does. The union rules use an
+ * access's own size; LLVM's rule ignores it.
  */
 bool tbaa_access_may_alias(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access a,
                            struct tbaa_memory_access b);
 
 /**
- * Returns which dependences may hold between an access and one that comes after
- * it, as bits of `tbaa_conflict`: 0 if they cannot overlap, or only read.
- * All bits for a NULL oracle.
+ * Returns the possible dependences of a second access on a first, as bits of `tbaa_conflict`: 0 if
+ * they cannot overlap, or both only read. All bits for a NULL oracle.
  */
 uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access first,
                            struct tbaa_memory_access second);
 
 /**
- * Returns what a call may do to the memory of an access, as bits of
- * `tbaa_effect`, given all that it does: 0 if it leaves that memory alone.
- * A call of which nothing is known has one effect, with tag 0.
+ * Returns a call's effects on the memory of an access, as bits of `tbaa_effect`, given all of the
+ * call's effects: 0 if it does not touch that memory. A call about which nothing is known has one
+ * effect, with tag 0.
  *
- * What the access itself does is not asked for. Both bits for a NULL oracle, or
- * where the effects are NULL though their count is not 0.
+ * The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
+ * their count is not 0.
  *
  * LLVM: `AAResults::getModRefInfo`.
  */
@@ -1254,31 +1235,30 @@ uint32_t tbaa_call_effects(const struct tbaa_oracle *oracle,
                            size_t count);
 
 /**
- * Returns whether a tag promises that its memory is never modified while it can
- * be read. False in any doubt.
+ * Returns whether a tag promises that its memory is never modified while it can be read. False in
+ * any doubt.
  *
  * LLVM: `TypeBasedAAResult::getModRefInfoMask`.
  */
 bool tbaa_is_constant(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
 
 /**
- * Returns the number of tags that the oracle knows: their ids are 1 to that.
+ * Returns the number of tags that the oracle knows: their ids are 1 to this number.
  */
 uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
 
 /**
- * Makes a reader: by it another thread asks about the context's tags, by the
- * context's rule, while this one goes on adding. No function that takes a reader
- * waits for anything. It does not mind what becomes of the context. Free it with
- * `tbaa_reader_free`.
+ * Makes a reader: with it another thread queries the context's tags by the context's rule, while
+ * this thread adds more. No function that takes a reader waits for anything. A reader outlives the
+ * context. Free it with `tbaa_reader_free`.
  */
 tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **reader);
 
 /**
- * Lets readers know all tags that the context has by now. Call it before the tags
- * are handed to other threads; once for each function compiled, say. It takes
- * one to three times as long as adding the tags took. Beside the context's tables
- * there are two copies of them, and one more for each reader that lags behind.
+ * Publishes all tags of the context to its readers. Call it before the tags are passed to other
+ * threads, for example once for each compiled function. It takes one to three times as long as
+ * adding the tags took. Besides the context's tables there are two copies of them, and one more
+ * for each reader that lags behind.
  */
 tbaa_status tbaa_context_publish(struct tbaa_context *context);
 
@@ -1288,85 +1268,79 @@ tbaa_status tbaa_context_publish(struct tbaa_context *context);
 void tbaa_reader_free(struct tbaa_reader *reader);
 
 /**
- * Returns `tbaa_may_alias` of what is published. A tag that the reader does not
- * know makes it take what is published by now; one that is not published may
- * alias everything.
+ * Returns `tbaa_may_alias` for the published state. An unknown tag makes the reader take the
+ * newest published state; a tag that is not published may alias everything.
  */
 bool tbaa_reader_may_alias(struct tbaa_reader *reader, struct tbaa_tag a, struct tbaa_tag b);
 
 /**
- * Returns `tbaa_access_may_alias` of what is published.
+ * Returns `tbaa_access_may_alias` for the published state.
  */
 bool tbaa_reader_access_may_alias(struct tbaa_reader *reader,
                                   struct tbaa_memory_access a,
                                   struct tbaa_memory_access b);
 
 /**
- * Returns `tbaa_may_conflict` of what is published.
+ * Returns `tbaa_may_conflict` for the published state.
  */
 uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
                                   struct tbaa_memory_access first,
                                   struct tbaa_memory_access second);
 
 /**
- * Takes what is published by now, and returns whether that is newer than what the
- * reader had. A reader that asks about old tags alone, or nothing for long, holds
- * a copy of the tables back until then.
+ * Takes the newest published state, and returns whether it is newer than the reader's. A reader
+ * that only asks about old tags, or is idle, keeps an old copy of the tables until then.
  */
 bool tbaa_reader_catch_up(struct tbaa_reader *reader);
 
 /**
- * Makes an oracle of the tags that the context has now. It never changes, does
- * not mind what becomes of the context, and may be asked by any number of
- * threads while one thread adds to the context. Ids mean the same in both; a
- * tag that was made later may alias everything here.
+ * Makes an oracle of the tags that the context has now. It never changes, outlives the context,
+ * and may be used by any number of threads while one thread adds to the context. Ids mean the same
+ * in both; a later tag may alias everything here.
  *
- * `rule` is one of `tbaa_rule`, and need not be the context's own. It takes
- * time in proportion to what was added since the last snapshot by that rule
- * that is not held any more; where all are, or the rule is new, to all there
- * is. Release it with `tbaa_oracle_release`.
+ * `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
+ * rule was released, the time is proportional to the additions since; else to the whole graph.
+ * Release it with `tbaa_oracle_release`.
  */
 tbaa_status tbaa_context_snapshot(struct tbaa_context *context,
                                   uint32_t rule,
                                   const struct tbaa_oracle **snapshot);
 
 /**
- * Counts one more holder of a snapshot, which must be released once more, and
- * returns it. Of a context's own oracle, which nobody counts, it returns that.
+ * Adds a holder to a snapshot, which must be released once more, and returns it. A context's own
+ * oracle is returned uncounted.
  */
 const struct tbaa_oracle *tbaa_oracle_retain(const struct tbaa_oracle *oracle);
 
 /**
- * Releases a snapshot; the last holder frees it. NULL, and a context's own
- * oracle, are left alone. Any thread may do it.
+ * Releases a snapshot; the last holder frees it. NULL and a context's own oracle are ignored. Any
+ * thread may call it.
  */
 void tbaa_oracle_release(const struct tbaa_oracle *oracle);
 
 /**
- * Returns what the last call on this thread that failed said: lowercase, one
- * line mostly, with the remedy. Empty where none failed. It lives until the
- * next call on this thread fails.
+ * Returns the message of the last failed call on this thread: lowercase, mostly one line, with the
+ * remedy. Empty if no call has failed. It lives until the next call on this thread fails.
  */
 struct tbaa_str tbaa_last_error(void);
 
 /**
- * Returns a status in words, such as `unknown id`; of a number that is no
- * status, `unknown status`. It lives as long as the program.
+ * Returns a status in words, such as `unknown id`, or `unknown status`. It lives as long as the
+ * program.
  */
 struct tbaa_str tbaa_status_name(uint32_t status);
 
 /**
- * Finds tags for the loads and stores of a module, given as assembly text as the front end
- * made it, before any of LLVM's passes, from the places that its getelementptrs name; and
- * hands each to `attach`. `tbaa_llvm_tag_module` does it for a module of llvm-c.
+ * Finds tags for the loads and stores of a module from the places that its getelementptrs name,
+ * and passes each to `attach`. The module is assembly text from the front end, before any of
+ * LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
  *
- * The program must keep to this: if two accesses to the same bytes, while one value lives
- * there, reach them through getelementptrs, then the members before them have the same LLVM
- * types in the same order, or one struct is declared inside the other, and both use the same
- * scalar type.
+ * The program must keep to this: if two accesses to the same bytes, while one value lives there,
+ * reach them through getelementptrs, then the members before them have the same LLVM types in the
+ * same order, or one struct is declared inside the other, and both use the same scalar type.
  *
- * Unless `summary` is NULL, it becomes a text with a line for each reason why accesses have
- * no tag: how many, and the reason. Free it with `tbaa_text_free`.
+ * Unless `summary` is NULL, it becomes a text with one line for each reason why accesses have no
+ * tag: their number and the reason. Free it with `tbaa_text_free`.
  */
 tbaa_status tbaa_tag_module(struct tbaa_emitter *emitter,
                             struct tbaa_str module,
@@ -1376,18 +1350,17 @@ tbaa_status tbaa_tag_module(struct tbaa_emitter *emitter,
                             Out_Text summary);
 
 /**
- * Says what the tags of a context of policy `rfc` are to be. Call it before the first place is
- * asked for, or not at all.
+ * Sets the options of the tags of a context with policy `rfc`. Call it before the first place is
+ * requested, or not at all.
  */
 tbaa_status tbaa_context_tag_options(struct tbaa_context *context,
                                      const struct tbaa_tag_options *options);
 
 /**
- * Gives the places that paths lead to, with what LLVM gets for accesses there:
- * under policy `rfc` lowered tags. A path that names a record alone is the whole
- * record, as a copy accesses it. Ask for all places that are known at the start in
- * one call: their tags tell most accesses apart. More may come at any time; what
- * was given out stays. On an error nothing is written.
+ * Gives the places of paths, with the metadata for accesses to them: under policy `rfc` lowered
+ * tags. A path that only names a record is the whole record, as a copy accesses it. Request all
+ * places that are known at the start in one call: their tags then separate the most accesses. More
+ * may follow at any time, and earlier results stay valid. On an error nothing is written.
  */
 tbaa_status tbaa_places(struct tbaa_context *context,
                         const struct tbaa_str *paths,
@@ -1395,9 +1368,8 @@ tbaa_status tbaa_places(struct tbaa_context *context,
                         struct tbaa_tagged *places);
 
 /**
- * Gives the place that a path leads to for accesses of `size` bytes, which may be
- * more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
- * that varies, and covers no less than any other.
+ * Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
+ * vector that begins there. `UINT64_MAX` means a varying size, and covers every other.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1405,16 +1377,15 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_tagged *place);
 
 /**
- * Gives what a call gets that reads and writes the memory of `touched`, by paths,
- * and hands out or takes back objects of the types `memory`, and touches nothing
- * else that others access. With one path and no types that is the path's tag; with
- * several the scopes of all that the call leaves alone, so nothing where there are
- * none.
+ * Gives the metadata of a call that reads and writes the memory of `touched` (paths), allocates or
+ * frees objects of the types `memory`, and touches nothing else that others access. With one path
+ * and no types it is the path's tag. Otherwise it is scopes for all places that the call does not
+ * touch, or nothing if there are none.
  *
- * An allocator must name the type of each object that it may free, and of each
- * object that may be made of its bytes: LLVM moves the last stores to an object that
- * is freed behind a call that does not touch it. A callee that reallocates, collects
- * garbage or calls back touches whatever those touch.
+ * An allocator must name the type of each object that it may free, and of each object that may
+ * later use the bytes: LLVM moves the last stores to a freed object behind a call that does not
+ * touch it. A callee that reallocates, collects garbage or calls back touches whatever those
+ * touch.
  */
 tbaa_status tbaa_call_touching(struct tbaa_context *context,
                                const struct tbaa_str *touched,
@@ -1424,15 +1395,14 @@ tbaa_status tbaa_call_touching(struct tbaa_context *context,
                                struct tbaa_tagged *call);
 
 /**
- * Emits what an instruction at a place, or a call, is to get. `kind` is of
- * `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
- * known, `UINT64_MAX` if they vary. An access that is wider than its place and no run of
- * whole elements, and a store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the
- * remedy. A path that ends at an element (`[*]`) has runs, and so has a type alone; a fill of
- * a size that varies must be one, unless the place ends in a flexible array.
- * `tbaa-llvm.h` calls this with what the instruction says.
+ * Emits the metadata of an instruction that accesses a place, or of a call. `kind` is a
+ * `tbaa_instruction_kind`. `size` is the accessed bytes, 0 if unknown, `UINT64_MAX` if they vary.
+ * The result is `TBAA_STATUS_REFUSED`, with the remedy, for a store to immutable memory, and for
+ * an access that is wider than its place and not a run of whole elements. A path that ends at an
+ * element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
+ * place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
  *
- * It takes no lock: the place may be used by many threads, the emitter by one.
+ * It takes no lock: many threads may use the place, but only one the emitter.
  */
 tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              const struct tbaa_tagged *tagged,

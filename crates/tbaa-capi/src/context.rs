@@ -1,4 +1,4 @@
-//! Contexts: the types and tags of one program or runtime, which grow.
+//! Contexts: the growing set of types and tags of one program or runtime.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -13,54 +13,53 @@ use crate::status::{Error, OrStatus, Status, free, given, made, status};
 use crate::tags::{ContextTags, Declared, TagPlace, undeclared};
 use crate::text::{Out, Str, constant, slice, write};
 
-/// How declared types become TBAA.
+/// The policy by which declared types become TBAA.
 #[repr(u32)]
 pub enum PolicyNumber {
-    /// As clang 22, and what links with C. A member of a union is `char`, which may
-    /// alias everything: for LLVM take `tbaa_options_for_llvm`.
+    /// Like clang 22, so that code may be linked with C. A member of a union is `char`, which may
+    /// alias everything. For LLVM use `tbaa_options_for_llvm`.
     Clang = 0,
-    /// Unions are types with overlapping members. For the union rules; never
-    /// for LLVM, unless lowered.
+    /// Unions are types with overlapping members. For the union rules; never for LLVM, unless
+    /// lowered.
     Rfc = 1,
 }
 
-/// What a context is made for. All zero is C on this machine, for LLVM.
+/// The options of a new context. All zero means C on this machine, for LLVM.
 #[repr(C)]
 pub struct Options {
-    /// A target, such as `x86-64` or a triple, or a data layout string. Empty
-    /// for the machine that the program runs on.
+    /// The target: `x86-64`, a triple, or a data layout string. Empty for the machine that the
+    /// program runs on.
     pub target: Str,
-    /// The name of the root of all types. Empty for clang's, so that tags may
-    /// be linked with C's.
+    /// The name of the root of all types. Empty for clang's, so that code may be linked with C.
     pub root: Str,
-    /// Of `tbaa_policy`.
+    /// A `tbaa_policy`.
     pub policy: u32,
-    /// Of `tbaa_rule`: what `tbaa_context_oracle` answers by.
+    /// A `tbaa_rule`, by which `tbaa_context_oracle` answers.
     pub rule: u32,
-    /// Whether the types are those of C++.
+    /// True for the types of C++.
     pub cplusplus: bool,
 }
 
-/// A snapshot that was handed out.
+/// A snapshot that was given out.
 pub(crate) struct Kept {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
 }
 
-/// Types, tags and an oracle that knows them. Functions that take a `tbaa_context
-/// *` need it for themselves; with a `const` one they may run at the same time.
+/// Types, tags and an oracle for them. A function that takes a `tbaa_context *` needs exclusive
+/// access; functions that take a `const` one may run at the same time.
 pub struct Context {
-    /// Allocated apart, for C holds pointers to it. Owns the graph.
+    /// The oracle, which owns the graph. It is in a box because C holds pointers to it.
     live: NonNull<Oracle>,
-    /// The names of the tags and the declared types; its own graph is empty
-    /// but during a change.
+    /// The names of the tags and the declared types. Its own graph is empty, except during a
+    /// change.
     built: Built,
     pub(crate) kept: Vec<Kept>,
-    /// There once a reader was made.
+    /// Set once a reader was made.
     pub(crate) publisher: Option<Publisher>,
-    /// There once a place was asked for.
+    /// Set once a place was requested.
     tags: Option<ContextTags>,
-    /// Whether a change did not come to its end.
+    /// True if a change has panicked.
     broken: bool,
 }
 
@@ -81,15 +80,14 @@ impl Context {
     }
 
     pub(crate) fn oracle(&self) -> &Oracle {
-        // SAFETY: it lives as long as the context, and only `grow` changes it,
-        // for which one must have the context for oneself.
+        // SAFETY: it lives as long as the context, and only `grow` changes it, which needs
+        // exclusive access to the context.
         unsafe { self.live.as_ref() }
     }
 
-    /// Changes the graph, and lets the oracle take note.
+    /// Changes the graph, and updates the oracle.
     pub(crate) fn grow<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
-        // SAFETY: as in `oracle`; the header asks callers not to use the oracle
-        // meanwhile.
+        // SAFETY: as in `oracle`; the header tells callers not to use the oracle meanwhile.
         unsafe { self.live.as_mut() }.inner.update(change)
     }
 
@@ -98,14 +96,14 @@ impl Context {
         self.tagging().1.grow_spec(change)
     }
 
-    /// Returns the tags for LLVM, and what they are made of.
+    /// Returns the tags for LLVM, with the types and the oracle that they come from.
     pub(crate) fn tagging(&mut self) -> (&mut Option<ContextTags>, Declared<'_>) {
         let Context { live, built, tags, .. } = self;
         // SAFETY: as in `grow`.
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Changes the graph by its declared types.
+    /// Changes the graph through its declared types.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
@@ -117,8 +115,7 @@ impl Context {
     }
 }
 
-/// Runs the body of a function that changes a context, unless an earlier one
-/// panicked half-way.
+/// Runs the body of a function that changes a context, unless an earlier change has panicked.
 pub(crate) fn change(
     context: Option<&mut Context>,
     body: impl FnOnce(&mut Context) -> Result<(), Error>,
@@ -152,8 +149,8 @@ fn host() -> Result<&'static str, Error> {
     found.ok_or_else(|| Error::argument(message))
 }
 
-/// Makes a context in which nothing but C's own types is declared. Options of
-/// NULL are as all zero. Free it with `tbaa_context_free`.
+/// Makes a context in which only C's own types are declared. NULL options are like all zero. Free
+/// it with `tbaa_context_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_new(
     options: Option<&Options>,
@@ -187,9 +184,9 @@ pub extern "C" fn tbaa_context_new(
     })
 }
 
-/// Makes a context of a spec in RON, the text of a file: `docs/specs.md`. Its
-/// tags go by their names and paths. `rule` is of `tbaa_rule`; by default the
-/// spec's own. What is wrong is reported with its line and column.
+/// Makes a context from the text of a spec in RON: see `docs/specs.md`. Its tags have names and
+/// paths. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in the spec are reported
+/// with line and column.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_load(
     spec: Str,
@@ -203,16 +200,16 @@ pub extern "C" fn tbaa_context_load(
     })
 }
 
-/// Frees a context and its oracle; not its snapshots and readers. NULL is no error.
+/// Frees a context and its oracle, but not its snapshots and readers. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
     free(context);
 }
 
-/// Returns the oracle that knows all tags of a context, whatever is added: ask
-/// it from the thread that adds. It is the context's own, lives as long, and
-/// must not be asked while another thread changes the context;
-/// `tbaa_context_snapshot` makes one that may be. NULL for NULL.
+/// Returns the oracle of a context, which always knows all of its tags: use it on the thread that
+/// adds to the context. It belongs to the context, lives as long, and must not be used while
+/// another thread changes the context; for that case use `tbaa_context_snapshot`. Returns NULL for
+/// NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracle {
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
@@ -226,10 +223,9 @@ fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {
     })
 }
 
-/// Gives the tag of an access by its path, such as `CallInfo.l.base`,
-/// `Table.array[*].tt`, `*double`, `immutable Proto.code`; of a spec also by the
-/// tag's name. `docs/declare.md` says what a path can be. The same path has the
-/// same tag: keep it.
+/// Gives the tag of an access by its path, such as `CallInfo.l.base`, `Table.array[*].tt`,
+/// `*double`, `immutable Proto.code`; in a spec also by the tag's name. `docs/declare.md` describes
+/// paths. The same path always has the same tag, so store it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_tag_of(
     context: Option<&mut Context>,
@@ -239,8 +235,8 @@ pub extern "C" fn tbaa_tag_of(
     made_in(context, tag, |context| context.grow_spec(|built| tag_of(built, path)))
 }
 
-/// Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
-/// none, the error says which, and no tag is written.
+/// Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If one has none, the
+/// error names it, and no tag is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_tags_of(
     context: Option<&mut Context>,
@@ -269,8 +265,7 @@ pub unsafe extern "C" fn tbaa_tags_of(
     })
 }
 
-/// Gives all that there is to know of a path, for the code that accesses what it
-/// leads to. A path without a tag is no error here.
+/// Gives the tag, offset, size and alignment for a path. A path without a tag is no error here.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_of(
     context: Option<&mut Context>,
@@ -312,7 +307,7 @@ mod tests {
         };
         assert!(!ask(&context));
 
-        // In the middle of a change, when the graph is not in its place.
+        // The panic happens during a change, while the graph is out of its place.
         let status = change(Some(&mut context), |context| context.grow_spec(|_| panic!("oops")));
         assert_eq!(status, Status::Panicked);
         assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("please report: oops")));

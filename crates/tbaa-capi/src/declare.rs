@@ -8,11 +8,10 @@ use crate::context::{Context, change, made_in};
 use crate::status::{Error, OrStatus, Status, given};
 use crate::text::{Str, slice};
 
-/// What is said of a member beside its type: bits of a mask.
+/// Properties of a member besides its type: bits of a mask.
 #[repr(u32)]
 pub enum MemberFlag {
-    /// It is never modified while it can be read: a promise, on which LLVM
-    /// builds.
+    /// It is never modified while it can be read. LLVM relies on this promise.
     Immutable = 1,
     /// It is not aligned.
     Packed = 2,
@@ -22,7 +21,7 @@ pub enum MemberFlag {
     BitField = 8,
 }
 
-/// What is said of a record beside its members: bits of a mask.
+/// Properties of a record besides its members: bits of a mask.
 #[repr(u32)]
 pub enum RecordFlag {
     /// It is a union.
@@ -31,46 +30,45 @@ pub enum RecordFlag {
     Packed = 2,
     /// Accesses to its members may alias everything.
     MayAlias = 4,
-    /// Offsets and size are not given but computed, as the compiler of the
-    /// target would: for a target other than this machine.
+    /// Offsets and size are not given but computed, as the target's compiler would: for a target
+    /// other than this machine.
     Computed = 8,
 }
 
-/// A member. `TBAA_MEMBER` and its like fill one in.
+/// A member. `TBAA_MEMBER` and the macros after it fill one in.
 #[repr(C)]
 pub struct RecordMember {
-    /// The name; empty for an anonymous struct or union, whose members count as
-    /// the record's own.
+    /// The name; empty for an anonymous struct or union, whose members count as the record's own.
     pub name: Str,
-    /// The type as C writes it without a name: `unsigned char`, `TValue *`,
-    /// `int [3][4]`, `double []`, `struct Node *` before `Node` is declared.
+    /// The type, spelled as in C: `unsigned char`, `TValue *`, `int [3][4]`, `double []`, or
+    /// `struct Node *` before `Node` is declared.
     pub type_text: Str,
-    /// Bytes from the start of the record: `offsetof`. Of a bit-field, bits.
+    /// Bytes from the start of the record: `offsetof`. For a bit-field, bits.
     pub offset: u64,
-    /// What `sizeof` says of the member, which is checked; 0 to leave that.
+    /// The member's `sizeof`, which is checked; 0 to skip the check.
     pub size: u64,
-    /// The alignment that the declaration asks for, in bytes; 0 if it does not.
+    /// The alignment that the declaration requests, in bytes; 0 if it requests none.
     pub align: u64,
-    /// The width of a bit-field.
+    /// The width of a bit-field in bits.
     pub bits: u32,
-    /// Of `tbaa_member_flag`.
+    /// A mask of `tbaa_member_flag`.
     pub flags: u32,
 }
 
 /// A struct or union.
 #[repr(C)]
 pub struct RecordDeclaration {
-    /// The name. One without a name in C needs one here.
+    /// The name. A record without a name in C needs one here.
     pub name: Str,
-    /// The members, as they stand.
+    /// The members, in their order.
     pub members: *const RecordMember,
     /// The number of members.
     pub count: usize,
-    /// What `sizeof` says of the record.
+    /// The record's `sizeof`.
     pub size: u64,
-    /// What `alignof` says of it; 0 for what its members' types say.
+    /// The record's `alignof`; 0 for the alignment of its members' types.
     pub align: u64,
-    /// Of `tbaa_record_flag`.
+    /// A mask of `tbaa_record_flag`.
     pub flags: u32,
 }
 
@@ -114,15 +112,15 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
     })
 }
 
-/// Compares what `sizeof` says of members with their types.
+/// Compares the `sizeof` of members with their types.
 fn check_sizes(
     types: &mut TaggedTypes,
     record: &str,
     union: bool,
     members: &[RecordMember],
 ) -> Result<(), Error> {
-    // A member may point to the record itself. What is wrong with that name or
-    // a type here is for the declaration to say.
+    // A member may point to the record itself, so its name is made known first. The declaration
+    // reports errors in that name or in a type.
     let keyword = if union { "union" } else { "struct" };
     if record.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ':')) {
         let _ = types.types_mut().ty(&format!("{keyword} {record} *"));
@@ -142,10 +140,9 @@ fn check_sizes(
     Ok(())
 }
 
-/// Declares a struct or union, with the offsets and sizes that the C compiler
-/// has. They are checked against the members' types: a member that is out of
-/// place, overlaps another, or is of another size, is an error, and so is a
-/// second record of the name.
+/// Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
+/// members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+/// name is an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_declare(
     context: Option<&mut Context>,
@@ -182,8 +179,8 @@ pub unsafe extern "C" fn tbaa_declare(
     })
 }
 
-/// Declares a scalar of the runtime's own, of so many bytes, under another
-/// scalar: `char` in C, which aliases everything.
+/// Declares a scalar type of the runtime with this many bytes, below another scalar: `char` in C,
+/// which aliases everything.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_scalar(
     context: Option<&mut Context>,
@@ -201,8 +198,7 @@ pub extern "C" fn tbaa_declare_scalar(
     })
 }
 
-/// Declares an enum, whose values are of an integer type: `unsigned int` in C
-/// where none is negative.
+/// Declares an enum with its integer type: in C, `unsigned int` if no value is negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_enum(
     context: Option<&mut Context>,
@@ -218,7 +214,7 @@ pub extern "C" fn tbaa_declare_enum(
     })
 }
 
-/// Gives a type one more name: `typedef`.
+/// Gives a type another name: `typedef`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_alias(
     context: Option<&mut Context>,

@@ -1,4 +1,4 @@
-//! Why an answer is what it is, and the metadata as text.
+//! The explanation of an answer, and the metadata as text.
 
 use std::mem::MaybeUninit;
 
@@ -14,15 +14,14 @@ use crate::text::{Text, constant};
 pub enum DumpFormat {
     /// Metadata that `llvm-as` accepts.
     Llvm = 0,
-    /// Attributes of MLIR's LLVM dialect; of the old format only.
+    /// Attributes of MLIR's LLVM dialect; only for the old format.
     Mlir = 1,
     /// A spec, which `tbaa_context_load` and the `tbaa` command read.
     Ron = 2,
 }
 
-/// Says why two accesses may overlap or cannot: the answer alone on the first
-/// line, then the clause that decided, with the paths and bytes compared. Free
-/// the text with `tbaa_text_free`.
+/// Explains why two accesses may overlap or cannot. The first line is the answer; then follow the
+/// clause that decided, and the paths and bytes compared. Free the text with `tbaa_text_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_explain(
     oracle: Option<&Oracle>,

@@ -1,4 +1,4 @@
-//! Handing nodes to whoever keeps metadata, by a callback.
+//! Passing nodes to a metadata system through a callback.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, known_copy};
 use crate::status::{Error, Status, free, given, made};
 use crate::text::Str;
 
-/// What an operand of a node is.
+/// The kind of a node's operand.
 #[repr(u32)]
 pub enum OperandKind {
     /// `null`.
@@ -20,31 +20,30 @@ pub enum OperandKind {
     Bytes = 1,
     /// An integer constant.
     Integer = 2,
-    /// A node that the callback made.
+    /// A node that the callback has made.
     Node = 3,
     /// The node that is being made.
     Itself = 4,
 }
 
-/// One operand of a node. What its kind does not need is 0 or NULL.
+/// One operand of a node. Fields that its kind does not use are 0 or NULL.
 #[repr(C)]
 pub struct Operand {
-    /// Of `tbaa_operand_kind`.
+    /// A `tbaa_operand_kind`.
     pub kind: u32,
     /// The width of an integer.
     pub bits: u32,
     /// The value of an integer, zero-extended.
     pub value: u64,
-    /// The bytes of a string, for the time of the call.
+    /// The bytes of a string; they live until the callback returns.
     pub bytes: Str,
-    /// What the callback returned for a node.
+    /// The callback's result for a node.
     pub node: *mut c_void,
 }
 
-/// Makes a node from its operands and returns it, or NULL if it cannot. A node
-/// that is `distinct` is never the same as another; one that is an operand of
-/// itself always is so. The callback must not call the emitter that calls it,
-/// nor leave by `longjmp` or a C++ exception.
+/// Makes a node from its operands and returns it, or NULL on failure. A `distinct` node never
+/// equals another; a node with itself as an operand is always distinct. The callback must not call
+/// the emitter that calls it, and must not leave by `longjmp` or a C++ exception.
 ///
 /// LLVM: `MDNode::get`, `MDNode::getDistinct`.
 pub type MakeNode = Option<
@@ -56,17 +55,17 @@ pub type MakeNode = Option<
     ) -> *mut c_void,
 >;
 
-/// Where nodes go. `tbaa-llvm.h` has one ready for llvm-c.
+/// The destination of nodes. `tbaa-llvm.h` has one for llvm-c.
 #[repr(C)]
 #[derive(Clone, std::marker::Copy)]
 pub struct NodeSink {
     /// Makes a node.
     pub make_node: MakeNode,
-    /// Passed to it: LLVM's context, say.
+    /// Passed to `make_node`: LLVM's context, say.
     pub data: *mut c_void,
 }
 
-/// The sink as the core wants it.
+/// The sink as the emitter of the core crates uses it.
 struct Callback {
     make: extern "C" fn(*mut c_void, *const Operand, usize, bool) -> *mut c_void,
     data: *mut c_void,
@@ -109,14 +108,14 @@ impl Sink for Callback {
     }
 }
 
-/// Hands nodes to one sink, each once, operands first: what grows costs only what
-/// is new. It lives no longer than what the sink's nodes live in.
+/// Passes nodes to one sink, each once, operands first, so that a growing graph costs only its new
+/// nodes. It must not outlive the owner of the sink's nodes.
 pub struct NodeEmitter {
     emitter: Emitter<Callback>,
     data: *mut c_void,
 }
 
-/// What an access, a call or a copy is to get: nodes to attach, NULL for none.
+/// The nodes to attach to an access, a call or a copy; NULL for none.
 #[repr(C)]
 pub struct NodeAttachments {
     /// `!tbaa`
@@ -172,9 +171,8 @@ fn attachments(
     }
 }
 
-/// Makes an emitter that has emitted nothing. One for each LLVM context, from
-/// the thread that uses that; free it with `tbaa_emitter_free` before the
-/// context.
+/// Makes an emitter. Make one for each LLVM context, on the thread that uses the context, and free
+/// it with `tbaa_emitter_free` before the context.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_new(
     sink: Option<&NodeSink>,
@@ -188,26 +186,25 @@ pub extern "C" fn tbaa_emitter_new(
     })
 }
 
-/// Returns what the emitter's sink is given as `data`: of `tbaa_llvm_sink` the LLVM context.
+/// Returns the `data` of the emitter's sink: for `tbaa_llvm_sink` the LLVM context.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_data(emitter: Option<&NodeEmitter>) -> *mut c_void {
     emitter.map_or(ptr::null_mut(), |emitter| emitter.data)
 }
 
-/// Frees an emitter; the nodes are the sink's. NULL is no error.
+/// Frees an emitter, but not its nodes, which belong to the sink. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
     free(emitter);
 }
 
-/// Emits the tag of an access, which the oracle's context has: nothing for one without
-/// a tag. A tag that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`:
-/// ask `tbaa_places` for tags that LLVM gets right, or leave the access without. So is
-/// an access with a size of its own, at which LLVM does not look, and one that may
-/// write where memory is immutable.
+/// Emits the tag of an access in the oracle's context; nothing for an access without a tag. A tag
+/// that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
+/// tags that LLVM gets right, or leave the access untagged. An access with its own size, which LLVM
+/// ignores, is refused too, and so is one that may write immutable memory.
 ///
-/// Nodes are remembered by the oracle's graph: a snapshot's are asked for anew, and an
-/// anonymous root of it is another to LLVM.
+/// Nodes are remembered for each oracle's graph: those of a snapshot are emitted again, and an
+/// anonymous root of a snapshot is a different root to LLVM.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_access(
     emitter: Option<&mut NodeEmitter>,

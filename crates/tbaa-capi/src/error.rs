@@ -1,37 +1,36 @@
-//! What may come of a call.
+//! The status of a call.
 
 use std::fmt::Display;
 
-/// What came of a call. Where it is not `TBAA_STATUS_OK`, nothing was written
-/// to out-parameters, and `tbaa_last_error` says what is wrong and what to do.
+/// The status of a call. If it is not `TBAA_STATUS_OK`, no result was written, and
+/// `tbaa_last_error` says what is wrong and what to do.
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// A NULL where none may be, a number that no constant has, text that is
-    /// not UTF-8, or an array without end.
+    /// A NULL that is not allowed, a number that no constant has, text that is not UTF-8, or an
+    /// array without end.
     InvalidArgument = 1,
     /// An id that this context or oracle did not issue.
     UnknownId = 2,
-    /// A declaration that C would not accept, or whose offsets or sizes are
-    /// not those of its types.
+    /// A declaration that C would reject, or with offsets or sizes that differ from its types'.
     Declaration = 3,
-    /// A path that leads nowhere.
+    /// A path to nothing.
     Path = 4,
-    /// The policy has no tag for what a path leads to: the access goes without.
+    /// The policy has no tag for the path: leave the access untagged.
     Untagged = 5,
     /// A spec that cannot be read.
     Spec = 6,
-    /// Nodes that the builder refuses to make.
+    /// Nodes that the builder refuses.
     Build = 7,
     /// A tag that LLVM would reject, crash on or get wrong.
     Refused = 8,
-    /// A callback said that it failed.
+    /// A callback reported failure.
     Sink = 9,
-    /// The format cannot say what the graph holds.
+    /// The format cannot express the graph.
     Unwritable = 10,
-    /// A defect of the library. The context it was given can only be freed.
+    /// A defect of the library. The context can only be freed.
     Panicked = 11,
 }
 
@@ -62,7 +61,7 @@ impl<T, E: Display> OrStatus<T> for Result<T, E> {
     }
 }
 
-/// What a pointer points to, unless it is NULL.
+/// Returns the target of a pointer, or an error if it is NULL.
 pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T, Error> {
     pointer.ok_or_else(|| Error::argument(format!("{name} is NULL")))
 }

@@ -1,11 +1,11 @@
 //! libtbaa: the C interface of [`tbaa`].
 //!
-//! `include/tbaa.h` is written by cbindgen from this crate; its opening comment
-//! holds the rules that all functions share. The guide is `docs/embed-c.md`.
+//! cbindgen writes `include/tbaa.h` from this crate; the header's opening comment has the rules
+//! that all functions share. The guide is `docs/embed-c.md`.
 //!
-//! Pointers come in as references: `Option<&T>` is a C pointer that may be
-//! NULL, and whoever calls from C promises what a reference promises. So unsafe
-//! code is left to strings, arrays, and handles that are counted or shared.
+//! Pointer parameters are references: `Option<&T>` is a C pointer that may be NULL, and C callers
+//! promise what a reference promises. So unsafe code is limited to strings, arrays, and handles
+//! that are counted or shared.
 
 #![allow(
     clippy::missing_safety_doc,

@@ -1,5 +1,4 @@
-//! Making nodes one by one, as LLVM's `MDBuilder` does, for front ends whose
-//! types are not C's.
+//! Makes nodes one by one, as LLVM's `MDBuilder` does, for front ends whose types are not C's.
 
 use std::mem::MaybeUninit;
 
@@ -17,8 +16,8 @@ pub struct Field {
     pub node: Type,
     /// Bytes from the start of the type that has it.
     pub offset: u64,
-    /// Bytes that it occupies, all elements of an array; 0 for a flexible one.
-    /// `tbaa_build_struct_type` does not look at it.
+    /// The bytes of the field, including all elements of an array; 0 for a flexible array.
+    /// `tbaa_build_struct_type` ignores it.
     pub size: u64,
 }
 
@@ -27,9 +26,9 @@ pub struct Field {
 pub struct Part {
     /// The tag of the access.
     pub tag: Tag,
-    /// Bytes from the start of what is copied.
+    /// Bytes from the start of the copied memory.
     pub offset: u64,
-    /// Bytes copied.
+    /// The number of bytes copied.
     pub size: u64,
 }
 
@@ -104,8 +103,8 @@ pub extern "C" fn tbaa_build_scalar_type(
     })
 }
 
-/// Makes a struct type of the old format. Fields stand by ascending offset; those
-/// at one offset make a union.
+/// Makes a struct type of the old format. Fields must be in the order of their offsets; fields at
+/// one offset form a union.
 ///
 /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
 #[unsafe(no_mangle)]
@@ -124,8 +123,8 @@ pub unsafe extern "C" fn tbaa_build_struct_type(
     })
 }
 
-/// Makes a type of the size-aware format, of `size` bytes: a scalar without
-/// fields, otherwise a struct, or a union where fields overlap.
+/// Makes a type of the size-aware format with `size` bytes: a scalar if it has no fields, otherwise
+/// a struct, or a union if fields overlap.
 ///
 /// LLVM: `MDBuilder::createTBAATypeNode`.
 #[unsafe(no_mangle)]
@@ -146,9 +145,8 @@ pub unsafe extern "C" fn tbaa_build_sized_type(
     })
 }
 
-/// Makes a tag of the old format: an access to an `access`, a scalar, that lies
-/// `offset` bytes into a `base`. For a variable that is part of nothing the two
-/// are one type.
+/// Makes a tag of the old format: an access to the scalar `access` at `offset` bytes in `base`. For
+/// a variable outside any struct, the two are the same type.
 ///
 /// LLVM: `MDBuilder::createTBAAStructTagNode`.
 #[unsafe(no_mangle)]
@@ -226,8 +224,8 @@ pub unsafe extern "C" fn tbaa_build_copy(
     })
 }
 
-/// Gives the tag for one access that replaces two, by the rule of the context:
-/// 0 where no tag can say it and the access goes without.
+/// Gives the tag for one access that replaces two, by the context's rule; 0 if no tag can express
+/// it, so that the access must stay untagged.
 ///
 /// LLVM: `MDNode::getMostGenericTBAA`.
 #[unsafe(no_mangle)]

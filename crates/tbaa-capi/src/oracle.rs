@@ -1,26 +1,24 @@
-//! Queries. What they take does not change, so threads may ask at once and none
-//! waits for another.
+//! Queries. They change nothing, so threads may run them at the same time without waiting.
 
 use tbaa::{Access, AliasRule, Graph};
 
 use crate::status::{Error, Status, answer};
 use crate::text::{constant, slice};
 
-/// A tag: what one access says of its type. 0 is no tag, of which nothing is
-/// known: it may alias everything.
+/// A tag: the type that an access declares. 0 is no tag, which may alias everything.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tag {
-    /// Dense from 1, in order of first use: `id - 1` may index a table.
+    /// Ids count from 1, in order of first use: `id - 1` may index a table.
     pub id: u32,
 }
 
-/// A type node. It is no tag: C will not let one be attached in place of the
-/// other. 0 is none.
+/// A type node. A different C type from a tag, so that neither can be passed for the other. 0 is
+/// none.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Type {
-    /// From 1; ids of types and copies are not dense.
+    /// Ids count from 1, but those of types and copies have gaps.
     pub id: u32,
 }
 
@@ -28,20 +26,20 @@ pub struct Type {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Copy {
-    /// From 1; ids of types and copies are not dense.
+    /// Ids count from 1, but those of types and copies have gaps.
     pub id: u32,
 }
 
-/// By which rule questions are answered: `docs/rules.md` says which one wants.
+/// The rule by which queries are answered: `docs/rules.md` helps to choose.
 #[repr(u32)]
 pub enum Rule {
     /// A spec's own rule; otherwise LLVM's.
     Default = 0,
-    /// What LLVM 22 answers, bit for bit.
+    /// LLVM 22's rule: equal answers for all tags.
     Llvm = 1,
     /// Every member of a union is followed, and bytes count.
     Union = 2,
-    /// As that, but a union is only accessed by name.
+    /// Like `Union`, if every union access names its member.
     UnionStrict = 3,
 }
 
@@ -53,19 +51,18 @@ pub(crate) fn rule_of(number: u32, default: AliasRule) -> Result<AliasRule, Erro
     )
 }
 
-/// What an access, or a call, does to memory: bits of a mask.
+/// The effect of an access or a call on memory: bits of a mask.
 #[repr(u32)]
 pub enum Effect {
     /// It loads.
     Read = 1,
     /// It stores.
     Write = 2,
-    /// Both, or not known; so does 0 in a `tbaa_memory_access`.
+    /// It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
     Both = 3,
 }
 
-/// Which dependences may hold between an access and one after it: bits of a
-/// mask.
+/// The possible dependences of a second access on a first: bits of a mask.
 #[repr(u32)]
 pub enum Conflicts {
     /// The second reads what the first wrote.
@@ -76,28 +73,28 @@ pub enum Conflicts {
     WriteAfterWrite = 4,
 }
 
-/// An access to memory, as far as types say anything about it.
+/// An access to memory, described by its type.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct MemoryAccess {
-    /// The tag; 0 for one of which nothing is known.
+    /// The tag; 0 if nothing is known.
     pub tag: Tag,
-    /// What it does, of `tbaa_effect`; 0 is taken for both.
+    /// A `tbaa_effect`; 0 means both.
     pub kind: u32,
-    /// Bytes, in place of what the tag says: a vector load under the tag of its
-    /// first lane. 0 for the tag's own, `UINT64_MAX` for unknown.
+    /// The size in bytes that replaces the tag's: for a vector load under the tag of its first
+    /// lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
     pub size: u64,
 }
 
-/// Answers questions about the tags of one graph. Functions that take a `const
-/// tbaa_oracle *` may run on many threads at once.
+/// Answers queries about the tags of one graph. Functions that take a `const tbaa_oracle *` may run
+/// on many threads at once.
 pub struct Oracle {
     pub(crate) inner: tbaa::Oracle<Graph>,
-    /// Whether it is a snapshot, counted by `retain` and `release`.
+    /// True for a snapshot, counted by `retain` and `release`.
     pub(crate) shared: bool,
 }
 
-/// Threads ask an oracle at once.
+/// Threads may use an oracle at the same time.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<Oracle>();
@@ -108,8 +105,7 @@ impl Oracle {
         self.inner.graph()
     }
 
-    /// Returns the tag of an id; `None` of 0 and of an id that is not known,
-    /// which may alias everything.
+    /// Returns the tag with an id; `None` for 0 and for an unknown id, which may alias everything.
     #[inline]
     pub(crate) fn tag(&self, tag: Tag) -> Option<tbaa::TagId> {
         self.graph().tag_at((tag.id as usize).wrapping_sub(1))
@@ -119,7 +115,7 @@ impl Oracle {
         self.tag(tag).ok_or_else(|| unknown("tag", tag.id))
     }
 
-    /// Returns whether two accesses may overlap, whatever they do.
+    /// Returns whether two accesses may overlap, whatever their effects.
     #[inline(always)]
     fn overlap(&self, a: MemoryAccess, b: MemoryAccess) -> bool {
         if a.size != 0 || b.size != 0 {
@@ -131,7 +127,7 @@ impl Oracle {
         }
     }
 
-    /// The access; what it does is looked at here alone.
+    /// Returns the access without its effect.
     pub(crate) fn access(&self, access: MemoryAccess) -> Access {
         let mut found = Access::from(self.tag(access.tag));
         found.size = (access.size != 0).then(|| access.size.into());
@@ -157,7 +153,7 @@ pub(crate) fn known_copy(graph: &Graph, copy: Copy) -> Result<tbaa::CopyId, Erro
     node.and_then(|node| graph.copy_of(node)).ok_or_else(|| unknown("copy", copy.id))
 }
 
-/// Returns the id of a position. Graphs hold less than 2^29 nodes.
+/// Returns the id for a position. Graphs have less than 2^29 nodes.
 fn id_of(position: usize) -> u32 {
     u32::try_from(position + 1).unwrap_or(0)
 }
@@ -181,15 +177,14 @@ impl From<tbaa::CopyId> for Copy {
 }
 
 impl MemoryAccess {
-    /// Returns what it does, as `Effect` has it.
+    /// Returns the effect, as bits of `Effect`.
     #[inline]
     pub(crate) fn effect(self) -> u32 {
         if matches!(self.kind, 1 | 2) { self.kind } else { 3 }
     }
 }
 
-/// Returns the dependences between accesses of two kinds to one memory, as
-/// `Conflicts` has them.
+/// Returns the dependences between accesses with two effects on one place, as bits of `Conflicts`.
 #[inline]
 pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     let (read, write) = (Effect::Read as u32, Effect::Write as u32);
@@ -200,11 +195,11 @@ pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
 /// All bits of `tbaa_conflict`.
 pub(crate) const ANY_CONFLICT: u32 = 7;
 
-/// Returns whether accesses with two tags may overlap. True in any doubt: no
-/// tag, one that is not known here or ill formed, different roots, NULL.
+/// Returns whether accesses with two tags may overlap. True in any doubt: no tag, one that is
+/// unknown here or malformed, different roots, NULL.
 ///
-/// It reads a few words of tables and allocates nothing, but for the few tags
-/// that `docs/rules.md` lists under "Limits".
+/// It reads a few words of tables and allocates nothing, except for the few tags that
+/// `docs/rules.md` lists under "Limits".
 ///
 /// LLVM: `TypeBasedAAResult::alias`.
 #[unsafe(no_mangle)]
@@ -215,8 +210,8 @@ pub extern "C" fn tbaa_may_alias(oracle: Option<&Oracle>, a: Tag, b: Tag) -> boo
     })
 }
 
-/// Returns whether two accesses may overlap, as `tbaa_may_alias`. A size of the
-/// access's own counts under the union rules; LLVM's rule does not look at it.
+/// Returns whether two accesses may overlap, as `tbaa_may_alias` does. The union rules use an
+/// access's own size; LLVM's rule ignores it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_access_may_alias(
     oracle: Option<&Oracle>,
@@ -226,9 +221,8 @@ pub extern "C" fn tbaa_access_may_alias(
     answer(true, || Some(oracle?.overlap(a, b)))
 }
 
-/// Returns which dependences may hold between an access and one that comes after
-/// it, as bits of `tbaa_conflict`: 0 if they cannot overlap, or only read.
-/// All bits for a NULL oracle.
+/// Returns the possible dependences of a second access on a first, as bits of `tbaa_conflict`: 0 if
+/// they cannot overlap, or both only read. All bits for a NULL oracle.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_may_conflict(
     oracle: Option<&Oracle>,
@@ -242,12 +236,12 @@ pub extern "C" fn tbaa_may_conflict(
     })
 }
 
-/// Returns what a call may do to the memory of an access, as bits of
-/// `tbaa_effect`, given all that it does: 0 if it leaves that memory alone.
-/// A call of which nothing is known has one effect, with tag 0.
+/// Returns a call's effects on the memory of an access, as bits of `tbaa_effect`, given all of the
+/// call's effects: 0 if it does not touch that memory. A call about which nothing is known has one
+/// effect, with tag 0.
 ///
-/// What the access itself does is not asked for. Both bits for a NULL oracle, or
-/// where the effects are NULL though their count is not 0.
+/// The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
+/// their count is not 0.
 ///
 /// LLVM: `AAResults::getModRefInfo`.
 #[unsafe(no_mangle)]
@@ -275,8 +269,8 @@ pub unsafe extern "C" fn tbaa_call_effects(
     })
 }
 
-/// Returns whether a tag promises that its memory is never modified while it can
-/// be read. False in any doubt.
+/// Returns whether a tag promises that its memory is never modified while it can be read. False in
+/// any doubt.
 ///
 /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
 #[unsafe(no_mangle)]
@@ -287,7 +281,7 @@ pub extern "C" fn tbaa_is_constant(oracle: Option<&Oracle>, tag: Tag) -> bool {
     })
 }
 
-/// Returns the number of tags that the oracle knows: their ids are 1 to that.
+/// Returns the number of tags that the oracle knows: their ids are 1 to this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_tag_count(oracle: Option<&Oracle>) -> u32 {
     answer(0, || Some(u32::try_from(oracle?.graph().tag_count()).unwrap_or(u32::MAX)))

@@ -1,4 +1,4 @@
-//! Threads that ask while another one adds, and wait for nobody.
+//! Queries on threads while another thread adds types. No thread waits.
 
 use std::mem::MaybeUninit;
 
@@ -8,12 +8,12 @@ use crate::context::{Context, change, made_in};
 use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
 use crate::status::{Status, answer, free};
 
-/// Asks what a context published. One thread at a time may use it; which one does
-/// not matter.
+/// Queries the state that a context published. Only one thread at a time may use it, but any
+/// thread.
 pub struct Reader(tbaa::Reader);
 
 impl Reader {
-    /// Returns the tag of an id, and catches up if it is not known.
+    /// Returns the tag of an id, and catches up if the id is unknown.
     #[inline]
     fn tag(&mut self, tag: Tag) -> Option<TagId> {
         let at = (tag.id as usize).checked_sub(1)?;
@@ -40,10 +40,9 @@ impl Context {
     }
 }
 
-/// Makes a reader: by it another thread asks about the context's tags, by the
-/// context's rule, while this one goes on adding. No function that takes a reader
-/// waits for anything. It does not mind what becomes of the context. Free it with
-/// `tbaa_reader_free`.
+/// Makes a reader: with it another thread queries the context's tags by the context's rule, while
+/// this thread adds more. No function that takes a reader waits for anything. A reader outlives the
+/// context. Free it with `tbaa_reader_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_new(
     context: Option<&mut Context>,
@@ -52,10 +51,10 @@ pub extern "C" fn tbaa_reader_new(
     made_in(context, reader, |context| Ok(Box::new(Reader(context.publisher().reader()))))
 }
 
-/// Lets readers know all tags that the context has by now. Call it before the tags
-/// are handed to other threads; once for each function compiled, say. It takes
-/// one to three times as long as adding the tags took. Beside the context's tables
-/// there are two copies of them, and one more for each reader that lags behind.
+/// Publishes all tags of the context to its readers. Call it before the tags are passed to other
+/// threads, for example once for each compiled function. It takes one to three times as long as
+/// adding the tags took. Besides the context's tables there are two copies of them, and one more
+/// for each reader that lags behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status {
     change(context, |context| {
@@ -74,9 +73,8 @@ pub extern "C" fn tbaa_reader_free(reader: Option<Box<Reader>>) {
     free(reader);
 }
 
-/// Returns `tbaa_may_alias` of what is published. A tag that the reader does not
-/// know makes it take what is published by now; one that is not published may
-/// alias everything.
+/// Returns `tbaa_may_alias` for the published state. An unknown tag makes the reader take the
+/// newest published state; a tag that is not published may alias everything.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_may_alias(reader: Option<&mut Reader>, a: Tag, b: Tag) -> bool {
     answer(true, || {
@@ -86,7 +84,7 @@ pub extern "C" fn tbaa_reader_may_alias(reader: Option<&mut Reader>, a: Tag, b: 
     })
 }
 
-/// Returns `tbaa_access_may_alias` of what is published.
+/// Returns `tbaa_access_may_alias` for the published state.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_access_may_alias(
     reader: Option<&mut Reader>,
@@ -96,7 +94,7 @@ pub extern "C" fn tbaa_reader_access_may_alias(
     answer(true, || Some(reader?.overlap(a, b)))
 }
 
-/// Returns `tbaa_may_conflict` of what is published.
+/// Returns `tbaa_may_conflict` for the published state.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_may_conflict(
     reader: Option<&mut Reader>,
@@ -110,9 +108,8 @@ pub extern "C" fn tbaa_reader_may_conflict(
     })
 }
 
-/// Takes what is published by now, and returns whether that is newer than what the
-/// reader had. A reader that asks about old tags alone, or nothing for long, holds
-/// a copy of the tables back until then.
+/// Takes the newest published state, and returns whether it is newer than the reader's. A reader
+/// that only asks about old tags, or is idle, keeps an old copy of the tables until then.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_catch_up(reader: Option<&mut Reader>) -> bool {
     answer(false, || Some(reader?.0.catch_up()))

@@ -1,9 +1,8 @@
-//! Oracles that do not change, for threads that ask while another one adds.
+//! Oracles that do not change, for threads that query while another one adds.
 //!
-//! A snapshot is a graph and its tables of its own, so that what is added to the
-//! context never shows in it. The context keeps the last few: one that nobody
-//! holds any more is brought up to date by what was added since, instead of
-//! being made again.
+//! A snapshot has its own graph and tables, so later additions to the context are not visible in
+//! it. The context keeps the last few: one that nobody uses any more is updated with the additions
+//! since, instead of making a new one.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::context::{Context, Kept, made_in};
 use crate::oracle::{Oracle, rule_of};
 use crate::status::{Status, answer};
 
-/// How many snapshots a context keeps.
+/// The number of snapshots that a context keeps.
 const KEPT: usize = 4;
 
 impl Context {
@@ -27,7 +26,7 @@ impl Context {
         if let Some(kept) = self.kept.iter().find(current) {
             return Arc::clone(&kept.oracle);
         }
-        // The oldest that can be changed, or a new one.
+        // The oldest one that can be changed, or a new one.
         let free = |kept: &mut Kept| kept.rule == rule && Arc::get_mut(&mut kept.oracle).is_some();
         let free = self.kept.iter_mut().position(free).map(|at| self.kept.remove(at));
         let graph = self.oracle().graph();
@@ -44,15 +43,13 @@ impl Context {
     }
 }
 
-/// Makes an oracle of the tags that the context has now. It never changes, does
-/// not mind what becomes of the context, and may be asked by any number of
-/// threads while one thread adds to the context. Ids mean the same in both; a
-/// tag that was made later may alias everything here.
+/// Makes an oracle of the tags that the context has now. It never changes, outlives the context,
+/// and may be used by any number of threads while one thread adds to the context. Ids mean the same
+/// in both; a later tag may alias everything here.
 ///
-/// `rule` is one of `tbaa_rule`, and need not be the context's own. It takes
-/// time in proportion to what was added since the last snapshot by that rule
-/// that is not held any more; where all are, or the rule is new, to all there
-/// is. Release it with `tbaa_oracle_release`.
+/// `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
+/// rule was released, the time is proportional to the additions since; else to the whole graph.
+/// Release it with `tbaa_oracle_release`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_snapshot(
     context: Option<&mut Context>,
@@ -65,8 +62,8 @@ pub extern "C" fn tbaa_context_snapshot(
     })
 }
 
-/// Counts one more holder of a snapshot, which must be released once more, and
-/// returns it. Of a context's own oracle, which nobody counts, it returns that.
+/// Adds a holder to a snapshot, which must be released once more, and returns it. A context's own
+/// oracle is returned uncounted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
     answer((), || {
@@ -81,8 +78,8 @@ pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Ora
     oracle
 }
 
-/// Releases a snapshot; the last holder frees it. NULL, and a context's own
-/// oracle, are left alone. Any thread may do it.
+/// Releases a snapshot; the last holder frees it. NULL and a context's own oracle are ignored. Any
+/// thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
     answer((), || {

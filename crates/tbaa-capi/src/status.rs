@@ -1,4 +1,4 @@
-//! What came of a call, and the text of the last error.
+//! The status of a call, and the text of the last error.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ pub use crate::error::Status;
 pub(crate) use crate::error::{Error, OrStatus, given};
 use crate::text::{Out, Str, write};
 
-/// The statuses in words, by number.
+/// The statuses in words, indexed by number.
 const NAMES: [&str; 12] = [
     "ok",
     "invalid argument",
@@ -29,7 +29,7 @@ thread_local! {
 }
 
 fn fail(error: Error) -> Status {
-    // A thread that is being torn down has nowhere to keep it.
+    // A thread that is being torn down has no place to store it.
     let _ = LAST.try_with(|last| *last.borrow_mut() = error.message);
     error.status
 }
@@ -40,7 +40,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> Error {
         (_, Some(text)) => text.clone(),
         _ => "panic".to_owned(),
     };
-    // What a payload does when it is dropped is not to be trusted.
+    // Dropping the panic's payload might panic again.
     std::mem::forget(payload);
     Error::new(Status::Panicked, format!("a defect of libtbaa, please report: {text}"))
 }
@@ -59,7 +59,7 @@ pub(crate) fn made<T>(out: Out<'_, T>, make: impl FnOnce() -> Result<T, Error>) 
     status(|| write(out, make))
 }
 
-/// Frees what the library made.
+/// Frees an object that the library made.
 pub(crate) fn free<T>(owned: Option<Box<T>>) {
     answer((), || {
         drop(owned);
@@ -67,8 +67,7 @@ pub(crate) fn free<T>(owned: Option<Box<T>>) {
     });
 }
 
-/// Runs the body of a function that has an answer for everything: `doubt` where
-/// the body has none, or panics.
+/// Runs the body of a function that always has an answer: `doubt` if the body has none, or panics.
 #[inline]
 pub(crate) fn answer<T>(doubt: T, body: impl FnOnce() -> Option<T>) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -80,16 +79,15 @@ pub(crate) fn answer<T>(doubt: T, body: impl FnOnce() -> Option<T>) -> T {
     }
 }
 
-/// Returns what the last call on this thread that failed said: lowercase, one
-/// line mostly, with the remedy. Empty where none failed. It lives until the
-/// next call on this thread fails.
+/// Returns the message of the last failed call on this thread: lowercase, mostly one line, with the
+/// remedy. Empty if no call has failed. It lives until the next call on this thread fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_last_error() -> Str {
     LAST.try_with(|last| Str::of(&last.borrow())).unwrap_or(Str::of(""))
 }
 
-/// Returns a status in words, such as `unknown id`; of a number that is no
-/// status, `unknown status`. It lives as long as the program.
+/// Returns a status in words, such as `unknown id`, or `unknown status`. It lives as long as the
+/// program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_status_name(status: u32) -> Str {
     let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));

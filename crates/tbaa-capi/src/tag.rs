@@ -7,43 +7,42 @@ use crate::error::{Error, given};
 use crate::status::{Status, status};
 use crate::text::{Out, Str, Text, slice};
 
-/// What a front end declares of its struct types, by LLVM's names for them, such as
-/// `struct.Point`. Zero declares nothing. All modules of a program need the same.
+/// A front end's description of its struct types, by their LLVM names, such as `struct.Point`. Zero
+/// describes nothing. All modules of a program need the same.
 #[repr(C)]
 pub struct Tagging {
-    /// Tag elements of arrays and what plain pointers point to, by their scalar type:
-    /// nothing may be zeroed or copied by words of another type then.
+    /// Tag elements of arrays and targets of plain pointers by their scalar type. Then nothing may
+    /// be zeroed or copied in words of another type.
     pub elements: bool,
-    /// Structs that are told apart from others with the same members.
+    /// Structs that differ from other structs with the same members.
     pub nominal: *const Str,
-    /// How many.
+    /// The number of nominal structs.
     pub nominal_count: usize,
-    /// Structs that share memory, as members of a union do: names with commas between.
+    /// Structs that share memory, as members of a union do: names separated by commas.
     pub unions: *const Str,
-    /// How many unions.
+    /// The number of unions.
     pub union_count: usize,
-    /// Structs through which no access gets a tag.
+    /// Structs whose accesses get no tag.
     pub opaque: *const Str,
-    /// How many.
+    /// The number of opaque structs.
     pub opaque_count: usize,
 }
 
-/// Attaches a tag to an instruction: the function's position among those with a body, and the
-/// instruction's in it, both from 0. They come in the module's order.
+/// Attaches a tag to an instruction: the function's index among those with a body, and the
+/// instruction's index in it, both from 0. Calls follow the module's order.
 pub type AttachTag =
     Option<extern "C" fn(data: *mut c_void, function: u32, instruction: u32, tag: *mut c_void)>;
 
-/// Finds tags for the loads and stores of a module, given as assembly text as the front end
-/// made it, before any of LLVM's passes, from the places that its getelementptrs name; and
-/// hands each to `attach`. `tbaa_llvm_tag_module` does it for a module of llvm-c.
+/// Finds tags for the loads and stores of a module from the places that its getelementptrs name,
+/// and passes each to `attach`. The module is assembly text from the front end, before any of
+/// LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
 ///
-/// The program must keep to this: if two accesses to the same bytes, while one value lives
-/// there, reach them through getelementptrs, then the members before them have the same LLVM
-/// types in the same order, or one struct is declared inside the other, and both use the same
-/// scalar type.
+/// The program must keep to this: if two accesses to the same bytes, while one value lives there,
+/// reach them through getelementptrs, then the members before them have the same LLVM types in the
+/// same order, or one struct is declared inside the other, and both use the same scalar type.
 ///
-/// Unless `summary` is NULL, it becomes a text with a line for each reason why accesses have
-/// no tag: how many, and the reason. Free it with `tbaa_text_free`.
+/// Unless `summary` is NULL, it becomes a text with one line for each reason why accesses have no
+/// tag: their number and the reason. Free it with `tbaa_text_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_tag_module(
     emitter: Option<&mut NodeEmitter>,

@@ -1,4 +1,4 @@
-//! Places with the tags that LLVM gets for them.
+//! Places with their tags for LLVM.
 
 use std::mem::MaybeUninit;
 
@@ -12,68 +12,65 @@ use crate::status::{Error, Status, given, made};
 use crate::tags::{ContextTags, Kept, Key, Tagged, check_declared, tags_of};
 use crate::text::{Str, constant, slice};
 
-/// What the tags of a context are to be beside the usual. All zero is the usual.
+/// The options of a context's tags. All zero is the default.
 #[repr(C)]
 pub struct TagOptions {
-    /// Names the lineage, so that code is the same in each run; no other context may
-    /// have it, in any process whose code may be linked with this one's. Empty for a
-    /// name that nobody else has.
+    /// The name of the lineage, which makes the code the same in each run. No other context may
+    /// have it, in any process whose code may be linked with this code. Empty for a unique name.
     pub lineage: Str,
-    /// Of `tbaa_tag_form`.
+    /// A `tbaa_tag_form`.
     pub form: u32,
-    /// Names of records that C code accesses by clang's own tags, in modules that
-    /// are linked with the JIT's.
+    /// The names of records that C code accesses under clang's own tags, in modules that are linked
+    /// with the JIT's.
     pub shared: *const Str,
     /// The number of these names.
     pub shared_count: usize,
 }
 
-/// What LLVM gets for accesses under policy `rfc`. Under policy `clang` it gets the
-/// tags as they are.
+/// The metadata for LLVM under policy `rfc`. Under policy `clang` tags are passed unchanged.
 #[repr(u32)]
 pub enum TagFormNumber {
     /// Lowered tags, which LLVM gets right.
     Lowered = 0,
-    /// The same, and scopes of all pairs: a call that touches several places gets
-    /// scopes too.
+    /// Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
     LoweredScopes = 1,
-    /// Scopes of all pairs, and no tags.
+    /// Scopes for all pairs, and no tags.
     Scopes = 2,
 }
 
-/// What an instruction does, for what it gets.
+/// The kind of an instruction, which decides its metadata.
 #[repr(u32)]
 pub enum InstructionKind {
     /// It loads.
     Load = 0,
-    /// It stores, or does both at once.
+    /// It stores, or loads and stores.
     Store = 1,
     /// It calls.
     Call = 2,
     /// It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
     /// memory, such as `llvm.masked.store`.
     Copy = 3,
-    /// Something else, which LLVM does not let have a tag.
+    /// Any other instruction; LLVM allows no tag on it.
     None = 4,
-    /// It calls with an argument that is memory, which the call copies or fills by itself:
-    /// `byval`, `sret`, `inalloca`, `preallocated`.
+    /// It is a call that itself copies or fills the memory of an argument: `byval`, `sret`,
+    /// `inalloca`, `preallocated`.
     OwnMemory = 5,
     /// It is in another LLVM context than the emitter's.
     OtherContext = 6,
-    /// It loads or stores a pointer that has more bytes by the module's data layout than by
-    /// the declarations.
+    /// It loads or stores a pointer that is larger in the module's data layout than in the
+    /// declarations.
     OtherLayout = 7,
 }
 
-/// Texts of C, as Rust has them.
+/// Converts strings of C.
 unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&'t str>, Error> {
     // SAFETY: the caller promises `count` texts.
     let texts = unsafe { slice(texts, count, name) }?;
     texts.iter().map(|text| text.text()).collect()
 }
 
-/// Says what the tags of a context of policy `rfc` are to be. Call it before the first place is
-/// asked for, or not at all.
+/// Sets the options of the tags of a context with policy `rfc`. Call it before the first place is
+/// requested, or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_context_tag_options(
     context: Option<&mut Context>,
@@ -104,11 +101,10 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
     })
 }
 
-/// Gives the places that paths lead to, with what LLVM gets for accesses there:
-/// under policy `rfc` lowered tags. A path that names a record alone is the whole
-/// record, as a copy accesses it. Ask for all places that are known at the start in
-/// one call: their tags tell most accesses apart. More may come at any time; what
-/// was given out stays. On an error nothing is written.
+/// Gives the places of paths, with the metadata for accesses to them: under policy `rfc` lowered
+/// tags. A path that only names a record is the whole record, as a copy accesses it. Request all
+/// places that are known at the start in one call: their tags then separate the most accesses. More
+/// may follow at any time, and earlier results stay valid. On an error nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_places(
     context: Option<&mut Context>,
@@ -123,7 +119,7 @@ pub unsafe extern "C" fn tbaa_places(
             return Err(Error::argument("the place of the places is NULL"));
         }
         let (tags, of) = tags_of(context.tagging())?;
-        // All are lowered together.
+        // All paths are lowered together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;
         let found = paths
             .into_iter()
@@ -136,9 +132,8 @@ pub unsafe extern "C" fn tbaa_places(
     })
 }
 
-/// Gives the place that a path leads to for accesses of `size` bytes, which may be
-/// more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
-/// that varies, and covers no less than any other.
+/// Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
+/// vector that begins there. `UINT64_MAX` means a varying size, and covers every other.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_sized(
     context: Option<&mut Context>,
@@ -154,16 +149,15 @@ pub extern "C" fn tbaa_place_sized(
     })
 }
 
-/// Gives what a call gets that reads and writes the memory of `touched`, by paths,
-/// and hands out or takes back objects of the types `memory`, and touches nothing
-/// else that others access. With one path and no types that is the path's tag; with
-/// several the scopes of all that the call leaves alone, so nothing where there are
-/// none.
+/// Gives the metadata of a call that reads and writes the memory of `touched` (paths), allocates or
+/// frees objects of the types `memory`, and touches nothing else that others access. With one path
+/// and no types it is the path's tag. Otherwise it is scopes for all places that the call does not
+/// touch, or nothing if there are none.
 ///
-/// An allocator must name the type of each object that it may free, and of each
-/// object that may be made of its bytes: LLVM moves the last stores to an object that
-/// is freed behind a call that does not touch it. A callee that reallocates, collects
-/// garbage or calls back touches whatever those touch.
+/// An allocator must name the type of each object that it may free, and of each object that may
+/// later use the bytes: LLVM moves the last stores to a freed object behind a call that does not
+/// touch it. A callee that reallocates, collects garbage or calls back touches whatever those
+/// touch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_call_touching(
     context: Option<&mut Context>,
@@ -184,15 +178,14 @@ pub unsafe extern "C" fn tbaa_call_touching(
     })
 }
 
-/// Emits what an instruction at a place, or a call, is to get. `kind` is of
-/// `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
-/// known, `UINT64_MAX` if they vary. An access that is wider than its place and no run of
-/// whole elements, and a store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the
-/// remedy. A path that ends at an element (`[*]`) has runs, and so has a type alone; a fill of
-/// a size that varies must be one, unless the place ends in a flexible array.
-/// `tbaa-llvm.h` calls this with what the instruction says.
+/// Emits the metadata of an instruction that accesses a place, or of a call. `kind` is a
+/// `tbaa_instruction_kind`. `size` is the accessed bytes, 0 if unknown, `UINT64_MAX` if they vary.
+/// The result is `TBAA_STATUS_REFUSED`, with the remedy, for a store to immutable memory, and for
+/// an access that is wider than its place and not a run of whole elements. A path that ends at an
+/// element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
+/// place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
 ///
-/// It takes no lock: the place may be used by many threads, the emitter by one.
+/// It takes no lock: many threads may use the place, but only one the emitter.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_tagged(
     emitter: Option<&mut NodeEmitter>,
@@ -237,8 +230,7 @@ pub extern "C" fn tbaa_emit_tagged(
             }
             (Kept::Place(place), _) => {
                 if kind == 3 {
-                    // A copy of a length that the code does not say is a run, but no vector that
-                    // only the processor knows.
+                    // A copy of unknown length is a run, but a vector of scalable length is not.
                     match size {
                         u64::MAX => place.check(Size::Unknown, AccessKind::Read),
                         size => place.check_copy(size),

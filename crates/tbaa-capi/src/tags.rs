@@ -1,4 +1,4 @@
-//! What a context keeps of the places it gave out.
+//! The places and tags that a context has given out.
 
 use std::collections::HashMap;
 
@@ -12,26 +12,26 @@ use tbaa_lower::emit::{
 use crate::oracle::Tag;
 use crate::status::{Error, Status, given};
 
-/// Where a path leads, for the code that accesses it.
+/// The place that a path leads to, for the code that accesses it.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct TagPlace {
-    /// The tag; 0 where the policy has none, and the access goes without.
+    /// The tag; 0 if the policy has none, so that the access must stay untagged.
     pub tag: Tag,
-    /// The width of a bit-field; 0 of all else.
+    /// The width of a bit-field in bits; 0 for other members.
     pub bit_width: u32,
-    /// The first bit of a bit-field, counted from where `offset` is.
+    /// The first bit of a bit-field, counted from `offset`.
     pub first_bit: u64,
-    /// Bytes from what the path's last pointer points to, or from its start.
-    /// Indices that are no constants count as 0.
+    /// Bytes from the target of the path's last pointer, or from the path's start. Variable indices
+    /// count as 0.
     pub offset: u64,
-    /// Bytes of what is there; 0 of a flexible array.
+    /// The size of the member in bytes; 0 for a flexible array.
     pub size: u64,
-    /// The alignment known of the address, in bytes.
+    /// The known alignment of the address, in bytes.
     pub align: u64,
-    /// Whether the path says `volatile`, which is for the instruction.
+    /// True if the path says `volatile`: make the instruction volatile.
     pub is_volatile: bool,
-    /// Whether the memory is never modified while it can be read.
+    /// True if the memory is never modified while it can be read.
     pub immutable: bool,
 }
 
@@ -41,7 +41,7 @@ impl From<&Place> for TagPlace {
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,
-            // Counted from the place itself.
+            // Counted from the place's own first byte.
             first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
             offset: found.offset,
             size: found.size,
@@ -52,8 +52,8 @@ impl From<&Place> for TagPlace {
     }
 }
 
-/// Nodes that are in no LLVM context yet. They never change, and live as long as
-/// their context: threads may share them.
+/// Nodes that are not yet in an LLVM context. They never change, and live as long as their context:
+/// threads may share them.
 pub struct Recording(pub(crate) Kept);
 
 pub(crate) enum Kept {
@@ -61,22 +61,22 @@ pub(crate) enum Kept {
     Call(TaggedCall),
 }
 
-/// Where a path leads, with what accesses there get. It never changes, lives as
-/// long as its context, and may be used by any thread meanwhile.
+/// The place of a path, and the nodes for accesses to it. It never changes, lives as long as its
+/// context, and may be used by any thread.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Tagged {
-    /// Offset, size and alignment; all 0 of a call.
+    /// Offset, size and alignment; all 0 for a call.
     pub place: TagPlace,
-    /// What to attach.
+    /// The nodes to attach.
     pub nodes: *const Recording,
 }
 
-/// What a context keeps of its tags.
+/// The tags of a context.
 pub(crate) struct ContextTags {
-    /// In the JIT while that is asked.
+    /// The state of the JIT; `None` while a JIT is using it.
     tagging: Option<Tagging>,
-    /// By what was asked for; what C holds pointers to is allocated apart.
+    /// The results by their request. C holds pointers to them, so each has a box.
     given: HashMap<Key, Box<Recording>>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) enum Key {
     Call(Vec<String>),
 }
 
-/// The types of a context, whose oracle stands apart.
+/// The types of a context, with its oracle.
 pub(crate) struct Declared<'c> {
     pub(crate) oracle: &'c mut tbaa::Oracle,
     pub(crate) built: &'c mut Built,
@@ -124,7 +124,7 @@ impl Declared<'_> {
     }
 }
 
-/// The error of a context without declared types.
+/// Returns the error for a context without declared types.
 pub(crate) fn undeclared() -> Error {
     let message = "the spec of this context declares no types: give it a `declare`";
     Error::new(Status::Declaration, message)
@@ -156,7 +156,7 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The tags of a context, made by the usual options where there are none, and its types.
+/// Returns a context's tags and types. Tags with default options are created if there are none.
 pub(crate) fn tags_of<'c>(
     (tags, mut of): (&'c mut Option<ContextTags>, Declared<'c>),
 ) -> Result<(&'c mut ContextTags, Declared<'c>), Error> {
@@ -173,14 +173,14 @@ pub(crate) fn tags_of<'c>(
 }
 
 impl ContextTags {
-    /// Puts the tags of a JIT where a context has them, and returns the types.
+    /// Stores a JIT's tags in a context, and returns the types.
     pub(crate) fn of<'c>(jit: Jit<Declared<'c>>, tags: &mut Option<ContextTags>) -> Declared<'c> {
         let (of, tagging) = jit.into_parts();
         *tags = Some(ContextTags { tagging: Some(tagging), given: HashMap::new() });
         of
     }
 
-    /// Asks the JIT. It is gone after a panic, and so is the context.
+    /// Runs a request on the JIT. If it panics, the JIT is lost, and the context with it.
     pub(crate) fn ask<'c, R>(
         &mut self,
         of: Declared<'c>,
@@ -192,7 +192,7 @@ impl ContextTags {
         Ok(found?)
     }
 
-    /// Returns what was given out before, or asks the JIT.
+    /// Returns the earlier result for a key, or asks the JIT.
     pub(crate) fn give<'c>(
         &mut self,
         of: Declared<'c>,
@@ -208,7 +208,7 @@ impl ContextTags {
         }
     }
 
-    /// Returns what was given out before, or this.
+    /// Returns the earlier result for a key, or stores this one.
     pub(crate) fn keep(&mut self, key: Key, made: Kept) -> Tagged {
         self.given.entry(key).or_insert_with(|| Box::new(Recording(made))).shown()
     }

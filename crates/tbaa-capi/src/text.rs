@@ -27,8 +27,8 @@ impl Str {
     }
 
     pub(crate) fn bytes(&self) -> Result<&[u8], Error> {
-        // SAFETY: this crate makes no string but by `of_bytes`; others come from
-        // C, where the caller promises that `len` bytes are at `data`.
+        // SAFETY: this crate only makes strings by `of_bytes`; others come from C, where the caller
+        // promises that `len` bytes are at `data`.
         unsafe { slice(self.data.cast(), self.len, "a string") }
     }
 
@@ -40,12 +40,12 @@ impl Str {
     }
 }
 
-/// Returns the array at a pointer, which may be NULL where it has no elements.
+/// Returns the array at a pointer, which may be NULL if it has no elements.
 ///
 /// # Safety
 ///
-/// Unless the pointer is NULL, `count` initialised elements are there, and
-/// nobody changes them while the result is used.
+/// Unless the pointer is NULL, it points to `count` initialised elements that nothing changes while
+/// the result is used.
 pub(crate) unsafe fn slice<'a, T>(
     data: *const T,
     count: usize,
@@ -92,8 +92,8 @@ pub extern "C" fn tbaa_text_free(text: Option<&mut Text>) {
     let data = std::mem::replace(&mut text.data, ptr::null_mut());
     let len = std::mem::replace(&mut text.len, 0);
     if !data.is_null() {
-        // SAFETY: of the strings made by `From<String>`, to which the caller
-        // keeps; they have a byte more than `len`.
+        // SAFETY: the caller passes only strings made by `From<String>`, which have one byte more
+        // than `len`.
         drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(data.cast::<u8>(), len + 1)) });
     }
 }

@@ -1,5 +1,5 @@
-//! C and C++ programs against libtbaa as it is installed: under two compilers
-//! with all warnings, valgrind and the sanitizers.
+//! Builds C and C++ programs against the installed libtbaa, under two compilers with all warnings,
+//! and runs them under valgrind and the sanitizers.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn shared() -> Vec<String> {
     flags
 }
 
-/// As `shared`, with the library inside the program.
+/// Like `shared`, but with the static library.
 fn with_static_library() -> Vec<String> {
     let mut found = flags(&["--cflags"]);
     found.push(prefix().join("lib/libtbaa.a").display().to_string());
@@ -45,7 +45,7 @@ fn programs_run_by_gcc_and_under_valgrind() {
     let Some(()) = have(&["cc", "gcc", "pkg-config", "valgrind"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
-        // One with the library inside; clang compiles them all for the sanitizers.
+        // One program uses the static library; clang compiles all of them for the sanitizers.
         if name == "api.c" {
             let program = compile("gcc", &source(name), with_static_library(), "api-static");
             expect(&program, &run(&mut Command::new(&program)));
@@ -72,13 +72,13 @@ fn programs_run_under_sanitizers() {
         let program = compile("clang-22", &source(name), arguments, &format!("{stem}-asan"));
         expect(&program, &run(&mut Command::new(&program)));
     }
-    // Two threads ask while one adds.
+    // Two threads query while one adds.
     let mut arguments = shared();
     arguments.push("-fsanitize=thread".to_owned());
     let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
-    // The library is not instrumented, so its counting of snapshots' holders is
-    // not seen; what is called from it is not looked at. What the library shares
-    // between threads is `Sync`, as the compiler checks.
+    // The library is not instrumented, so the sanitizer does not see how it counts a snapshot's
+    // holders; calls from it are suppressed. Everything that the library shares between threads is
+    // `Sync`, as the compiler checks.
     let options = "halt_on_error=1 suppressions=";
     let suppressions = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsan.supp");
     fs::write(&suppressions, "called_from_lib:libtbaa\n").unwrap();
@@ -162,7 +162,7 @@ fn declared() -> BTreeSet<String> {
     let header = fs::read_to_string(header).unwrap();
     let declarations = header.split("extern \"C\" {").nth(1).unwrap();
     let declarations = declarations.split("}  // extern").next().unwrap();
-    // Names in front of a bracket, on lines that are no comment.
+    // Each name is before a parenthesis, on a line that is no comment.
     let lines = declarations.lines().filter(|line| !line.starts_with([' ', '/', '#']));
     let name = |line: &str| Some(line.split_once('(')?.0.rsplit([' ', '*']).next()?.to_owned());
     let names: BTreeSet<String> = lines.filter_map(name).collect();
@@ -219,7 +219,7 @@ fn the_library_exports_what_the_header_declares_and_no_more() {
     }
     let size = fs::metadata(&library).unwrap().len();
     println!("libtbaa.so: {size} bytes");
-    // Not optimised; as released it has less than half.
+    // This build is not optimised; a release build is less than half as large.
     assert!(size < 16 << 20, "libtbaa.so has {size} bytes: what got in?");
 }
 

@@ -1,4 +1,4 @@
-//! `include/tbaa.h` is what cbindgen makes of the sources.
+//! `include/tbaa.h` must equal cbindgen's output for the sources.
 
 use std::fs;
 use std::path::Path;

@@ -50,11 +50,11 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
 
-/// Finds out where `char` tags come from: each function and each access is looked at once.
+/// Finds the origin of `char` tags. Each function and each access is examined once.
 pub struct CharOrigins<'a> {
     module: &'a Module<'a>,
     sizes: &'a Sizes,
-    /// The function that was asked about last.
+    /// The function that was examined last.
     function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
     known: RefCell<HashMap<u32, Option<CharOrigin>>>,
 }
@@ -66,9 +66,9 @@ impl<'a> CharOrigins<'a> {
         CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
     }
 
-    /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
-    /// other tags, of other instructions than loads and stores, and of an access without a tag
-    /// that is no bit-field.
+    /// Returns the origin of an access's `char` tag, or the reason why it has no tag. `None` for
+    /// other tags, for instructions that are neither loads nor stores, and for an untagged access
+    /// that is not to a bit-field.
     pub fn of(&self, instruction: &Instruction) -> Option<CharOrigin> {
         if let Some(known) = self.known.borrow().get(&instruction.offset) {
             return known.clone();
@@ -115,7 +115,7 @@ impl<'a> CharOrigins<'a> {
         if inst.ty.is_some_and(|ty| self.sizes.with_kind(ty, is_vector)) {
             return Some(CharOrigin::Vector);
         }
-        // The load of what a store writes, or this load.
+        // The load of the value that a store writes, or this load.
         let load = match instruction.opcode {
             Opcode::Load => Some(inst),
             _ => function.stored(inst).and_then(|value| function.inst(value)),
@@ -161,7 +161,7 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
     (function.stored(store) == Some(value)).then_some(store)
 }
 
-/// Returns whether a store puts back a word of which some bits are changed, or a load reads such a word.
+/// Returns whether a store writes back a word with some bits changed, or a load reads such a word.
 ///
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
@@ -175,7 +175,7 @@ fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
     let operands = |it: &Inst| {
         function.operands(it).iter().filter_map(|&it| function.inst(it)).collect::<Vec<_>>()
     };
-    // `or` of what was masked out of the word before, or a mask alone where zeros are stored.
+    // An `or` with a masked old word, or only a mask if zeros are stored.
     let Some(mut value) = function.stored(inst).and_then(|it| function.inst(it)) else {
         return false;
     };

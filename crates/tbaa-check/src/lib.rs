@@ -1,5 +1,5 @@
-//! Checks TBAA metadata: reports what LLVM's verifier rejects, what is wrong although LLVM accepts it, and
-//! what clashes when modules are linked.
+//! Checks TBAA metadata: reports metadata that LLVM's verifier rejects, metadata that is wrong
+//! although LLVM accepts it, and clashes between linked modules.
 //!
 //! [`verify`] and [`lint`] report [`Findings`]; [`link`] merges the graphs of several modules.
 

@@ -15,15 +15,15 @@ const OPERANDS: usize = 256;
 /// Nodes that are put right.
 const NODES: usize = 64;
 
-/// A module whose types list their fields in order.
+/// A module in which all types list their fields in order.
 struct Repaired {
-    /// Its text is as long as the one that it is made of, and what is not a field's operand is
-    /// where it was.
+    /// The module. Its text has the original's length, and everything except the operands of fields
+    /// is at its original place.
     module: Module<'static>,
     fields: Vec<Range<usize>>,
 }
 
-/// Returns what is found in a module, and what is found once it is repaired.
+/// Returns the findings in a module, and those after the module is repaired.
 pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject<'_>) -> Findings) -> Findings {
     let subject = Subject::of_module(module);
     let mut found = run(&subject);
@@ -62,8 +62,8 @@ impl Repaired {
         (module.text().len() == text.len()).then_some(Repaired { module, fields })
     }
 
-    /// Adds what was found in the repaired module and is not yet among the findings. A place in
-    /// fields that were moved becomes that of all of the node's fields.
+    /// Adds the findings in the repaired module that are not yet known. A place in moved fields
+    /// becomes the place of all of the node's fields.
     fn add(&self, found: Findings, to: &mut Findings) {
         let stays = |it: &crate::Diagnostic| {
             !to.iter().any(|known| known.code == it.code && known.primary == it.primary)
@@ -84,7 +84,8 @@ impl Repaired {
     }
 }
 
-/// Returns the place where a node's fields stand, and the same fields in order and in as many bytes.
+/// Returns the place of a node's fields, and the same fields in order and with the same length in
+/// bytes.
 fn sorted(
     subject: &Subject<'_>,
     ty: tbaa::TypeId,

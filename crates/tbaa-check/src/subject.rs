@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
         Subject { graph, module: Some(module), functions, names, sizes }
     }
 
-    /// The sizes of the module's types; `None` where there is no module.
+    /// Returns the sizes of the module's types; `None` without a module.
     pub(crate) fn sizes(&self) -> Option<&Sizes> {
         let module = self.module?;
         Some(self.sizes.get_or_init(|| Sizes::new(module)))
@@ -49,7 +49,7 @@ impl<'a> Subject<'a> {
         self.sizes()?.ty(self.module?.access_type(instruction))
     }
 
-    /// Asks what an LLVM type of the module is.
+    /// Calls `ask` with the kind of an LLVM type of the module.
     pub(crate) fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> Option<R> {
         Some(self.sizes()?.with_kind(ty, ask))
     }
@@ -68,13 +68,13 @@ impl<'a> Subject<'a> {
         shortened(written.as_bytes()).into_owned()
     }
 
-    /// Returns the name of a node: `!8`, an inline one's operands, a type's name
-    /// where there is no text, or else its place in the graph.
+    /// Returns the name of a node: `!8`, an inline node's operands, a type's name if there is no
+    /// text, or else its index in the graph.
     pub(crate) fn name(&self, node: NodeId) -> String {
         if let Some(number) = self.module.and_then(|module| module.number_of(node)) {
             return format!("!{number}");
         }
-        // One level of an inline node says enough.
+        // Names of nodes inside an inline node are enough.
         let inner = |node| match self.module.and_then(|module| module.number_of(node)) {
             Some(number) => format!("!{number}"),
             None => self.quoted_name(node).unwrap_or_else(|| "!{...}".to_owned()),
@@ -106,7 +106,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the name of a tag; where there is no text, by its types.
+    /// Returns the name of a tag; if there is no text, the names of its types.
     pub(crate) fn tag_name(&self, tag: TagId) -> String {
         let node = self.graph.tag_node(tag);
         match (self.module, self.graph.tag(tag)) {
@@ -123,8 +123,8 @@ impl<'a> Subject<'a> {
         shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
-    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text
-    /// its name says it all.
+    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text the
+    /// name is already complete.
     pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
         match self.module {
             Some(_) => format!("{}, {},", self.tag_name(tag), self.tag_meaning(tag)),
@@ -132,13 +132,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the place where a node stands.
+    /// Returns the place of a node.
     pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
         let module = self.module?;
         module.node_span(module.offset_of(node)?)
     }
 
-    /// Returns the place where an operand of a node stands, found in time linear in the node.
+    /// Returns the place of a node's operand, in time linear in the node.
     pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
         let module = self.module?;
         module.operand_span(module.offset_of(node)?, operand)
@@ -148,7 +148,7 @@ impl<'a> Subject<'a> {
         Some(Label { span: self.node_span(node)?, text: text.into() })
     }
 
-    /// An operand of a node, or the node where the operand is missing.
+    /// Returns a label at an operand of a node, or at the node if the operand is missing.
     pub(crate) fn operand_label(
         &self,
         node: NodeId,
@@ -159,7 +159,7 @@ impl<'a> Subject<'a> {
         Some(Label { span, text: text.into() })
     }
 
-    /// An instruction's tag, or the rest of its line where it has none.
+    /// Returns a label at an instruction's tag, or at the rest of its line if it has none.
     pub(crate) fn tag_label(&self, instruction: &Instruction, text: impl Into<String>) -> Label {
         let span = self.module.and_then(|module| module.tag_span(instruction));
         let span = span.unwrap_or_else(|| self.line_span(instruction));
@@ -183,7 +183,7 @@ impl<'a> Subject<'a> {
         offset..offset + line.trim_ascii_end().len()
     }
 
-    /// The name of the function that an instruction stands in: `@f`.
+    /// Returns the name of the function that contains an instruction: `@f`.
     pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
         self.function_called(instruction.function)
     }

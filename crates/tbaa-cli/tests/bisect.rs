@@ -1,5 +1,5 @@
-//! `tbaa bisect` on programs that `opt -O2` makes go wrong because of a planted tag, and on
-//! programs that do not end. Searches whose answer is known are sessions, see `sessions.rs`.
+//! `tbaa bisect` on programs that `opt -O2` breaks because of a planted tag, and on programs that
+//! do not end. Searches with a known answer are sessions: see `sessions.rs`.
 
 mod tools;
 
@@ -13,7 +13,7 @@ fn tbaa(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tbaa")).args(args).output().unwrap()
 }
 
-/// Runs a search whose checks have the library that cargo made for the tests.
+/// Runs a search with the runtime library that cargo built for the tests.
 fn bisect(file: &str, args: &[&str]) -> Output {
     let tests = std::env::current_exe().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
@@ -40,7 +40,7 @@ fn planted() -> Vec<PathBuf> {
     files
 }
 
-/// The lines that a report names.
+/// Returns the lines that a report names.
 fn found_lines(report: &str) -> Vec<usize> {
     let places = report.lines().filter_map(|line| line.split_once(".ll:"));
     places.map(|(_, place)| place.split(':').next().unwrap().parse().unwrap()).collect()
@@ -76,7 +76,7 @@ fn planted_miscompiles_are_found() {
         };
         assert_eq!(union, expected, "{what}");
         let verdict = match file.file_stem().unwrap().to_str().unwrap() {
-            // C allows that memory is used again, and LLVM exchanges the stores.
+            // C allows memory to be reused, and LLVM swaps the stores.
             "reused" => "so LLVM is wrong",
             "sized" => "rule union knows that bytes are shared",
             _ => "so the program or its tags are wrong",
@@ -85,7 +85,7 @@ fn planted_miscompiles_are_found() {
     }
 }
 
-/// The first line of each file has a part of the verdict.
+/// The first line of each file contains a part of the verdict.
 #[test]
 fn a_verdict_claims_what_was_shown() {
     let Some(()) = llvm() else { return };
@@ -109,7 +109,7 @@ fn a_verdict_claims_what_was_shown() {
     assert!(count >= 14, "{count}");
 }
 
-/// What does not run is not taken for a pass.
+/// A check that does not run is not counted as a pass.
 #[test]
 fn without_checks_nobody_is_convicted() {
     let Some(()) = llvm() else { return };
@@ -142,7 +142,7 @@ fn with_2000_accesses(planted: &str) -> String {
 #[test]
 fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
     let Some(()) = llvm() else { return };
-    // Two tags are guilty, or one; `planted_miscompiles_are_found` has more faults.
+    // One or two tags are guilty; `planted_miscompiles_are_found` has more faults.
     for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
@@ -175,7 +175,7 @@ fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
     let out = tbaa(&["bisect", &file, "--timeout", "1", "--", "sh", "-c", &command]);
     assert_eq!(found_lines(&stdout(&out)), [2], "{}", stderr(&out));
     let pid = fs::read_to_string(pid).unwrap();
-    // It may take a moment to die, and stays on as a zombie if nobody waits.
+    // The process may take a moment to die, and remains a zombie if nobody waits for it.
     let stat = Path::new("/proc").join(pid.trim()).join("stat");
     let is_dead = || {
         let stat = fs::read_to_string(&stat).unwrap_or_default();

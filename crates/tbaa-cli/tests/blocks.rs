@@ -1,4 +1,4 @@
-//! `tbaa blocks --prove`: what is blamed is what keeps LLVM from it.
+//! `tbaa blocks --prove`: blamed accesses are what prevents LLVM's optimisation.
 
 mod tools;
 
@@ -49,9 +49,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Two shares: LLVM removes or hoists so many of the loads that stores and calls are blamed for, if
-/// these are to other memory; and the blame explains so many of the loads that LLVM removes if all
-/// else is to other memory.
+/// Returns two shares: of the loads that stores and calls are blamed for, those that LLVM removes
+/// or hoists if these access other memory; and of the loads that LLVM removes if everything else
+/// accesses other memory, those that the blame explains.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
@@ -68,7 +68,7 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     eprintln!("{figures}");
     let (precision, recall) = shares(figures);
     assert!(figures["asked"].as_u64().unwrap() >= 30, "{figures}");
-    // A load that LLVM only moves to some ways of its loop counts as kept.
+    // A load that LLVM only moves to some paths of its loop counts as kept.
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
@@ -85,8 +85,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// The loads that a program lists as blocked: all, and those that are blamed on nothing but what can
-/// be told apart.
+/// Returns the loads that a program lists as blocked: all, and those for which only separable
+/// accesses are blamed.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
@@ -107,9 +107,10 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     ]
 }
 
-/// A sample of the loads that the passes keep is compared with what is listed: memory keeps a load
-/// if LLVM removes or hoists it once all else is to other memory. `TBAA_MODULES` names the modules, and `TBAA_BEFORE` another
-/// `tbaa` to compare with; `TBAA_SAMPLE` is the size of the sample.
+/// Compares a sample of the loads that the passes keep with the list: memory keeps a load if LLVM
+/// removes or hoists it once everything else accesses other memory. `TBAA_MODULES` names the
+/// modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE` is the size of the
+/// sample.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

@@ -1,5 +1,5 @@
-//! `tbaa cc`, `tbaa c++` and `tbaa run` in a compiler's place, and `tbaa bisect --build` on
-//! what they record.
+//! `tbaa cc`, `tbaa c++` and `tbaa run` as compilers, and `tbaa bisect --build` on what they
+//! record.
 
 mod tools;
 
@@ -7,14 +7,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Each script of the folder says what it shows.
+/// Each script of the folder states what it tests.
 #[test]
 fn scripts_pass() {
     if !tools::are_there(&["clang-22"]) {
         return;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc");
-    // cargo puts the library beside the tests.
+    // cargo builds the library into the folder of the tests.
     let tests = std::env::current_exe().unwrap();
     let mut failed = String::new();
     for file in fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()) {

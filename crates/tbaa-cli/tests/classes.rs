@@ -1,8 +1,7 @@
-//! Classes: what the plugin answers is what the rule answers, and optimised programs
-//! do what they did.
+//! Classes: the plugin answers like the rule, and optimised programs behave as before.
 //!
-//! `TBAA_PAIRS` is the number of pairs of accesses, `TBAA_PROGRAMS` that of random
-//! programs, `TBAA_SEED` the first seed.
+//! `TBAA_PAIRS` is the number of pairs of accesses, `TBAA_PROGRAMS` the number of random programs,
+//! `TBAA_SEED` the first seed.
 
 mod tools;
 
@@ -25,8 +24,8 @@ use tools::{folder, number, plugin};
 /// A relation: its domain, its rows, and the number of its first class's list.
 type Relation = (String, Vec<String>, usize);
 
-/// Adds a relation; returns the number of its first class's list. Class n has the list
-/// that many after it.
+/// Adds a relation, and returns the number of its first class's list. The lists of the other
+/// classes follow in order.
 fn lists(relations: &mut Vec<Relation>, rows: &[String]) -> usize {
     let first = relations.last().map_or(1_000_000, |it| it.2 + it.1.len());
     relations.push((String::new(), rows.to_vec(), first));
@@ -58,7 +57,7 @@ fn the_plugin_answers_what_the_rule_answers() {
     let (plugin, wanted) = (plugin(), number("TBAA_PAIRS", 200_000));
     let (mut seed, mut asked, mut apart) = (number("TBAA_SEED", 1), 0, 0);
     while asked < wanted {
-        // Several universes a module, each with a fingerprint of its own.
+        // A module may have several universes, each with a fingerprint of its own.
         let (mut functions, mut relations, mut worlds) = (String::new(), Vec::new(), Vec::new());
         let mut stores = 0;
         while stores < 2_000 && asked < wanted {
@@ -69,7 +68,7 @@ fn the_plugin_answers_what_the_rule_answers() {
             let rules = if seed % 3 == 0 { AliasRule::UnionStrict } else { AliasRule::Union };
             let oracle = Oracle::new(graph, rules);
             let mut classes = AccessClasses::new(&seed.to_string());
-            // At once, or grown.
+            // The classes are added at once, or in two steps.
             let split = rng.below(tags.len() + 1);
             classes.add(&oracle, tags[..split].iter().copied()).unwrap();
             let before: Vec<String> = classes.rows().collect();
@@ -103,7 +102,8 @@ fn the_plugin_answers_what_the_rule_answers() {
                     let no = told.contains(&(x, y)) || told.contains(&(y, x));
                     let may = oracle.may_alias(tags[a], tags[b]);
                     assert!(!(no && may), "seed {seed}: {a} and {b} may alias");
-                    // Classes that grow may know less; those of one call know all.
+                    // Classes that grew may know less; those that were added at once know
+                    // everything.
                     let grown = *split > 0 && *split < tags.len();
                     assert!(no || may || grown, "seed {seed}: {a} and {b} are apart");
                 }
@@ -114,10 +114,10 @@ fn the_plugin_answers_what_the_rule_answers() {
     assert!(apart > asked / 50);
 }
 
-/// A program with random accesses, and what it returns when nothing is optimised.
+/// Returns a program with random accesses, and its result without optimisation.
 ///
-/// Classes are related at random. Each slot of memory has some classes that may all alias
-/// one another, and is accessed by these alone, unless there is a lie.
+/// Classes are related at random. Each memory slot has some classes that may all alias one another,
+/// and only accesses with these classes, unless there is a lie.
 fn program(rng: &mut Rng, lie: bool) -> String {
     let classes = 3 + rng.below(6_usize);
     let mut may = vec![vec![false; classes]; classes];
@@ -143,7 +143,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
     for slot in 0..slots.len() {
         writeln!(text, "@s{slot} = global i64 {slot}").unwrap();
     }
-    // Functions whose callers choose the slots: pointers say nothing.
+    // The callers of these functions choose the slots, so pointers tell nothing.
     let functions: Vec<Vec<usize>> =
         (0..4).map(|_| (0..3).map(|_| rng.below(slots.len())).collect()).collect();
     let mut at = 0;
@@ -173,7 +173,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
             }
         };
         steps(rng, &mut text, &mut value, &mut at);
-        // Two ways that may do the same, so that accesses merge.
+        // Two branches that may do the same, so that accesses merge.
         writeln!(text, "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:").unwrap();
         let (mut one, mut two) = (value.clone(), value.clone());
         let mut twin = Rng(rng.0);
@@ -192,8 +192,8 @@ fn program(rng: &mut Rng, lie: bool) -> String {
         )
         .unwrap();
     }
-    // Each pair of functions is called by one that knows nothing of its pointers, and that
-    // by a `main` that is not optimised.
+    // A function that knows nothing of its pointers calls each pair of functions, and an
+    // unoptimised `main` calls it.
     for pair in [0, 2] {
         let other = pair + 1;
         writeln!(
@@ -231,7 +231,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
     text + &metadata(&[("tbaa:random".to_owned(), rows, 1000)])
 }
 
-/// The exit status of a program, optimised or as it is.
+/// Returns the exit status of a program, optimised or not.
 fn outcome(file: &Path, level: Option<&str>, plugin: &str) -> i32 {
     let made = file.with_extension("bc");
     let mut opt = Command::new("opt-22");
@@ -257,7 +257,7 @@ fn random_programs_do_what_they_did() {
             assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
         }
     }
-    // Programs whose classes lie show that the test would notice.
+    // The test would notice a fault: it does in programs whose classes lie.
     let lies = (0..40).filter(|seed| {
         fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
@@ -265,7 +265,7 @@ fn random_programs_do_what_they_did() {
     assert!(lies.count() >= 5);
 }
 
-/// What a program of several modules prints: linked, and optimised with the plugin or
+/// Returns the output of a program of several modules: linked, and optimised with the plugin or
 /// without.
 fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);
@@ -288,8 +288,8 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
     tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-/// The programs of the lowering's own tests, with classes of their source's tags: alone
-/// and grown from module to module, and beside the lowered tags.
+/// The programs of the lowering's own tests, with classes for their source's tags: alone, grown
+/// from module to module, and together with the lowered tags.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
     let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {
@@ -312,7 +312,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
         let mut classes = AccessClasses::new("one");
         let mut modules = Vec::new();
         for text in program {
-            // Each module knows the classes of those before it, and its own.
+            // Each module knows the classes of the modules before it, and its own.
             let named = text.split("@{").skip(1).map(|it| tag(it.split('}').next().unwrap()));
             classes.add(&oracle, named).unwrap();
             let list = |path: &str| {
@@ -337,13 +337,13 @@ fn the_programs_of_the_lowering_do_what_they_did() {
         for level in ["-O2", "-O3"] {
             let modules = [classed.clone()];
             assert_eq!(output(&modules, level, Some(&plugin)), right, "{level}, both");
-            // Without the plugin the code is what it is without classes.
+            // Without the plugin, classes do not change the code.
             let code = |text: &str| {
                 let file = folder("classes").join("code.ll");
                 fs::write(&file, text).unwrap();
                 let mut opt = Command::new("opt-22");
                 let made = tools::printed(opt.arg(level).arg("-S").arg(&file));
-                // Metadata, and the empty line before it, are no code.
+                // Metadata, and the empty line before it, is not code.
                 let lines = made.lines().filter(|line| !line.starts_with('!'));
                 let lines = lines.map(|line| line.split(", !").next().unwrap()).collect::<Vec<_>>();
                 lines.join("\n").trim_end().to_owned()

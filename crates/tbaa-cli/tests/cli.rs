@@ -1,9 +1,8 @@
-//! The command, run as its users run it.
+//! Runs the command as its users do.
 //!
-//! Each file under `tests/cases` is a test: arguments, standard input, and the
-//! expected output and exit status; it runs in `tests/inputs`. With
-//! `TRYCMD=overwrite` the files are rewritten with what the command prints now:
-//! look at the difference before it is committed.
+//! Each file under `tests/cases` is a test: arguments, standard input, and the expected output and
+//! exit status. It runs in `tests/inputs`. `TRYCMD=overwrite` rewrites the files with the command's
+//! present output: look at the difference before you commit it.
 
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +29,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// Sees to it that LLVM accepts a text, where LLVM is there to be asked.
+/// Checks that LLVM accepts a text, if LLVM is installed.
 fn assemble(text: &[u8]) {
     let mut command = Command::new("llvm-as-22");
     command.args(["-o", "/dev/null"]).stdin(Stdio::piped()).stderr(Stdio::piped());
@@ -45,7 +44,7 @@ fn assemble(text: &[u8]) {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// A list of scalar tags; every tag NoAlias with every other.
+/// Returns a list of scalar tags, each NoAlias with every other.
 fn scalars(count: usize) -> String {
     let tags: Vec<_> = (0..count).map(|tag| format!("!{tag}")).collect();
     let mut list = format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
@@ -99,7 +98,7 @@ fn what_dump_prints_reads_back() {
     assemble(&named);
 }
 
-/// The tags that a dump lists, each with the remark on it.
+/// Returns the tags that a dump lists, each with its remark.
 fn listed(dump: &str) -> Vec<(&str, &str)> {
     let list = dump.lines().find_map(|line| line.strip_prefix("!tbaa.tags = !{"));
     let numbers = list.unwrap_or("}").trim_end_matches('}').split(", ");
@@ -111,7 +110,7 @@ fn listed(dump: &str) -> Vec<(&str, &str)> {
     numbers.filter(|number| !number.is_empty()).map(line).collect()
 }
 
-/// A number copied from a dump is about the same tag in the input and in the dump itself.
+/// A number copied from a dump means the same tag in the input and in the dump itself.
 #[test]
 fn a_number_that_dump_prints_can_be_given_back() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
@@ -135,7 +134,7 @@ fn a_number_that_dump_prints_can_be_given_back() {
                     "{file} {number}: {line}"
                 );
             }
-            // The answers, too, are the same.
+            // The answers are the same, too.
             let (first, _) = listed[0];
             let out = output(&["alias", &file, first, number, "--rules", "union"], b"");
             let letter = text(&grid).lines().next().unwrap().as_bytes()[at];
@@ -156,7 +155,7 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
-/// `script` gives a command a terminal of its own.
+/// `script` runs a command in a terminal of its own.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_is_shown_on_a_terminal_and_taken_away() {
@@ -229,7 +228,7 @@ fn sarif_is_what_its_schema_wants() {
                 let physical = &location["physicalLocation"];
                 let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
                 let Some(region) = physical.get("region") else {
-                    // What a spec describes has no place in a text.
+                    // A spec's finding has no place in a text.
                     assert!(uri.ends_with(".ron"));
                     continue;
                 };
@@ -299,9 +298,9 @@ fn every_example_in_the_help_runs() {
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
     }
-    // What names values and optimises changes nothing.
+    // Passes that only name values or optimise change nothing here.
     stand_in(&home.join("bin/opt-22"), "case \"$*\" in *instnamer*|*gvn*) cat ;; esac");
-    // It prints a module, or makes a program, which is its last argument.
+    // It prints a module, or makes a program, named by its last argument.
     stand_in(
         &home.join("bin/clang-22"),
         "for out; do [ \"$out\" != -emit-llvm ] || exec cat f.ll; done
@@ -315,12 +314,12 @@ fn every_example_in_the_help_runs() {
         let help = output(&[command, "--help"], b"").stdout;
         let (_, examples) = text(&help).split_once("Examples:\n").unwrap();
         for line in examples.lines().take_while(|line| !line.is_empty()) {
-            // Behind the example, and well away from it, stands what it is about.
+            // A remark may follow the example after two spaces.
             let (example, remark) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
             let mut shell = Command::new("sh");
             shell.args(["-c", example]).current_dir(&home).env("HOME", &home).env("PATH", &path);
             let out = shell.output().unwrap();
-            // In a pipe the status is that of the last program.
+            // The exit status of a pipe is that of its last program.
             let errors = text(&out.stderr);
             assert!(out.status.success() && !errors.contains("error"), "{example}: {errors}");
             if command == "generic" {

@@ -1,14 +1,15 @@
-//! The guides, followed as a reader would.
+//! Follows the guides as a reader would.
 //!
-//! In the README and the pages under `docs`, a block of kind `console` is a
-//! session: lines that start with `$ ` are given to `sh`, and the lines after
-//! them are what a terminal shows. A command goes on in the next line after a backslash, and within single quotes. A line
-//! `...` stands for any lines. A block of another kind whose first line is a comment with a file's name is that file.
-//! The commands of the README's lists are run, too. The sessions of a page run one after the other in one folder, in
-//! which the repository's `crates`, `specs` and `tests` stand too. `tests/fresh.sh` follows two pages on a bare machine.
+//! In the README and the pages under `docs`, a block of kind `console` is a session: lines that
+//! start with `$ ` are given to `sh`, and the lines after them are its output in a terminal. A
+//! command continues in the next line after a backslash, and within single quotes. A line `...`
+//! matches any lines. In a block of another kind, a first line that is a comment with a file's name
+//! makes the block that file. The commands in the README's lists are run, too. The sessions of a
+//! page run one after the other in one folder, which contains the repository's `crates`, `specs`
+//! and `tests`. `tests/fresh.sh` follows two pages on a bare machine.
 //!
-//! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
-//! the difference before it is committed.
+//! `TBAA_GUIDES=overwrite` rewrites the sessions without `...`: look at the difference before you
+//! commit it.
 
 mod tools;
 
@@ -28,7 +29,8 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Returns whether the tools of LLVM that a session names are there, and clang where it names a source.
+/// Returns whether the LLVM tools that a session names are installed, and clang if it names a
+/// source file.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
     let mut words = session.split_whitespace();
@@ -38,7 +40,7 @@ fn can_run(session: &str) -> bool {
     tools::are_there(&tools)
 }
 
-/// A folder for a page, empty but for links to the repository's files.
+/// Returns a folder for a page, with links to the repository's files only.
 fn scratch(page: &Path) -> PathBuf {
     let folder = tools::emptied(&format!("guides/{}", page.file_stem().unwrap().display()));
     for name in ["crates", "specs", "tests"] {
@@ -47,9 +49,9 @@ fn scratch(page: &Path) -> PathBuf {
     folder
 }
 
-/// Runs a command in a folder, and returns what a terminal would show of it.
+/// Runs a command in a folder, and returns its output as a terminal would show it.
 fn run(command: &str, folder: &Path) -> String {
-    // In a pipeline, the order of the two streams depends on which program is quicker.
+    // The order of the two streams in a pipeline depends on which program is quicker.
     let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
     let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
@@ -57,7 +59,7 @@ fn run(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the commands of the README's lists, which print what they like.
+/// Runs the commands of the README's lists; their output does not matter.
 fn try_out(list: &str, folder: &Path) {
     let ours = ["tbaa ", "clang-22 "];
     for command in list.lines().filter(|line| ours.iter().any(|start| line.starts_with(start))) {
@@ -68,7 +70,7 @@ fn try_out(list: &str, folder: &Path) {
     }
 }
 
-/// Compares lines, a line `...` among the expected ones standing for any.
+/// Compares lines; an expected line `...` matches any lines.
 fn matches(expected: &[&str], printed: &[&str]) -> bool {
     match expected {
         [] => printed.is_empty(),
@@ -87,7 +89,7 @@ fn write_file(block: &str, folder: &Path) {
     }
 }
 
-/// Follows a session, and returns it as it is now.
+/// Follows a session, and returns it with the present output.
 fn follow(session: &str, folder: &Path, page: &str) -> String {
     let overwrite = std::env::var("TBAA_GUIDES").is_ok_and(|value| value == "overwrite");
     let mut now = String::new();
@@ -127,7 +129,7 @@ fn what_the_guides_show_is_printed() {
         let text = fs::read_to_string(&page).unwrap();
         let folder = scratch(&page);
         let mut now = String::new();
-        // Later sessions need what earlier ones make.
+        // Later sessions need files of earlier ones.
         let mut is_followed = true;
         let mut blocks = text.split_inclusive("```");
         while let Some(prose) = blocks.next() {
@@ -136,7 +138,8 @@ fn what_the_guides_show_is_printed() {
             let body = block.strip_suffix("```").expect("a block ends");
             let (kind, body) = body.split_once('\n').unwrap_or((body, ""));
             is_followed &= kind != "console" || can_run(body);
-            // A documentation test compiles it; a reader who copies it gets hidden lines, too.
+            // A documentation test compiles this block. A reader who copies it copies the hidden
+            // lines, too.
             if kind == "rust" && name == "README.md" {
                 let is_program = body.contains("fn main()");
                 assert!(is_program && !body.lines().any(|it| it.starts_with('#')), "{body}");

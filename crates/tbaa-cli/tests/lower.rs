@@ -1,5 +1,5 @@
-//! `tbaa lower` on accesses that are not one scalar: what each becomes, why, and
-//! what the real LLVM 22 makes of it.
+//! `tbaa lower` on accesses other than to one scalar: the result for each, the reason, and LLVM
+//! 22's answers on it.
 
 mod tools;
 
@@ -18,7 +18,7 @@ fn lower(options: &[&str], file: &str) -> String {
     printed(Command::new(env!("CARGO_BIN_EXE_tbaa")).arg("lower").args(options).arg(file))
 }
 
-/// The pairs of stores of a module that LLVM calls `NoAlias`, by what is stored.
+/// Returns the pairs of stores in a module that LLVM calls `NoAlias`, by the stored values.
 fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
     let found = aa_eval("opt-22", &[], pipeline, Path::new(file)).expect("opt-22");
     let stored = |store: String| {
@@ -74,14 +74,14 @@ fn lowered_is_what_is_written_down() {
         let apart = no_alias(&lowered, "scoped-noalias-aa,tbaa");
         said.extend(apart.iter().map(|[a, b]| format!("{a} and {b}: NoAlias\n")));
         if scopes {
-            // Without tags the scopes say the same.
+            // The scopes alone, without tags, give the same answers.
             assert_eq!(no_alias(&lowered, "scoped-noalias-aa"), apart);
         }
         said
     });
 }
 
-/// The remedy of TBAA013 ends the error, and says what it hides.
+/// The remedy of TBAA013 removes the error, and says what it hides.
 #[test]
 fn lowered_unions_check() {
     let lowered = |text: &str| {

@@ -1,6 +1,6 @@
-//! Classes after LLVM's passes: of random programs, inlined, merged, hoisted and linked,
-//! what the plugin answers on each pair of accesses is what the source rule answers on
-//! the accesses that these stand for.
+//! Classes after LLVM's passes: random programs are inlined, merged, hoisted and linked. On each
+//! pair of remaining accesses the plugin must answer what the source rule answers on the source
+//! accesses that they come from.
 //!
 //! `TBAA_PAIRS` is the number of pairs, `TBAA_SEED` the first seed.
 
@@ -18,16 +18,16 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
 use tools::{folder, number, plugin, printed};
-/// Classes of one access; two are apart if each class of the one is apart from each of
-/// the other.
+/// Classes of one access. Two sets are NoAlias if each class of one is NoAlias with each of the
+/// other.
 type Set = BTreeSet<u32>;
 
-/// A random graph, its classes, and what the source rule answers on them.
+/// A random graph, its classes, and the source rule's answers for them.
 struct World {
     domain: String,
-    /// The rows when the first module was made, and when the second one was.
+    /// The rows at the time of the first module, and of the second.
     rows: [Vec<String>; 2],
-    /// True if tags of two classes may alias, by the source rule,
+    /// True if tags of two classes may alias by the source rule,
     rule: Vec<Vec<bool>>,
     /// and by the rows.
     told: Vec<Vec<bool>>,
@@ -60,7 +60,7 @@ impl World {
     }
 }
 
-/// The relation that rows tell.
+/// Returns the relation that rows describe.
 fn related(rows: &[String]) -> Vec<Vec<bool>> {
     let mut told = vec![vec![false; rows.len()]; rows.len()];
     for (class, row) in rows.iter().enumerate() {
@@ -76,29 +76,29 @@ fn apart(may: &[Vec<bool>], a: &Set, b: &Set) -> bool {
     !a.is_empty() && !b.is_empty() && pairs.into_iter().all(|(x, y)| !may[x][y])
 }
 
-/// A program in two modules. Each place `%kN_` is an address that no other place has.
+/// A program in two modules. Each place `%kN_` is an address of its own.
 #[derive(Default)]
 struct Program {
     modules: [String; 2],
-    /// What the accesses to each place have in the source.
+    /// For each place, the classes of its accesses in the source.
     places: Vec<Vec<Set>>,
-    /// Places that both ways of a branch access, with different classes.
+    /// Places that both branches access, with different classes.
     twins: BTreeMap<usize, [Set; 2]>,
     /// The number of each list of scopes.
     lists: BTreeMap<Set, usize>,
 }
 
-/// A function on its way.
+/// A function that is being written.
 struct Writer<'p, 'r> {
     program: &'p mut Program,
     rng: &'r mut Rng,
     text: String,
-    /// Classes that may be used, and those that were.
+    /// The number of classes that may be used, and the classes that were.
     classes: u32,
     used: Set,
-    /// Places of this function whose address is known everywhere in it.
+    /// Places of this function whose address is available everywhere in it.
     own: Vec<usize>,
-    /// Pointers that are chosen between two places.
+    /// Pointers that select between two places.
     selects: HashMap<(usize, usize), usize>,
     values: usize,
     labels: usize,
@@ -109,7 +109,7 @@ impl Writer<'_, '_> {
         Set::from([self.rng.below(self.classes)])
     }
 
-    /// `, !alias.scope !N`
+    /// Returns `, !alias.scope !N`.
     fn list(&mut self, set: &Set) -> String {
         self.used.extend(set);
         let next = self.program.lists.len();
@@ -155,12 +155,12 @@ impl Writer<'_, '_> {
         let place = *self.rng.pick(&self.own);
         let set = self.class();
         match self.rng.below(8_u64) {
-            // Memory is retyped: one place, and any class.
+            // Memory is reused with another type: one place, and any class.
             0 => {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer that is chosen: the access is of one class or the other.
+            // A pointer that is selected: the access has one class or the other.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -179,13 +179,13 @@ impl Writer<'_, '_> {
                     }
                 };
                 let store = self.either();
-                // Each of the two may be accessed in its place.
+                // LLVM may access either of the two instead.
                 for at in [place, other] {
                     self.program.places[at].push(both.clone());
                 }
                 self.access(new, &both, store.as_deref());
             }
-            // A copy has the classes of both sides.
+            // A copy has the classes of its source and destination.
             2 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -199,7 +199,7 @@ impl Writer<'_, '_> {
                 )
                 .unwrap();
             }
-            // Both ways of a branch access one place.
+            // Both branches access one place.
             3 | 4 => {
                 let (new, sets) = (self.place(), [self.class(), self.class()]);
                 self.address(new);
@@ -244,7 +244,7 @@ impl Writer<'_, '_> {
             "  br label %x{label}\nx{label}:\n  %n{label} = add i64 %i{label}, 1\n  %m{label} = icmp ult i64 %n{label}, %n\n  br i1 %m{label}, label %l{label}, label %y{label}\ny{label}:"
         )
         .unwrap();
-        // What the loop made is known behind it, for it runs at least once.
+        // Values of the loop are available after it, because it runs at least once.
         self.own.truncate(known.max(1));
     }
 }
@@ -254,7 +254,7 @@ impl Program {
         let mut program = Program::default();
         let mut beneath: Vec<Set> = Vec::new();
         for function in 0..8 {
-            // The first module has the functions that the second one calls.
+            // The first module contains the functions that the second one calls.
             let module = usize::from(function >= 4);
             let classes = if module == 0 { world.early } else { world.rows[1].len() as u32 };
             let (used, own) = (Set::new(), Vec::new());
@@ -286,7 +286,7 @@ impl Program {
                     1 if module == 1 => {
                         let callee = writer.rng.below(4_usize);
                         let pointers = [0; 3].map(|_| writer.rng.below(3_u64));
-                        // Scopes of a call are put on all accesses beneath it.
+                        // Inlining adds the scopes of a call to all accesses of the callee.
                         let list = match writer.rng.one_in(2) {
                             true => writer.list(&beneath[callee]),
                             false => String::new(),
@@ -317,7 +317,7 @@ impl Program {
         program
     }
 
-    /// A module's text, with these rows.
+    /// Returns a module's text, with these rows.
     fn text(&self, module: usize, domain: &str, rows: &[String]) -> String {
         let mut text = self.modules[module].clone();
         let rows: String = rows.iter().map(|row| format!(", !\"{row}\"")).collect();
@@ -351,16 +351,16 @@ impl Program {
 
 /// One load or store of an optimised module.
 struct Found {
-    /// As LLVM prints it, without metadata.
+    /// The instruction as LLVM prints it, without metadata.
     text: String,
     store: bool,
-    /// The place, if its address is known by its name.
+    /// The place, if the address has its name.
     place: Option<usize>,
     /// Its classes; none if it has no list.
     set: Set,
 }
 
-/// The accesses of each function of an optimised module.
+/// Returns the accesses of each function of an optimised module.
 fn read(world: &World, text: &str) -> Vec<(String, Vec<Found>)> {
     let nodes: HashMap<&str, &str> = text
         .lines()
@@ -398,26 +398,26 @@ fn read(world: &World, text: &str) -> Vec<(String, Vec<Found>)> {
     functions
 }
 
-/// An instruction without its metadata.
+/// Returns an instruction without its metadata.
 fn bare(instruction: &str) -> &str {
     instruction.split(", !").next().unwrap().trim()
 }
 
-/// What was looked at.
+/// The number of pairs and accesses that were checked.
 #[derive(Default, Debug)]
 struct Counts {
     pairs: u64,
     apart: u64,
-    /// Accesses that stand for two, and those in an inlined copy.
+    /// Accesses that were merged from two, and those in an inlined copy.
     merged: u64,
     inlined: u64,
-    /// Accesses without a list, all of which had one.
+    /// Accesses that have lost their list.
     dropped: u64,
 }
 
 impl Program {
-    /// Checks that each access has the classes of one of the source's, or nothing, and
-    /// that one for both ways of a branch has those of both.
+    /// Checks that each access has the classes of one source access, or none, and that one merged
+    /// from both branches has the classes of both.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],
@@ -451,7 +451,7 @@ impl Program {
     }
 }
 
-/// Compares the plugin's answers on an optimised module with the source rule's.
+/// Compares the plugin's answers on an optimised module with those of the source rule.
 fn compare(
     world: &World,
     made: &Path,
@@ -513,7 +513,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
         let right = right.and_then(|()| compare(&world, &made, &functions, &mut counts));
         right.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
 
-        // Lies are noticed: a row that forgets a class,
+        // Lies are detected: a row that omits a class,
         if rows_seen < 4
             && let Some(lie) = lying(&world)
         {
@@ -524,7 +524,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
             rows_lied +=
                 u64::from(compare(&world, &made, &functions, &mut Counts::default()).is_err());
         }
-        // and a merged access that has the classes of one way alone.
+        // and a merged access with the classes of only one branch.
         let merged = functions
             .iter()
             .position(|(_, accesses)| accesses.iter().any(|it| program.is_merged(it)));
@@ -553,7 +553,7 @@ impl Program {
     }
 }
 
-/// Rows none of which says that classes may alias others; `None` if they are so.
+/// Returns rows by which no class may alias another; `None` if the rows already say so.
 fn lying(world: &World) -> Option<Vec<String>> {
     let rows: Vec<String> = (0..world.rows[1].len()).map(|class| class.to_string()).collect();
     (rows != world.rows[1]).then_some(rows)

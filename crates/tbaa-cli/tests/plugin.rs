@@ -31,20 +31,20 @@ fn run(program: &str, args: &[&str]) -> String {
     printed(Command::new(program).args(args))
 }
 
-/// What `opt -O2` makes of a module, with the plugin.
+/// Returns a module after `opt -O2` with the plugin.
 fn optimised(module: &str) -> String {
     run("opt-22", &["-O2", "-S", "-load-pass-plugin", &tools::plugin(), module])
 }
 
-/// Returns the number of loads that a function of a module has.
+/// Returns the number of loads in a function of a module.
 fn loads(module: &str, function: &str) -> usize {
     let start = module.find(&format!("@{function}(")).expect("the function is there");
     let body = &module[start..];
     body[..body.find("\n}").unwrap()].matches(" = load ").count()
 }
 
-/// A function that loads from %p with one list of scopes, stores to %q with
-/// another, and loads again.
+/// Returns a function that loads from %p with one list of scopes, stores to %q with another, and
+/// loads again.
 fn reload(name: &str, a: &str, b: &str) -> String {
     let list =
         |list: &str| if list.is_empty() { String::new() } else { format!(", !alias.scope {list}") };
@@ -68,7 +68,7 @@ const SCOPES: &str = include_str!("lower/scopes.ll");
 #[test]
 fn relations_are_asked_in_opt_and_clang() {
     let Some(()) = llvm() else { return };
-    // A function, two lists, and how many loads are left.
+    // Each case: a function, two lists, and the number of loads left.
     let functions = include_str!("lower/lists.txt").lines().map(|line| {
         let [name, a, b, left] = line.split(" | ").collect::<Vec<_>>()[..] else {
             panic!("{line}")
@@ -113,7 +113,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     let text = |relations: &str| {
         reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
     };
-    // How many loads are left of 1 and 0, and of 2 and 1, with these relations.
+    // Each case: the number of loads left with classes 1 and 0, and with 2 and 1, and the
+    // relations.
     let cases = include_str!("lower/rows.txt").split("=== ").skip(1);
     for (at, case) in cases.enumerate() {
         let (left, relations) = case.split_once('\n').unwrap();
@@ -126,8 +127,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     }
 }
 
-/// The scopes of `noalias` parameters are cloned for each inlined copy, so that LLVM
-/// cannot compare one copy with another. Classes stay what they are.
+/// LLVM clones the scopes of `noalias` parameters for each inlined copy, and cannot compare one
+/// copy with another. Classes do not change.
 #[test]
 fn classes_survive_inlining_and_linking() {
     let Some(()) = llvm() else { return };
@@ -160,8 +161,7 @@ fn classes_survive_inlining_and_linking() {
     assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
 }
 
-/// Of Lua's interpreter and tables, with classes that LLVM's passes ask about, in `opt` and
-/// in `clang`.
+/// Lua's interpreter and tables, with classes that LLVM's passes query, in `opt` and in `clang`.
 #[test]
 fn two_runs_give_the_same_bytes() {
     let Some(()) = llvm() else { return };
@@ -180,8 +180,8 @@ fn two_runs_give_the_same_bytes() {
     }
 }
 
-/// LLVM clones scopes, as its builder makes them, for each inlined copy. It then cannot
-/// compare a copy with another, nor with the caller. Classes stay what they are.
+/// LLVM clones scopes that its builder has made for each inlined copy. It then cannot compare a
+/// copy with another, or with the caller. Classes do not change.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     let Some(()) = llvm() else { return };
@@ -205,7 +205,7 @@ fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     assert_eq!(left(&classes), [1, 1], "classes do not");
 }
 
-/// A line without its `!tbaa` attachment.
+/// Returns a line without its `!tbaa` attachment.
 fn without_tag(line: &str) -> String {
     match line.split_once(", !tbaa !") {
         Some((before, after)) => {
@@ -215,14 +215,14 @@ fn without_tag(line: &str) -> String {
     }
 }
 
-/// Compares each pair of tags that `opt -O2` asks about with our answer.
+/// Compares LLVM's answer with ours on each pair of tags that `opt -O2` queries.
 fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
     let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
     compare_asked(name, runs.tags().unwrap())
 }
 
-/// Compares each pair of tags that the plugin wrote down. Returns how many pairs there
-/// were, how often they were asked about, and how often only types decided.
+/// Compares each pair of tags that the plugin logged. Returns the number of pairs, of queries, and
+/// of queries that only types decided.
 fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     let asked = String::from_utf8(asked).unwrap();
     let mut module = tbaa_ir::read(asked.as_bytes()).unwrap();
@@ -269,8 +269,8 @@ fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     compare_asked(&file.to_string_lossy(), fs::read(asked).unwrap())
 }
 
-/// On Lua's interpreter and tables in both formats, in `opt` and in `clang`.
-/// `TBAA_MODULES` names more modules, with spaces between.
+/// Runs on Lua's interpreter and tables in both formats, in `opt` and in `clang`. `TBAA_MODULES`
+/// names more modules, separated by spaces.
 #[test]
 fn what_llvm_is_asked_in_o2_we_answer_alike() {
     let Some(()) = llvm() else { return };

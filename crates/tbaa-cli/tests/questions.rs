@@ -1,18 +1,16 @@
-//! What people asked, each a program under `tests/questions` with its right answer, and what
-//! `tbaa blocks` advises, which clang is asked about.
+//! Questions that people asked, each a program under `tests/questions` with its right answer; and
+//! the advice of `tbaa blocks`, which is tested with clang.
 //!
-//! A file begins with lines of comment. `Title` says what is tested. A file that people asked
-//! about has `Asked`, `Source` and `Answer` as well, and stands in the table of
-//! `docs/symptoms.md`; `Needs` says what is missing where the answer is not given yet. `$` is a
-//! command, run in the folder, with `FILE` for the file's name, and with a folder `$OUT` to
-//! write to. Of what the command prints,
-//! `says` and `never` are parts that are there or not; `exit` is its status, 0 if nothing is
-//! said. `loads` and `looped` compare clang's -O2 under two flags: how many loads the function
-//! `f` has, or else the first, or how many loads and stores its loops have. `scalar` and `checks`
-//! do so for how many of its loops stay without vectors, and how many of those with vectors stand
-//! behind a check at run time.
+//! A file begins with comment lines. `Title` says what is tested. A file for a real question also
+//! has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`; `Needs` says
+//! what is missing if the answer is not given yet. `$` is a command, run in the folder, with `FILE`
+//! for the file's name, and a folder `$OUT` for output. `says` and `never` are texts that the
+//! command's output must contain, or must not; `exit` is its status, by default 0. `loads` and
+//! `looped` compare clang's -O2 under two flags: the number of loads in the function `f`, or else
+//! the first one, or the number of loads and stores in its loops. `scalar` and `checks` compare the
+//! number of its loops that are not vectorised, and of vectorised loops behind a check at run time.
 //!
-//! With `TBAA_SYMPTOMS=overwrite` the table is written.
+//! `TBAA_SYMPTOMS=overwrite` writes the table.
 
 mod tools;
 
@@ -23,7 +21,7 @@ use std::process::{Command, Output};
 
 use tbaa_ir::Opcode;
 
-/// A file, with the keys and values of its first lines.
+/// A file, with the keys and values of its comment lines.
 struct Question {
     file: PathBuf,
     lines: Vec<(String, String)>,
@@ -39,7 +37,7 @@ impl Question {
             };
             match (line.strip_prefix(" $ "), line.split_once(": "), line.strip_prefix("  ")) {
                 (Some(command), ..) => lines.push(("$".to_owned(), command.to_owned())),
-                // A value goes on in a line that is indented.
+                // An indented line continues a value.
                 (_, _, Some(more)) => {
                     let value = &mut lines.last_mut().unwrap().1;
                     *value = format!("{value} {}", more.trim());
@@ -61,10 +59,10 @@ impl Question {
         self.lines.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str())
     }
 
-    /// Runs the commands, and returns what is wrong.
+    /// Runs the commands, and returns the failures.
     fn wrong(&self) -> Vec<String> {
         let (mut wrong, mut last) = (Vec::new(), None);
-        // A command ends with 0 where `exit` says nothing.
+        // A command must end with status 0 unless `exit` says otherwise.
         let mut status = Some(0);
         let lines = self.lines.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for (key, value) in lines.chain([("$", "true")]) {
@@ -109,12 +107,13 @@ impl Question {
         command.current_dir(self.file.parent().unwrap());
         command.env("CLANG", "clang-22").env("NO_COLOR", "1");
         command.env("OUT", env!("CARGO_TARGET_TMPDIR"));
-        // cargo puts the run-time library beside the tests.
+        // cargo builds the runtime library into the folder of the tests.
         let tests = std::env::current_exe().unwrap();
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
     }
 
-    /// Loops that clang leaves without vectors, or checks before loops, right after its vectoriser.
+    /// Returns the number of loops that clang does not vectorise, or of checks before loops, right
+    /// after its vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args([
@@ -139,13 +138,13 @@ impl Question {
         assert!(text.contains("define "), "{text}");
         match key {
             "checks" => blocks("vector.memcheck"),
-            // A loop that memset does has no block.
+            // A loop that becomes memset has no block.
             _ => usize::from(blocks("vector.body") == 0 && !text.contains("@llvm.memset")),
         }
     }
 
-    /// Loads that clang leaves, without unrolling and vectors, which copy loads; or loads and
-    /// stores that it leaves in loops.
+    /// Returns the number of loads that clang leaves (without unrolling and vectorising, which copy
+    /// loads), or of loads and stores that it leaves in loops.
     fn count(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
@@ -157,7 +156,7 @@ impl Question {
         let sizes = tbaa_ir::Sizes::new(&module);
         let body = module.function(&sizes, function as u32);
         let blocks = &body.blocks;
-        // A block from which itself is reached is in a loop.
+        // A block that can reach itself is in a loop.
         let is_looped = |block: usize| {
             let (mut pending, mut seen) =
                 (blocks[block].successors.clone(), vec![false; blocks.len()]);
@@ -210,8 +209,8 @@ fn each_question_has_its_right_answer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The tables of `docs/symptoms.md` have the questions of the files, in their order: those that
-/// `blocks` answers, those that `run` does, and those of the other commands.
+/// The tables of `docs/symptoms.md` list the questions of the files in their order: those that
+/// `blocks` answers, those that `run` answers, and those for other commands.
 #[test]
 fn the_page_lists_the_questions() {
     let mut tables = [String::new(), String::new(), String::new()];
@@ -246,7 +245,7 @@ fn the_page_lists_the_questions() {
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
     let text = fs::read_to_string(&page).unwrap();
-    // What stands before, between and behind the tables' rows.
+    // The text before, between and after the tables' rows.
     let mut parts = text.split("|---|---|---|---|\n");
     let mut wanted = parts.next().unwrap().to_owned();
     for (part, table) in parts.zip(&tables) {

@@ -1,9 +1,9 @@
 //! Sessions of the command in a shell, under `tests/fixtures/command`.
 //!
-//! `sh` runs each line of a case in a folder of its own. What comes of it stands behind the line:
-//! what is printed, each line of standard error after a `!`, and the status if it is not 0. The
-//! other parts of a case are files, whose names are their first lines. `$INPUTS` is `tests/inputs`;
-//! what is printed names it and the folder by `$INPUTS` and `$PWD`.
+//! `sh` runs each line of a case in a folder of its own. The line is followed by its expected
+//! result: the output, each line of standard error after a `!`, and the status if it is not 0. The
+//! other parts of a case are files, named by their first lines. `$INPUTS` is `tests/inputs`; in the
+//! output it and the folder are written as `$INPUTS` and `$PWD`.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use std::fs;
 
 use tbaa_tests::cases;
 
-/// Runs the sessions of a file, where the tools are there.
+/// Runs the sessions of a file, if the tools are installed.
 fn sessions(file: &str, tools: &[&str]) {
     if !tools::are_there(tools) {
         return;

@@ -19,7 +19,7 @@ use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle, Session};
 use tbaa_cranelift::{Regions, Tags, check};
 
-/// An operation on registers or an array, which loads what it needs.
+/// An operation on registers or an array, with its own loads.
 #[derive(Clone, Copy)]
 enum Op {
     /// Adds 1 to a register's integer.
@@ -28,7 +28,7 @@ enum Op {
     Copy(i32, i32),
     /// Stores a register's integer into the array.
     SetElement(i32),
-    /// Adds a byte of memory, of which nothing is known, to a register's integer.
+    /// Adds a byte of unknown memory to a register's integer.
     AddByte(i32),
 }
 

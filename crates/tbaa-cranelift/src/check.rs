@@ -24,9 +24,10 @@ pub enum Rule {
     /// Two accesses that may alias are in two regions, but both load or one is atomic. Nothing in this function goes
     /// wrong by it. Cranelift's contract forbids it, and a function that inlines this one may store.
     PartedSafely,
-    /// An access is wider than its tag says.
+    /// An access is wider than its tag's type.
     Wide,
-    /// A load is `readonly`, and a store of the function may write what it reads, as far as types can tell.
+    /// A load is `readonly`, but a store of the function may write its memory, as far as types can
+    /// tell.
     Readonly,
     /// An access has no region while others have one.
     NoRegion,
@@ -72,10 +73,10 @@ pub enum Why {
     NoTag,
     /// The oracle's graph has no such tag: it was made by another graph, or after the oracle was published.
     UnknownTag,
-    /// The tag says nothing about an access of this size.
+    /// The tag does not apply to an access of this size.
     Wide,
-    /// The tag may alias accesses that are in different regions, or that are apart as long as it has none. Or it is of
-    /// a store that a load without a region may see.
+    /// The tag may alias accesses that are in different regions, or that are separate only as long
+    /// as it has no region. Or it is a store's, and a load without a region may see the store.
     Vague,
 }
 
@@ -101,7 +102,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Something that [`check`] found. The text form says what is wrong, where, and what to do.
+/// A finding of [`check`]. Its text says what is wrong, where, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Finding {
@@ -109,7 +110,7 @@ pub struct Finding {
     pub rule: Rule,
     /// The access.
     pub inst: Inst,
-    /// The other access, where there are two.
+    /// The other access, if there are two.
     pub other: Option<Inst>,
     /// The mistake and its place, without the remedy.
     pub message: String,
@@ -122,17 +123,19 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Compares the regions of a function with what the oracle says of its tags, whoever gave the regions.
+/// Compares the regions of a function with the oracle's answers on its tags, however the regions
+/// were made.
 ///
-/// Errors come first, then warnings, each kind in the order of the code. Of two sets of accesses with the same tags
-/// and regions, one pair is reported.
+/// Errors come first, then warnings, each in the order of the code. If two sets of accesses have
+/// the same tags and regions, only one pair is reported.
 ///
-/// Call it before Cranelift optimises the function, and before it inlines others: inlined instructions have no tags, or
-/// those of instructions that had their numbers before, so that right code has findings. An access that is not `readonly` and has no tag may touch any
-/// memory. What the check cannot see is a tag that is wrong: two imported globals that are declared as two types are
-/// apart for it, even if they are one global.
+/// Call it before Cranelift optimises the function, and before it inlines others: inlined
+/// instructions have no tags, or those of other instructions with the same numbers, so that correct
+/// code has findings. An access without a tag that is not `readonly` may touch any memory. The
+/// check cannot detect a wrong tag: two imported globals that are declared with two types are
+/// separate for it, even if they are the same.
 ///
-/// Cranelift: `alias_analysis.rs`; the rules [`Rule::Parted`] and [`Rule::Hidden`] are what it takes for granted.
+/// Cranelift: `alias_analysis.rs`; it relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
 #[must_use]
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };

@@ -1,9 +1,10 @@
-//! Finds the stores of regions that reach an access without a region.
+//! Finds stores in regions that reach an access without a region.
 //!
-//! Cranelift keeps the last store of each region, and the last fence. An access without a region looks at the last
-//! fence alone (`LastStores::get_last_store`), so it does not see what regions stored since: a load may be replaced
-//! by an older value, a store of an older value may be removed as one that changes nothing, and a store to a region
-//! may be removed although a load without one reads it. All three end at a fence.
+//! Cranelift remembers the last store of each region, and the last fence. An access without a
+//! region only uses the last fence (`LastStores::get_last_store`), so it does not see later stores
+//! in regions: a load may be replaced by an older value, a store of an older value may be removed
+//! as redundant, and a store in a region may be removed although a load without one reads it. A
+//! fence prevents all three.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
@@ -15,12 +16,13 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// The stores of regions since the last fence, by what they access: one instruction for each, with its place in the
-/// code.
+/// The stores in regions since the last fence: for each accessed place, one instruction and its
+/// position in the code.
 type Since = Vec<Option<(usize, Inst)>>;
 
-/// Finds the accesses without a region that a store of a region reaches which they may alias: each with the last such
-/// store, in the order of the code. Behind each that is found a fence is assumed within its block.
+/// Finds the accesses without a region that a store in a region reaches and may alias: each with
+/// the last such store, in the order of the code. After each one, a fence is assumed within its
+/// block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,
@@ -106,7 +108,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
 enum Step {
     /// An access without a region.
     Bare(Memory),
-    /// A store to a region: the number of what it accesses, and where it stands.
+    /// A store in a region: the number of its accessed place, and its position.
     Store(usize, (usize, Inst)),
     Fence,
 }

@@ -11,7 +11,7 @@ use crate::Tags;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) inst: Inst,
-    /// The access that the oracle is asked about.
+    /// The access as the oracle sees it.
     pub(crate) access: Access,
     pub(crate) region: Option<AliasRegion>,
     pub(crate) readonly: bool,
@@ -20,7 +20,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Returns an instruction's access; `None` for one that has no memory flags, or no use for them.
+    /// Returns an instruction's access; `None` for one without memory flags, or for which they have
+    /// no effect.
     pub(crate) fn of<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &Function,
@@ -71,10 +72,10 @@ impl Memory {
     }
 }
 
-/// Returns an access as regions see it: of any kind, and without a size where the tag's own covers it.
+/// Returns an access as regions use it: of any kind, and without a size if the tag's own covers it.
 ///
-/// A tag whose own size is smaller than the access says nothing under rule `llvm`, which ignores sizes. So does a
-/// tag that the oracle's graph does not have.
+/// A tag with a smaller size than the access does not count under rule `llvm`, which ignores sizes.
+/// Neither does a tag of another graph.
 pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
         return Access::default();
@@ -90,7 +91,7 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// The bytes that an access's tag covers, where it says how many.
+/// Returns the bytes of an access's tag, if it has a size.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
     oracle.graph().tag(tag).ok()?.size?.bytes()
@@ -109,7 +110,7 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
         | Opcode::Sload16x4
         | Opcode::Uload32x2
         | Opcode::Sload32x2 => Some(8),
-        // Any other access has the width of what it loads, or else of what it stores.
+        // Any other access has the width of its result, or else of its stored value.
         _ => {
             let result = func.dfg.inst_results(inst).first();
             let value = result.or(func.dfg.inst_args(inst).first())?;

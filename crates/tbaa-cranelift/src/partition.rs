@@ -7,28 +7,29 @@
 //! Which accesses should go without? The best choice has the highest [`Score`]. To find it is to separate a graph
 //! by vertices, which is hard in general: all choices are tried for few nodes, and greedy ones for many.
 
-/// The most nodes of which all choices are tried.
+/// The most nodes for which all choices are tried.
 const EXACT: usize = 8;
-/// The number of nodes that a greedy search takes out, and how many it looks at each time.
+/// The number of nodes that a greedy search removes, and the number of candidates each time.
 const STEPS: usize = 64;
 const WIDTH: usize = 8;
 
-/// Accesses that may alias the same others, or all accesses of a region that was given before.
+/// Accesses that may alias the same others, or all accesses of an earlier region.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// The number of its accesses that load, and how many store.
     pub(crate) loads: u64,
     pub(crate) stores: u64,
-    /// The number of different accesses that it stands for.
+    /// The number of different accesses in the node.
     pub(crate) accesses: u64,
-    /// The region that was given before. It cannot change.
+    /// The earlier region. It cannot change.
     pub(crate) given: Option<u32>,
 }
 
-/// The worth of a choice, most important first: how many pairs of a load and a store are in different regions, less
-/// the pairs of a load and a sequence point; and how many pairs of accesses, whatever they do.
+/// The score of a choice, most important first: the number of pairs of a load and a store in
+/// different regions, less the pairs of a load and a sequence point; then the number of all pairs
+/// of accesses in different regions.
 ///
-/// The second decides where this function has no stores, but the next one may.
+/// The second number decides if this function has no stores, because the next one may have some.
 type Score = (i128, i128);
 
 /// The nodes that may alias each other.
@@ -49,8 +50,8 @@ impl Relation {
         new
     }
 
-    /// Returns the region of each node, or `None` for one that goes without. Nodes that may alias each other are
-    /// never in two regions. New regions are numbered from `next`.
+    /// Returns the region of each node, or `None` for a node without one. Nodes that may alias each
+    /// other are never in two regions. New regions are numbered from `next`.
     pub(crate) fn regions(&self, next: u32) -> Vec<Option<u32>> {
         // A node that may alias two regions cannot be in either.
         let mut without: Vec<bool> =
@@ -90,7 +91,8 @@ impl Relation {
     fn try_vaguest(&self, free: &[usize], without: &mut Vec<bool>) {
         let mut choice = without.clone();
         let mut best = self.score(without);
-        // A step that gains nothing may make way for one that does: of two vague nodes each alone connects all.
+        // A step without gain may enable one with gain: each of two vague nodes alone may connect
+        // all others.
         for _ in 0..STEPS {
             let degree = |node: usize| self.may[node].iter().filter(|&&it| !choice[it]).count();
             let mut vaguest: Vec<(usize, usize)> = free
@@ -169,7 +171,7 @@ impl Relation {
                 all[place] += count;
             }
         }
-        // A load without a region needs a sequence point where a region's store may reach it.
+        // A load without a region needs a sequence point if a region's store may reach it.
         let is_reached = |node: usize| {
             let mut others = self.may[node].iter();
             others.any(|&other| regions[other].is_some() && self.nodes[other].stores > 0)
@@ -195,7 +197,7 @@ mod tests {
             let fixed = (node < given).then_some(node as u32);
             let node =
                 Node { loads: random() % 4, stores: random() % 4, accesses: 1, given: fixed };
-            // A few vague nodes, and few other pairs. Given regions are apart.
+            // A few vague nodes, and few other pairs. Earlier regions do not alias.
             let vague = random().is_multiple_of(4);
             let others: Vec<usize> = (0..relation.nodes.len())
                 .filter(|_| fixed.is_none() && random().is_multiple_of(if vague { 2 } else { 8 }))

@@ -17,21 +17,22 @@ use crate::{Tags, Why};
 
 /// The alias region of each access, for one function or for many.
 ///
-/// Accesses that may alias are never in two regions. An access that would join regions may have none.
+/// Accesses that may alias are never in two regions. An access that would join regions may have
+/// none.
 ///
 /// # Growth
 ///
-/// What was given stays: an access that has a region keeps it, one that has none never gets one, and the answers of
-/// an oracle do not change when types are added. An access that is new gets the region of those that it may alias,
-/// one of its own if it aliases none, and none if these are in several regions. So code that was compiled before
-/// stays right, and it may be inlined into code that is compiled later.
+/// Results never change: an access keeps its region, or stays without one, and an oracle's answers
+/// do not change when types are added. A new access gets the region of the accesses that it may
+/// alias, a new region if it aliases none, and no region if these are in several regions. So
+/// earlier compiled code stays correct, and may be inlined into later code.
 ///
-/// Early accesses decide, so give all that are known first: [`Regions::extend`]. For the best regions of one
-/// function, make new ones for it.
+/// The early accesses decide, so add all known ones first: [`Regions::extend`]. For the best
+/// regions of one function, make new ones for it.
 ///
 /// # Inlining
 ///
-/// Cranelift takes regions of equal `user_id` for one region when it inlines a function. So functions that are
+/// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
 /// inlined into each other must have their regions from one `Regions`.
 ///
 /// ```
@@ -97,8 +98,8 @@ pub struct WithoutRegion {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegionError {
-    /// An oracle follows other rules than the one that the regions were made for, so its answers cannot be combined
-    /// with what was given.
+    /// The oracle uses another rule than the regions, so its answers cannot be combined with
+    /// earlier ones.
     #[error(
         "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new \
          regions for it"
@@ -109,7 +110,7 @@ pub enum RegionError {
         /// The rule of the oracle.
         oracle: AliasRule,
     },
-    /// A function has as many combinations of memory flags as Cranelift can number, 65,535.
+    /// The function has 65,535 combinations of memory flags, the most that Cranelift can number.
     #[error(
         "the function has more than 65,535 combinations of memory flags: split it, or give its \
          tags fewer regions"
@@ -120,21 +121,22 @@ pub enum RegionError {
 /// New accesses that are each compared with all known ones.
 const MANY: usize = 64;
 
-/// Times that loads without a region are looked for, before all stores that they may see are shown to them.
+/// The number of searches for loads without a region, before all stores that they may see lose
+/// their regions.
 const ROUNDS: usize = 8;
 
 impl Regions {
-    /// Returns a record without regions, for oracles that follow the same rules as this one.
+    /// Returns an empty set of regions, for oracles with the same rule as this one.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
         Regions { rule: oracle.rule(), known: Vec::new(), places: HashMap::new(), count: 0 }
     }
 
-    /// Gives regions to accesses that are new. Each may be listed as often as the code has it: what is listed as
-    /// reading and as writing often weighs more.
+    /// Gives regions to new accesses. Each may be listed as often as it occurs in the code:
+    /// frequent reads and writes weigh more.
     ///
-    /// It asks for each new access and each known one that the types leave open whether the two may alias; for 64 new
-    /// ones or fewer, each known one.
+    /// It compares each new access with each known one that the types leave open; for 64 new ones
+    /// or fewer, with every known one.
     ///
     /// # Errors
     ///
@@ -283,18 +285,20 @@ impl Regions {
         flags.with_alias_region(self.region(func, access))
     }
 
-    /// Gives regions to all accesses of a function, so that Cranelift leaves no more loads than without regions.
+    /// Gives regions to all accesses of a function, so that Cranelift leaves no more loads than
+    /// without regions.
     ///
-    /// Call it when the function is built, before Cranelift optimises it. A region that an access has already is
-    /// replaced; an access without a tag loses it, for it may touch any memory.
+    /// Call it when the function is built, before Cranelift optimises it. Existing regions are
+    /// replaced; an access without a tag loses its region, because it may touch any memory.
     ///
-    /// A load without a region must see the stores before it. The last of those that it may alias goes without a
-    /// region, too: such a store ends all that Cranelift knows of memory, as each store does without regions.
-    /// Stores without a region get sequence points, as by [`Regions::insert_sequence_points`].
+    /// A load without a region must see the stores before it. So the last store that it may alias
+    /// gets no region either: such a store clears all of Cranelift's knowledge of memory, like
+    /// every store without regions. Stores without a region get sequence points, as by
+    /// [`Regions::insert_sequence_points`].
     ///
     /// # Errors
     ///
-    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. No access of the function is then changed.
+    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then unchanged.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -359,11 +363,12 @@ impl Regions {
         Ok(applied)
     }
 
-    /// Inserts a sequence point in front of each access without a region that may alias a store of a region which
-    /// reaches it, and returns how many.
+    /// Inserts a sequence point before each access without a region that may alias a store in a
+    /// region that reaches it, and returns their number.
     ///
-    /// Cranelift shows a store without a region to all accesses, but it hides the stores of regions from accesses
-    /// without one. A sequence point takes no code; at one, Cranelift forgets what is in memory.
+    /// In Cranelift, all accesses see a store without a region, but accesses without a region do
+    /// not see the stores in regions. A sequence point generates no code; it makes Cranelift forget
+    /// the contents of memory.
     pub fn insert_sequence_points<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &mut Function,

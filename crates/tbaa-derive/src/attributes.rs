@@ -4,12 +4,12 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 
-/// The layout that `#[repr(...)]` asks for.
+/// The layout in `#[repr(...)]`.
 #[derive(Default)]
 pub(crate) struct Repr {
     pub(crate) c: bool,
     pub(crate) transparent: bool,
-    /// The bytes of `packed`; 1 where it says none.
+    /// The bytes of `packed`; 1 if it has no number.
     pub(crate) packed: Option<u64>,
     /// The integer of an enum.
     pub(crate) integer: Option<Ident>,
@@ -44,9 +44,9 @@ impl Repr {
     }
 }
 
-/// A scalar of which another is a kind.
+/// The parent of a scalar.
 pub(crate) enum Parent {
-    /// The type as C writes it.
+    /// A type as spelled in C.
     C(LitStr),
     Rust(Box<Type>),
 }

@@ -163,7 +163,7 @@ fn scalar(
     Ok(quote!(#implemented #inside))
 }
 
-/// Lets paths go on in the type that another is.
+/// Implements steps so that paths continue in the type that this one wraps.
 fn goes_on_inside(input: &DeriveInput, of: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     generics.params.push(syn::parse_quote!(__Step));

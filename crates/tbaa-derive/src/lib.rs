@@ -1,5 +1,5 @@
-//! `#[derive(Tbaa)]` and `path!`, which the library `tbaa` re-exports from
-//! `tbaa::declare` with its feature `derive`. Use them from there, where their documentation is.
+//! `#[derive(Tbaa)]` and `path!`. The library `tbaa` re-exports them in `tbaa::declare` with its
+//! feature `derive`; use and read about them there.
 
 mod attributes;
 mod derive;
@@ -16,8 +16,7 @@ pub fn derive_tbaa(input: TokenStream) -> TokenStream {
     derive::expand(&input).unwrap_or_else(|error| error.into_compile_error()).into()
 }
 
-/// Returns the `TypedPath` from a derived type to what is in it, checked when
-/// the program is compiled.
+/// Returns the `TypedPath` from a derived type to one of its parts, checked at compile time.
 #[proc_macro]
 pub fn path(input: TokenStream) -> TokenStream {
     let path = syn::parse_macro_input!(input as path::Path);

@@ -68,8 +68,7 @@ fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
 }
 
 impl Path {
-    /// Takes what stands behind a `.`. Rust reads the `0.1` of a tuple in a
-    /// tuple as a number.
+    /// Reads the text after a `.`. Rust tokenises the `0.1` of a tuple in a tuple as a number.
     fn members(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let (text, span) = if input.peek(LitInt) {
             let number: LitInt = input.parse()?;

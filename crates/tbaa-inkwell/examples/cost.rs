@@ -1,8 +1,7 @@
 //! The cost of tags and scopes, in metadata and in compile time.
 //!
-//! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the
-//! functions of a made-up runtime of so many structs with each kind of
-//! metadata, and prints what that took.
+//! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the functions of an
+//! artificial runtime with this many structs with each kind of metadata, and prints the cost.
 
 use std::error::Error;
 use std::time::Duration;
@@ -24,8 +23,8 @@ const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;
 const RUNS: usize = 7;
 
-/// A frame whose base every opcode loads, values that are unions, and structs
-/// with a few fields each.
+/// A frame whose base every opcode loads, values that are unions, and structs with a few fields
+/// each.
 struct Runtime {
     base: TaggedPlace,
     number: TaggedPlace,
@@ -62,8 +61,7 @@ impl Runtime {
         Ok(Runtime { base, number, kind, fields: places.collect() })
     }
 
-    /// Builds the functions, and attaches what the places have. Returns the time
-    /// that attaching took.
+    /// Builds the functions, and attaches the places' nodes. Returns the time for attaching.
     fn build<'ctx>(
         &self,
         context: &'ctx Context,

@@ -24,11 +24,11 @@ pub enum CacheError {
     Llvm(String),
 }
 
-/// Returns a JIT and modules of its code as bytes, for [`load`]: a cache that another
-/// process goes on with.
+/// Returns a JIT and modules of its code as bytes, for [`load`]: a cache from which another process
+/// continues.
 ///
-/// NB: store them as one, and replace the whole. Modules of two states that grew apart
-/// must not be linked: see [`Jit::save`].
+/// NB: store them together, and replace them together. Modules of two states that diverged must not
+/// be linked: see [`Jit::save`].
 ///
 /// # Errors
 ///
@@ -46,11 +46,11 @@ pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
     Ok([MAGIC, &fnv(&bytes).to_le_bytes()[..], &bytes].concat())
 }
 
-/// Returns the JIT and the modules that [`save`] stored.
+/// Returns the JIT and the modules stored by [`save`].
 ///
 /// # Errors
 ///
-/// [`CacheError`]. Bitcode is trusted as LLVM trusts it: load your own only.
+/// [`CacheError`]. Bitcode is passed to LLVM unchecked: load only your own.
 pub fn load<'ctx>(
     context: &'ctx Context,
     bytes: &[u8],

@@ -10,18 +10,16 @@ use tbaa_lower::emit::{Jit, JitError};
 
 use crate::{AttachError, Attached, ModuleTags, Tagger};
 
-/// The accesses of a module of helpers, which clang compiled and a JIT links
-/// in, by the JIT's own tags.
+/// Gives the JIT's own tags to the accesses of a module of helpers, which clang compiled and the
+/// JIT links in.
 ///
-/// clang's tags are under clang's root, and the JIT's lowered ones under
-/// another: LLVM would take each access of a helper for one that may change
-/// anything of the JIT's. [`Helpers::read`] finds for each access of a helper
-/// the tag under the JIT's declarations, and [`Helpers::attach`] puts in its
-/// place what the JIT attaches to such an access. Read the helpers before you ask
-/// for places, and their tags are lowered with those.
+/// clang's tags are under clang's root, and the JIT's lowered ones under another: LLVM would assume
+/// that each access of a helper may change all of the JIT's memory. [`Helpers::read`] finds the tag
+/// under the JIT's declarations for each access of a helper, and [`Helpers::attach`] replaces it by
+/// the JIT's nodes for such an access. Read the helpers before you request places, so that their
+/// tags are lowered together.
 ///
-/// A helper's union members are what clang makes of them, `char`, which may
-/// alias everything.
+/// clang tags union members in helpers as `char`, which may alias everything.
 #[derive(Debug)]
 pub struct Helpers<'ctx> {
     accesses: Vec<(InstructionValue<'ctx>, Option<TagId>)>,
@@ -67,8 +65,8 @@ impl<'ctx> Helpers<'ctx> {
     ///
     /// # Errors
     ///
-    /// [`HelperError::Jit`] where a member of a declared record has another type in
-    /// the helpers than was declared; [`HelperError::Graph`] where a graph is full.
+    /// [`HelperError::Jit`] if a member of a declared record has another type in the helpers;
+    /// [`HelperError::Graph`] if a graph is full.
     pub fn read(module: &Module<'ctx>, jit: &mut Jit) -> Result<Self, HelperError> {
         let context = module.get_context();
         let kinds = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));

@@ -13,18 +13,17 @@ pub enum InstrumentError {
     /// The module's text cannot be read or instrumented.
     #[error(transparent)]
     Text(TextError),
-    /// LLVM refuses what was made of it, in LLVM's words.
+    /// LLVM rejects the instrumented module, with this message.
     #[error("LLVM refuses the instrumented module: {0}")]
     Llvm(String),
 }
 
-/// Returns a copy of a module that calls `libtbaa_witness` before each tagged
-/// access, and what in it is not checked.
+/// Returns a copy of a module that calls `libtbaa_witness` before each tagged access, and the list
+/// of places that are not checked.
 ///
-/// Call it when the module is complete, before it is optimised, and compile the
-/// copy. The JIT must find the library's functions and variables: link the library
-/// into the program with `-rdynamic`, load it, or map all that the copy uses by name.
-/// Global values are to be looked up again in the copy.
+/// Call it when the module is complete, before it is optimised, and compile the copy. The JIT must
+/// find the library's functions and variables: link the library into the program with `-rdynamic`,
+/// load it, or map every name that the copy uses. Look up global values again in the copy.
 ///
 /// # Errors
 ///

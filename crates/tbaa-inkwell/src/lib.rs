@@ -1,15 +1,13 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
-//! A [`Jit`] has the declared types, and for each path a
-//! place; a [`Tagger`] attaches to a load or store there what LLVM should know of
-//! it. [`LlvmSink`] is the same for front ends that use `llvm-sys`.
+//! A [`Jit`] has the declared types, and a place for each path; a [`Tagger`] attaches the metadata
+//! to a load or store there. [`LlvmSink`] does the same for front ends that use `llvm-sys`.
 //!
 //! # Features
 //!
-//! One for each version of LLVM, named as inkwell's, of which exactly one must
-//! be on: `llvm22-1-prefer-dynamic` is the default, and what is tested. For
-//! another, switch the default features off. How LLVM is linked is a matter of
-//! inkwell's own features.
+//! One for each version of LLVM, with inkwell's names; exactly one must be on.
+//! `llvm22-1-prefer-dynamic` is the default, and is tested. For another, switch the default
+//! features off. inkwell's own features decide how LLVM is linked.
 //!
 //! `plugin`: `run_passes`, LLVM 22's passes with the exact relation of a module's
 //! classes. It compiles C++ with LLVM's headers.

@@ -5,13 +5,12 @@ use std::ptr::NonNull;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-/// Runs passes, such as `default<O2>`, on a module. As inkwell's `run_passes`, but
-/// LLVM's alias analyses ask the relation of the module's classes, if it has one, after
-/// all others.
+/// Runs passes, such as `default<O2>`, on a module. Like inkwell's `run_passes`, but LLVM's alias
+/// analyses also use the relation of the module's classes, if it has one, after all others.
 ///
 /// # Errors
 ///
-/// LLVM's words, if it cannot read the pipeline.
+/// LLVM's message, if it cannot parse the pipeline.
 pub fn run_passes(
     module: &Module<'_>,
     passes: &str,

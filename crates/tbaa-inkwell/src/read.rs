@@ -37,12 +37,11 @@ pub struct Attached<'ctx, Id> {
 }
 
 impl<'ctx> ModuleTags<'ctx> {
-    /// Reads a module's TBAA. What is malformed is read as it is, for
-    /// [`tbaa::wellformed`] to judge.
+    /// Reads a module's TBAA. Malformed nodes are read as they are; [`tbaa::wellformed`] detects
+    /// them.
     ///
-    /// NB: `llvm-c` does not say whether a node is distinct. It is found out by
-    /// asking for a uniqued one with the same operands, which stays in the
-    /// context where there was none.
+    /// NB: `llvm-c` does not tell whether a node is distinct. This is found by requesting a uniqued
+    /// node with the same operands, which stays in the context if it is new.
     ///
     /// # Errors
     ///
@@ -109,8 +108,7 @@ impl Nodes {
         let mut found = Vec::new();
         let first = self.number(node.as_value_ref(), &mut found);
         while let Some((number, value)) = found.pop() {
-            // SAFETY: the value is a node; LLVM writes as many operands as it
-            // says.
+            // SAFETY: the value is a node; LLVM writes as many operands as it reports.
             let operands = unsafe {
                 let mut operands = vec![ptr::null_mut(); LLVMGetMDNodeNumOperands(value) as usize];
                 LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
@@ -127,7 +125,7 @@ impl Nodes {
         first
     }
 
-    /// Returns the number of a node; a new one is to be read.
+    /// Returns the number of a node; a new one is added to `found`.
     fn number(&mut self, value: LLVMValueRef, found: &mut Vec<(usize, LLVMValueRef)>) -> usize {
         // SAFETY: the value is a node.
         let node = unsafe { LLVMValueAsMetadata(value) };
@@ -176,8 +174,8 @@ fn leaf(operand: LLVMValueRef) -> Read {
     if operand.is_null() {
         return Read::Null;
     }
-    // SAFETY: the operand is a value, and each function is called on the kind of
-    // values that it is for; the strings are as long as said.
+    // SAFETY: the operand is a value, and each function is called on the kind of value that it is
+    // for; the strings have the reported length.
     unsafe {
         if !LLVMIsAMDString(operand).is_null() {
             let mut len = 0;
@@ -210,14 +208,14 @@ fn leaf(operand: LLVMValueRef) -> Read {
 unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
     match len {
         0 => Vec::new(),
-        // SAFETY: said above.
+        // SAFETY: as above.
         _ => unsafe { std::slice::from_raw_parts(start, len) }.to_vec(),
     }
 }
 
 /// Returns whether an operand is a node of operands, and not one of debug information.
 fn is_tuple(operand: LLVMValueRef) -> bool {
-    // SAFETY: a value, which is looked at as metadata only if it is.
+    // SAFETY: a value, which is treated as metadata only if it is.
     unsafe {
         !operand.is_null()
             && !LLVMIsAMDNode(operand).is_null()

@@ -14,7 +14,7 @@ use crate::Metadata;
 /// The named metadata that the plugin reads.
 const NAME: &std::ffi::CStr = c"tbaa.relations";
 
-/// The relations in the module of the function that was last asked for.
+/// The relations in the module of the last function.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     of: Option<(LLVMValueRef, LLVMModuleRef)>,
@@ -25,12 +25,12 @@ pub(crate) struct Relations {
 }
 
 impl Relations {
-    /// Adds rows to the module that an instruction stands in, if they are not there. An
-    /// instruction outside of modules is passed over: its classes then may alias all.
+    /// Adds rows to the module of an instruction, unless it has them. An instruction without a
+    /// module is ignored: its classes may then alias everything.
     pub(crate) fn add(&mut self, rows: Metadata<'_>, to: InstructionValue<'_>) {
         let function = to.get_parent().and_then(|block| block.get_parent());
         let Some(function) = function else { return };
-        // SAFETY: the function is alive, and so is the module that it is in.
+        // SAFETY: the function is alive, and so is its module.
         let module = unsafe { LLVMGetGlobalParent(function.as_value_ref()) };
         if module.is_null() {
             return;

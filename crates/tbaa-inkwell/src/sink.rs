@@ -57,11 +57,10 @@ impl<'ctx> Metadata<'ctx> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {
-    /// An integer whose type LLVM does not have: it has those of 1 to 2^23
-    /// bits.
+    /// An integer type that LLVM does not have: it has 1 to 2^23 bits.
     #[error("an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; offsets are `i64`")]
     IntegerWidth {
-        /// The bits asked for.
+        /// The requested number of bits.
         bits: u32,
     },
     /// A distinct node whose first operand is not the node itself: `llvm-c` makes these since
@@ -73,10 +72,10 @@ pub enum SinkError {
 /// LLVM: `IntegerType::MAX_INT_BITS`.
 const MAX_INTEGER_BITS: u32 = 1 << 23;
 
-/// Makes nodes in an LLVM context, through inkwell or through `llvm-sys`.
+/// Makes nodes in an LLVM context, through inkwell or `llvm-sys`.
 ///
-/// The nodes live as long as the context, and so does the sink: it cannot
-/// outlive it, nor meet another at the same address.
+/// The nodes live as long as the context. The sink cannot outlive the context, so it is never used
+/// with another context at the same address.
 pub struct LlvmSink<'ctx> {
     context: LLVMContextRef,
     life: PhantomData<&'ctx Context>,
@@ -117,7 +116,7 @@ impl<'ctx> LlvmSink<'ctx> {
     ) -> Result<LLVMMetadataRef, SinkError> {
         Ok(match operand {
             SinkOperand::Null | SinkOperand::Itself => ptr::null_mut(),
-            // SAFETY: the bytes are as many as said; LLVM copies them.
+            // SAFETY: the bytes have this length; LLVM copies them.
             SinkOperand::Bytes(bytes) => unsafe {
                 LLVMMDStringInContext2(self.context, bytes.as_ptr().cast(), bytes.len())
             },
@@ -161,13 +160,15 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
 }
 
 impl LlvmSink<'_> {
-    /// Makes a distinct node, for which `llvm-c` has no function: a uniqued
-    /// node becomes distinct when it comes to refer to itself.
+    /// Makes a distinct node. `llvm-c` has no function for it: a uniqued node becomes distinct when
+    /// it refers to itself.
     fn distinct(
         &self,
         nodes: &mut [LLVMMetadataRef],
         itself: impl Fn(usize) -> bool,
     ) -> Result<LLVMMetadataRef, SinkError> {
+        // A node without operands cannot be made distinct in this way; a null operand does not
+        // change its meaning.
         let mut null = [ptr::null_mut()];
         #[cfg(any(feature = "llvm14-0", feature = "llvm15-0", feature = "llvm16-0"))]
         if !itself(0) {

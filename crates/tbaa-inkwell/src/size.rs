@@ -14,12 +14,12 @@ use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::Size;
 
-/// Returns how many bytes a load, store or atomic accesses; an unknown number for as many
-/// as the processor's vectors have. `None` for an instruction that is in no module.
+/// Returns the bytes that a load, store or atomic accesses; unknown for a vector of scalable
+/// length. `None` for an instruction in no module.
 pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
     let value = instruction.as_value_ref();
-    // SAFETY: the instruction is alive, each operand is one that its opcode has,
-    // and the size of a type is asked for only if it has one.
+    // SAFETY: the instruction is alive, its opcode has each operand that is read, and only sized
+    // types are measured.
     unsafe {
         let accessed = match instruction.get_opcode() {
             InstructionOpcode::Load | InstructionOpcode::VAArg => value,
@@ -39,7 +39,7 @@ pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
 ///
 /// Both must be alive.
 unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size> {
-    // SAFETY: said above, and the size of a type is asked for only if it has one.
+    // SAFETY: as above, and only sized types are measured.
     unsafe {
         if LLVMTypeIsSized(ty) == 0 || is_scalable(ty) {
             return Some(Size::Unknown);
@@ -52,7 +52,7 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Returns whether a load or store is one of a pointer, whose size the module's data layout says.
+/// Returns whether a load or store is of a pointer, whose size depends on the module's data layout.
 pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is alive, and a store has an operand.
@@ -74,7 +74,7 @@ pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
 unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     let mut work = vec![ty];
     while let Some(ty) = work.pop() {
-        // SAFETY: said above, and each kind has what is asked of it.
+        // SAFETY: as above, and each kind has the property that is read.
         unsafe {
             match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMScalableVectorTypeKind => return true,
@@ -97,14 +97,14 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
 pub(crate) enum Callee {
     /// One of LLVM's own that copies or fills memory, of this size.
     Copies(Size),
-    /// Another of LLVM's own, such as a masked store. It accesses what it returns, else the
-    /// vectors that it is given. `None` as [`size_of`] has it.
+    /// Another LLVM intrinsic, such as a masked store. It accesses as much as it returns, or else
+    /// the vectors in its arguments. `None` as in [`size_of`].
     Intrinsic(Option<Size>),
-    /// It is not LLVM's.
+    /// A function that is not LLVM's.
     Other,
 }
 
-/// Intrinsics whose types do not say where the bytes end that they access.
+/// Intrinsics whose types do not determine the end of the accessed bytes.
 const WITHOUT_WIDTH: [&[u8]; 3] =
     [b"llvm.matrix.", b"llvm.experimental.vp.strided.", b"llvm.experimental.memset."];
 
@@ -141,7 +141,7 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
                     let kind = LLVMGetTypeKind(lane);
                     let mask =
                         kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
-                    // Behind the first argument, where it stores to.
+                    // The first argument is the value to store; later pointers are addresses.
                     let addresses = at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind;
                     if mask || addresses { Some(Size::Bytes(0)) } else { store_size(value, ty) }
                 }
@@ -157,12 +157,11 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
 /// Attributes of arguments that are memory which the call copies or fills by itself.
 const OWN_MEMORY: [&str; 4] = ["byval", "sret", "inalloca", "preallocated"];
 
-/// Returns the attribute of an argument whose memory the call accesses beside what the callee
-/// does.
+/// Returns the attribute of an argument whose memory the call itself accesses, besides the callee.
 pub(crate) fn own_memory(call: InstructionValue<'_>) -> Option<&'static str> {
     let value = call.as_value_ref();
     OWN_MEMORY.into_iter().find(|name| {
-        // SAFETY: the call is alive, the name as long as said, and arguments count from 1.
+        // SAFETY: the call is alive, the name has this length, and arguments count from 1.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let function = LLVMIsAFunction(LLVMGetCalledValue(value));

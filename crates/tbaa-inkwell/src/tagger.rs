@@ -26,11 +26,10 @@ pub enum AttachError {
     /// A node cannot be made in LLVM.
     #[error(transparent)]
     Emit(#[from] EmitError<SinkError>),
-    /// The instruction does not do what the place is for.
+    /// The instruction does not access what the place describes.
     #[error(transparent)]
     Misuse(#[from] MisuseError),
-    /// The instruction cannot have a tag: LLVM's verifier would refuse the
-    /// module.
+    /// The instruction cannot have a tag: LLVM's verifier would reject the module.
     #[error(
         "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and cmpxchg can"
     )]
@@ -41,8 +40,8 @@ pub enum AttachError {
     /// The instruction is in another context than the tagger.
     #[error("the instruction is in another LLVM context than the tagger; make one for each")]
     OtherContext,
-    /// The call has an argument of this attribute, whose memory it accesses beside what the
-    /// callee does. LLVM would delete the stores that fill it.
+    /// The call has an argument with this attribute: the call itself accesses the argument's
+    /// memory, besides its callee. LLVM would delete the stores that fill it.
     #[error(
         "a call with a `{0}` argument accesses the argument's memory too, which no place names, \
          and LLVM would delete the stores that fill it: leave the call without a tag, or pass a \
@@ -65,11 +64,10 @@ pub enum AttachError {
     },
 }
 
-/// Attaches tags, scopes, alignment and volatility to the instructions of one
-/// LLVM context.
+/// Attaches tags, scopes, alignment and volatility to the instructions of one LLVM context.
 ///
-/// Make one for each context, and keep it: what is emitted stays emitted. It
-/// borrows the context, so it cannot outlive it.
+/// Make one for each context, and reuse it: nodes are emitted only once. It borrows the context, so
+/// it cannot outlive it.
 ///
 /// ```
 /// use inkwell::values::BasicValue;
@@ -113,9 +111,9 @@ pub struct Tagger<'ctx> {
     emitter: Emitter<LlvmSink<'ctx>>,
     kinds: Kinds,
     bisect: Bisect,
-    /// Attachments asked for in each function, where names are needed.
+    /// The number of requested attachments in each function, if names are needed.
     asked: HashMap<Vec<u8>, u64>,
-    /// The name of the last attachment that was kept.
+    /// The name of the last attachment that the bisection kept.
     last: Option<String>,
     relations: Relations,
 }
@@ -130,22 +128,22 @@ struct Kinds {
 }
 
 impl<'ctx> Tagger<'ctx> {
-    /// Returns a tagger for a context. It leaves off tags as the environment
-    /// variable `TBAA_BISECT` says: see [`Bisect`].
+    /// Returns a tagger for a context. The environment variable `TBAA_BISECT` may make it omit
+    /// tags: see [`Bisect`].
     ///
     /// # Errors
     ///
-    /// [`BisectError`] where the variable says nothing.
+    /// [`BisectError`] if the variable is malformed.
     pub fn new(context: impl AsContextRef<'ctx>) -> Result<Self, BisectError> {
         Ok(Self::with_sink(LlvmSink::new(context), Bisect::from_env()?))
     }
 
-    /// Returns a tagger for a sink's context that leaves off tags as `bisect`
-    /// says, whatever the environment has.
+    /// Returns a tagger for a sink's context that omits tags as `bisect` says; the environment is
+    /// ignored.
     #[must_use]
     pub fn with_sink(sink: LlvmSink<'ctx>, bisect: Bisect) -> Self {
         let kind = |name: &str| {
-            // SAFETY: the context is alive, and the name as long as said.
+            // SAFETY: the context is alive, and the name has this length.
             unsafe {
                 LLVMGetMDKindIDInContext(sink.context(), name.as_ptr().cast(), name.len() as u32)
             }
@@ -166,34 +164,33 @@ impl<'ctx> Tagger<'ctx> {
         &self.bisect
     }
 
-    /// Returns what the last attachment was that a bisection by number kept:
-    /// function and instruction. `None` before there are so many.
+    /// Returns the last attachment that a bisection by number kept: function and instruction.
+    /// `None` before the limit is reached.
     #[must_use]
     pub fn last_kept(&self) -> Option<&str> {
         self.last.as_deref()
     }
 
-    /// Returns the emitter, for nodes that are attached by other means.
+    /// Returns the emitter, for nodes that are attached in another way.
     pub fn emitter(&mut self) -> &mut Emitter<LlvmSink<'ctx>> {
         &mut self.emitter
     }
 
-    /// Attaches what an access at a place is to have: tag and scopes, the known
-    /// alignment, and volatility. Of [classes](tbaa_lower::emit::TagForm::Classes) the
-    /// module gets the relation too, so the instruction must stand in one.
+    /// Attaches the metadata for an access at a place: tag and scopes, the known alignment, and
+    /// volatility. For [classes](tbaa_lower::emit::TagForm::Classes) the module also gets the
+    /// relation, so the instruction must be in a module.
     ///
     /// An access must end inside the place, or be a [run](tbaa::declare::Place::run) of whole
-    /// elements, and must not store where memory is immutable. This holds for loads, stores
-    /// and atomics, for copies and fills (`memcpy`, `memset`), and for LLVM's other
-    /// intrinsics, such as masked stores. Any other call says by a place that it accesses
-    /// that alone, as one of [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag
-    /// never says that memory is immutable.
+    /// elements, and must not store to immutable memory. This applies to loads, stores and atomics,
+    /// to copies and fills (`memcpy`, `memset`), and to LLVM's other intrinsics, such as masked
+    /// stores. For any other call, a place means that the call accesses only this place, like one
+    /// from [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag never says that memory is
+    /// immutable.
     ///
-    /// What the instruction had before of `!tbaa`, `!tbaa.struct`, `!alias.scope` and
-    /// `!noalias` is taken off.
+    /// Earlier `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias` attachments are removed.
     ///
-    /// Of a bit-field the alignment is left as it is, for the place says
-    /// nothing of the unit that is accessed; so is that of calls and atomics.
+    /// The alignment is not changed for bit-fields, because the place does not say which unit is
+    /// accessed, nor for calls and atomics.
     ///
     /// # Errors
     ///
@@ -251,12 +248,12 @@ impl<'ctx> Tagger<'ctx> {
         self.replace(nodes, instruction)
     }
 
-    /// Attaches what a call is to have that touches some memory only, apart from
-    /// memory that nobody else accesses.
+    /// Attaches the metadata for a call that touches only some memory, besides memory that nobody
+    /// else accesses.
     ///
-    /// NB: what hands out memory, or takes it back, touches that memory too:
-    /// [`Jit::allocating_call`](tbaa_lower::emit::Jit::allocating_call). What
-    /// reallocates, collects garbage or calls back touches whatever those touch.
+    /// NB: a call that allocates or frees memory touches that memory too:
+    /// [`Jit::allocating_call`](tbaa_lower::emit::Jit::allocating_call). A call that reallocates,
+    /// collects garbage or calls back touches whatever those touch.
     ///
     /// # Errors
     ///
@@ -272,7 +269,7 @@ impl<'ctx> Tagger<'ctx> {
         self.replace(nodes, call)
     }
 
-    /// Attaches nodes, and takes off what was attached before.
+    /// Attaches nodes, and removes earlier attachments.
     fn replace(
         &mut self,
         nodes: Attachments<Metadata<'ctx>>,
@@ -313,8 +310,7 @@ impl<'ctx> Tagger<'ctx> {
 
     /// Attaches nodes that the [emitter](Tagger::emitter) made.
     ///
-    /// NB: nothing is known of what they say, so nothing is checked but that LLVM
-    /// takes them.
+    /// NB: the nodes' meaning is unknown here, so the only check is that LLVM accepts them.
     ///
     /// # Errors
     ///
@@ -392,7 +388,7 @@ impl<'ctx> Tagger<'ctx> {
         self.bisect.keep(&name)
     }
 
-    /// Takes note of the last attachment that a bisection keeps.
+    /// Records the last attachment that a bisection keeps.
     fn note(&mut self, instruction: InstructionValue<'ctx>) {
         if self.bisect.is_at_limit() {
             let function = function_of(instruction);
@@ -403,7 +399,7 @@ impl<'ctx> Tagger<'ctx> {
     }
 }
 
-/// Checks that a call accesses no memory beside what its callee does.
+/// Checks that a call accesses no memory besides what its callee accesses.
 fn check_arguments(call: InstructionValue<'_>) -> Result<(), AttachError> {
     match call.get_opcode() {
         InstructionOpcode::Call | InstructionOpcode::Invoke => {
@@ -413,8 +409,7 @@ fn check_arguments(call: InstructionValue<'_>) -> Result<(), AttachError> {
     }
 }
 
-/// The name of the function that an instruction is in; empty where it is in
-/// none.
+/// Returns the name of the function that contains an instruction; empty if there is none.
 fn function_of(instruction: InstructionValue<'_>) -> Vec<u8> {
     let function = instruction.get_parent().and_then(|block| block.get_parent());
     function.map(|function| function.get_name().to_bytes().to_vec()).unwrap_or_default()

@@ -8,7 +8,7 @@ use tbaa::TagId;
 use tbaa_ir::{Inst, Instruction, Opcode};
 use tbaa_types::TypeKind;
 
-/// Memory that is accessed, as the text of operands.
+/// Accessed memory, as the text of operands.
 pub(super) struct Bytes<'a> {
     pub(super) pointer: &'a str,
     /// A number or the name of an `i64`.
@@ -40,7 +40,7 @@ impl Current<'_, '_> {
         if let Some(reason) = reason {
             return self.skip(inst, reason);
         }
-        // What an atomic operation accesses is the type of its operand.
+        // An atomic operation accesses the type of its operand.
         let Some(size) = self.pass.size(inst.ty) else {
             return self.skip(inst, SkipReason::Size);
         };
@@ -59,8 +59,9 @@ impl Current<'_, '_> {
         self.touch(inst, tag, kinds, &bytes, &what);
     }
 
-    /// Tells the runtime of an access. One that has no tag, or one that may alias everything, clears what it
-    /// writes; where a tag of the module calls memory constant, the runtime is told of these as well.
+    /// Inserts the check of an access. An untagged write, or one by a tag that may alias
+    /// everything, clears its bytes instead. If a tag of the module calls memory constant, these
+    /// are checked as well.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,
@@ -103,7 +104,7 @@ impl Current<'_, '_> {
 }
 
 impl Current<'_, '_> {
-    /// Forgets at a place what is known of some bytes, such as before a write without a tag.
+    /// Clears some bytes, for example before an untagged write.
     pub(super) fn forget(&mut self, inst: &Inst, at: usize, pointer: &str, size: &str) {
         let known = size.parse().unwrap_or(0);
         if (1..=inline::MOST_CLEARED).contains(&known) {
@@ -115,7 +116,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// What a report can show on a line.
+/// Shortens a text to what fits on one line of a report.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

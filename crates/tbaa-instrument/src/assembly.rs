@@ -1,23 +1,24 @@
 //! Checks as inline assembly of x86-64: one instruction for LLVM, so that a module with checks is
 //! optimised and compiled nearly as fast as one without.
 //!
-//! The assembly looks at the beginning of a site's row, as [`inline`](super::inline) says, and
-//! calls what looks at the rest, with the pointer in `%r10` and the row in `%r11`. Only these two change: LLVM does not
-//! know of the call, so what is called keeps all vector registers as well. `alignstack`
-//! says that it needs an aligned stack, so that LLVM leaves no red zone below it, which the call would
-//! overwrite: also in functions of other modules that it is inlined into.
+//! The assembly tests the first values of a site's row, as [`inline`](super::inline) describes. For
+//! the rest it calls a function, with the pointer in `%r10` and the row in `%r11`. Only these two
+//! registers change: LLVM does not know of the call, so the function preserves vector registers
+//! too. `alignstack` says that the assembly needs an aligned stack. LLVM then leaves no red zone
+//! below the stack, which the call would overwrite, also after inlining into functions of other
+//! modules.
 //!
-//! In each text, 1 is where nothing is left to do, and 2 is where something is.
+//! In each text, label 1 is the end of the check, and label 2 the call.
 
 use std::fmt::Write;
 
 use super::check::{Check, Direction, row};
 use super::layout::*;
 
-/// A check of an access.
+/// Returns the call of inline assembly that checks an access.
 pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     let keeps = check.direction == Direction::Read && check.size == 4;
-    // What of these is an address is not needed any more when a value is read.
+    // A register that holds an address may be reused once the cell has been read.
     let registers = match (check.direction, check.size) {
         (Direction::Read, 4) => Registers { cell: "%r11", value: "%r11d", low: "" },
         (Direction::Read, 8) => Registers { cell: "%r11", value: "%r10d", low: "" },
@@ -44,25 +45,25 @@ pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     )
 }
 
-/// What the beginning of a check changes.
+/// The registers that the beginning of a check changes.
 struct Registers {
     /// Holds the pointer at first, and then the address of its cell; 64 bits.
     cell: &'static str,
-    /// What the cell has; 32 bits.
+    /// Holds the cell's value; 32 bits.
     value: &'static str,
     /// The pointer's low bits; 32 bits.
     low: &'static str,
 }
 
-/// Writes the beginning of a check. Of the row, which is operand 1, the words are a class, a number, and what
-/// a write of whole granules leaves.
+/// Writes the beginning of a check. The row is operand 1; its first three values are a class, a
+/// number, and the number that a write of whole granules leaves.
 fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
     let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
     if size > 1 {
-        // Two cells need no more than one.
+        // An access of two cells needs only the alignment of one.
         line(format!("testb $${}, {cell}b", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
@@ -115,7 +116,8 @@ fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut 
     }
 }
 
-/// Writes what a check calls: `entry` looks at the site's entries, and `enter` calls the function for the rest.
+/// Writes the functions of a check: `entry` tests the site's entries, and `enter` calls the
+/// function for the rest.
 pub(super) fn functions(check: Check, out: &mut String) {
     let name = check.to_string();
     if rest(check) == "entry" {
@@ -125,12 +127,12 @@ pub(super) fn functions(check: Check, out: &mut String) {
     enter(&name, out);
 }
 
-/// What looks at the rest of a row. A write of whole granules seldom needs entries.
+/// Returns the name of the function for the rest. A write of whole granules seldom needs entries.
 fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
 
-/// Writes what calls the function of a check for all that is left.
+/// Writes the function that saves registers and calls the check's function for the rest.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
     let mut lines: Vec<String> = push("%rsi").into();
@@ -140,10 +142,10 @@ fn enter(name: &str, out: &mut String) {
     function(name, "enter", &lines, "shared", out);
 }
 
-/// The bytes of a slot that are forgotten without a call, at most.
+/// The most bytes of a slot that are cleared without a call.
 pub(super) const MOST_CLEARED: u64 = 32;
 
-/// Forgets all of a slot that shares no granule with others.
+/// Clears a whole slot that shares no granule with others.
 pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     let mut lines = vec!["movq $0, %r11".to_owned(), format!("btcq $${FLIP}, %r11")];
     let end = size.next_multiple_of(4);
@@ -158,7 +160,7 @@ pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     )
 }
 
-/// Writes what looks at a site's entries: see [`entry`](super::inline::entry).
+/// Writes the test of a site's entries: see [`entry`](super::inline::entry).
 fn entry(Check { direction, size }: Check) -> Vec<String> {
     let mut lines = vec!["movl %r10d, %ecx".to_owned()];
     let mut line = |text: String| lines.push(text);
@@ -194,7 +196,7 @@ fn entry(Check { direction, size }: Check) -> Vec<String> {
     line(format!("shlq $${}, %r11", (ENTRIES * size_of::<u64>()).ilog2()));
     line("leaq (%r11,%rcx,8), %r11".to_owned());
     line(format!("movabsq $${ENTRIES_AT}, %rcx"));
-    // The key and the number are read at once.
+    // One load reads the key and the number.
     line("movq (%r11,%rcx), %r11".to_owned());
     line("cmpl %r11d, %eax".to_owned());
     if direction == Direction::Read {
@@ -222,14 +224,15 @@ fn pop(register: &str) -> [String; 2] {
     [format!("popq {register}"), ".cfi_adjust_cfa_offset -8".to_owned()]
 }
 
-/// The assembly with some registers saved: it returns from 1, and goes on to the operand from 2 or its end.
+/// Saves registers around assembly: label 1 restores them and returns; label 2 and the end go on to
+/// the operand.
 fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
     let mut all: Vec<String> = saved.iter().copied().flat_map(push).collect();
     all.extend(lines);
     all.push("2:".to_owned());
     all.extend(saved.iter().rev().copied().flat_map(pop));
     all.push("jmp ${0:P}".to_owned());
-    // Here they are still on the stack.
+    // Here the registers are still on the stack.
     all.push("1:".to_owned());
     all.push(format!(".cfi_adjust_cfa_offset {}", 8 * saved.len()));
     all.extend(saved.iter().rev().copied().flat_map(pop));
@@ -237,7 +240,7 @@ fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
     all
 }
 
-/// Writes a function of assembly alone, whose operand is another function of the check.
+/// Writes a function that consists of assembly, whose operand is another function of the check.
 fn function(check: &str, name: &str, lines: &[String], operand: &str, out: &mut String) {
     let _ = write!(
         out,

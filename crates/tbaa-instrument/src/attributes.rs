@@ -1,13 +1,13 @@
-//! Attributes of functions and calls that checks would make untrue.
+//! Attributes that checks would make false.
 
 use std::ops::Range;
 
 use tbaa_ir::{Attribute, Edits};
 
-/// What says that a function does not touch some memory. The runtime's calls do
-/// touch some, and LLVM would merge or delete calls of functions that have them.
+/// Attributes that say that a function does not access some memory. The runtime's calls do access
+/// memory, and LLVM would merge or delete calls of such functions.
 ///
-/// LLVM: `MemoryEffects`, and the attributes that it stands for since LLVM 16.
+/// LLVM: `MemoryEffects`, and the attributes that it replaced in LLVM 16.
 const MEMORY: [&[u8]; 8] = [
     b"memory",
     b"readnone",
@@ -25,8 +25,7 @@ pub(super) fn number(text: &[u8]) -> Option<u32> {
     str::from_utf8(&text[..len]).ok()?.parse().ok()
 }
 
-/// Puts a harmless attribute in place of those of [`MEMORY`]; a group must not become
-/// empty.
+/// Replaces the attributes in [`MEMORY`] by a harmless one, because a group must not become empty.
 pub(super) fn weaken<'t>(
     attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
     edits: &mut Edits,

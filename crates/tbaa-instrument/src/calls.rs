@@ -1,4 +1,4 @@
-//! Calls: intrinsics that access memory, and what writes memory without a tag.
+//! Calls: intrinsics that access memory, and functions that write memory without a tag.
 
 use std::fmt::Write;
 
@@ -12,10 +12,9 @@ use tbaa::{CopyEntry, TagId};
 use tbaa_ir::{Argument, Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string to their first argument, as many bytes as the
-/// second says at most where `true`: those with a variable number of arguments,
-/// and those that LLVM turns into something else. Others that write are seen by
-/// the runtime.
+/// Functions that write a string to their first argument. If `true`, the second argument is the
+/// most bytes. These are variadic, or LLVM replaces them by others. The runtime sees the other
+/// writing functions.
 const PRINT: &[(&[u8], bool)] = &[
     (b"sprintf", false),
     (b"snprintf", true),
@@ -35,11 +34,11 @@ const PRINT: &[(&[u8], bool)] = &[
     (b"__strncat_chk", false),
 ];
 
-/// Functions that return a second time, with frames gone.
+/// Functions that return a second time, after frames were left without a return.
 const RETURN_TWICE: &[&[u8]] =
     &[b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"llvm.eh.sjlj.setjmp"];
 
-/// Pointers that one call of the runtime tells of.
+/// The most pointers that one call of the runtime passes.
 const MOST_POINTERS: usize = 3;
 
 impl<'t> Current<'_, 't> {
@@ -66,7 +65,7 @@ impl<'t> Current<'_, 't> {
                 _ => self.set(inst, tag, arguments),
             },
             callee if callee.starts_with(b"llvm.lifetime.") => {
-                // At its end a slot is cleared just before.
+                // At the end of its lifetime a slot is cleared before the call.
                 let after = if callee.starts_with(b"llvm.lifetime.end") {
                     Some(inst.span.start)
                 } else {
@@ -83,11 +82,11 @@ impl<'t> Current<'_, 't> {
                 self.masked(inst, tag, &call, arguments);
             }
             callee if callee.starts_with(b"llvm.va_") => {
-                // The list itself; three words and two counts at most.
+                // The `va_list` itself has at most three words and two counts.
                 self.clear(inst, arguments.first(), 32);
             }
             callee => {
-                // Elsewhere a tag says what the callee does to `errno`.
+                // On a call of another function, the tag describes the callee's use of `errno`.
                 if tag.is_some() && callee.starts_with(b"llvm.") {
                     self.skip(inst, SkipReason::Call);
                 }
@@ -96,7 +95,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// A call of something else, which may be known to write.
+    /// Handles a call that is not an intrinsic known here.
     fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
@@ -114,7 +113,7 @@ impl<'t> Current<'_, 't> {
             self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
             return;
         }
-        // Memory operands of assembly, and results of code that is not checked.
+        // Memory operands of assembly, and results of unchecked code, are written.
         let is_result = |argument: &Argument<'_>| {
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             has(b"elementtype(") && call.constraints.is_some()
@@ -128,7 +127,7 @@ impl<'t> Current<'_, 't> {
         }
         match call.constraints {
             Some(constraints) => {
-                // LLVM: no access of memory that others can reach moves past it.
+                // LLVM moves no access of memory that others can reach past such assembly.
                 if memchr::memmem::find(constraints, b"~{memory}").is_some() {
                     self.before(inst, "barrier()");
                 }
@@ -140,7 +139,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// A call that gives out a block of the heap, or takes one back.
+    /// Handles a call that allocates or frees a block of the heap.
     fn heap(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if known::releases(call.callee)
             && let Some(&block) = arguments.first().filter(|&&it| self.is_plain(it))
@@ -175,8 +174,8 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Tells the runtime which pointers a call hands to a function that may not be checked,
-    /// and what such a function returns.
+    /// Tells the runtime which pointers a call passes to a function that may not be checked, and
+    /// what the function returns.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())
@@ -204,7 +203,7 @@ impl<'t> Current<'_, 't> {
         let mut pointers = Vec::new();
         for (at, (argument, &value)) in call.arguments.iter().zip(arguments).enumerate() {
             let def = self.function.def(value);
-            // A mask has no bit for what comes after its last; that is like the last.
+            // Arguments after the mask's last bit are treated like the last.
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             if written >> at.min(31) & 1 == 0
                 || !self.is_plain(value)
@@ -245,7 +244,7 @@ impl<'t> Current<'_, 't> {
         self.put(inst, at, call);
     }
 
-    /// Clears bytes at each of the pointers.
+    /// Clears `size` bytes at each of the pointers.
     fn clear<'v>(&mut self, inst: &Inst, pointers: impl IntoIterator<Item = &'v Value>, size: u64) {
         for &pointer in pointers {
             if self.is_plain(pointer) && size > 0 {
@@ -301,7 +300,7 @@ impl<'t> Current<'_, 't> {
                 continue;
             }
             if kind == Direction::Write {
-                // What lies between the members.
+                // The padding between members is written too.
                 let bytes = Bytes { pointer: &pointer, size: &size };
                 self.touch(inst, None, &[kind], &bytes, &what);
             }
@@ -319,7 +318,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// A length as an `i64`, at a place.
+    /// Returns a length as an `i64`.
     pub(super) fn length(&mut self, at: usize, length: Value) -> String {
         let value = self.written(length);
         match self.pass.bits(self.function.ty(length)) {
@@ -330,7 +329,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Masked loads and stores, gathers and scatters.
+    /// Handles masked loads and stores, gathers and scatters.
     fn masked(&mut self, inst: &Inst, tag: Option<TagId>, call: &Call<'t>, arguments: &[Value]) {
         let operations = [
             (&b"load."[..], Direction::Read, false),
@@ -394,7 +393,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Returns how many elements a vector has, up to 64, and the bytes of one.
+    /// Returns the number of a vector's elements, up to 64, and the bytes of one.
     fn lanes(&self, ty: Type) -> Option<(u32, u64)> {
         let (count, element) = self.pass.sizes.with_kind(ty, |kind| match kind {
             TypeKind::Vector { element, count: ElementCount::Fixed(count) } => {

@@ -1,20 +1,20 @@
-//! What a check is of: what an access does, and how many bytes it has.
+//! A check: the direction and size of an access.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::layout::ROW;
 
-/// What an access does.
+/// The direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Read,
     Write,
 }
 
-/// The sizes of accesses that are checked in the module, in bytes.
+/// The sizes in bytes of accesses with checks in the module. Others call the runtime.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
-/// A check of an access by what it does and a size in bytes.
+/// The check of an access with this direction and size in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Check {
     pub(super) direction: Direction,
@@ -22,7 +22,7 @@ pub(super) struct Check {
 }
 
 impl Display for Check {
-    /// `read4`.
+    /// Writes the check's name: `read4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let word = match self.direction {
             Direction::Read => "read",
@@ -32,7 +32,7 @@ impl Display for Check {
     }
 }
 
-/// A site's row, as a constant.
+/// Returns the address of a site's row, as a constant.
 pub(super) fn row(site: u32) -> String {
     format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
 }

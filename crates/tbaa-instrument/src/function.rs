@@ -98,8 +98,8 @@ pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
 
-/// Returns, for each tag, whether it may alias all memory under its root by
-/// every rule: a whole one of the root's only child. Where a tag calls memory constant, all tell.
+/// Returns, for each tag, whether it may alias all memory under its root by every rule: it accesses
+/// all of the root's only child. Always false if a tag calls memory constant.
 fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
     let root_of_child = |ty| {
         let parent = graph.ty(ty).parent()?;
@@ -119,8 +119,8 @@ fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
 }
 
 impl<'t> Pass<'t> {
-    /// A tag for the runtime's memory, which is none of the program's: a type of
-    /// its own beside all others. Without a number for it nothing says so.
+    /// Returns a tag for the runtime's memory, with a type of its own, so that it does not alias
+    /// the program's memory. Returns an empty text if the numbers are used up.
     fn own_tag(&mut self) -> String {
         let graph = self.module.graph();
         let root = graph.types().find(|ty| graph.ty(*ty).kind() == TypeKind::Root);
@@ -135,7 +135,7 @@ impl<'t> Pass<'t> {
         format!(", !tbaa !{tag}")
     }
 
-    /// Why a function gets no checks.
+    /// Returns the reason why a function gets no checks.
     fn reason(&mut self, body: &Function<'t>) -> Option<SkipReason> {
         let header = &body.header;
         weaken(header.attributes.clone(), &mut self.edits);
@@ -153,9 +153,9 @@ impl<'t> Pass<'t> {
         body.instructions.iter().any(funclet).then_some(SkipReason::Funclets)
     }
 
-    /// Whether a call of this name runs this body, and so its checks. LLVM may drop a body that is
-    /// `available_externally`, as those of templates that are declared `extern`: it is made to stay.
-    /// One that calls its own name means the other body, as glibc's `btowc` does.
+    /// Returns whether a call of this name runs this body, and so its checks. LLVM may drop an
+    /// `available_externally` body, such as a template that is declared `extern`, so that linkage
+    /// is changed. A body that calls its own name means the external one, as in glibc's `btowc`.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -230,20 +230,20 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns whether nothing may stand between a call and the `ret` after it.
+/// Returns whether no instruction may stand between a call and the `ret` after it.
 fn is_last(function: &Function<'_>, inst: &Inst) -> bool {
     let deoptimizes = b"llvm.experimental.deoptimize";
     function.is_must_tail(inst)
         || function.call(inst).is_some_and(|call| call.callee.starts_with(deoptimizes))
 }
 
-/// Returns whether the instruction is another sanitizer's own.
+/// Returns whether an instruction belongs to another sanitizer.
 pub(super) fn is_sanitizers(function: &Function<'_>, inst: &Inst) -> bool {
     memchr::memmem::find(function.text_of(inst), b"!nosanitize").is_some()
 }
 
-/// Where a function's prefix data is to stand; `None` if it has some, or its header cannot be
-/// made out.
+/// Returns the place for a function's prefix data; `None` if it has some already, or if its header
+/// cannot be read.
 ///
 /// LLVM: `LLParser::parseFunctionHeader`.
 fn prefix_place(body: &Function<'_>) -> Option<usize> {
@@ -273,7 +273,7 @@ fn prefix_place(body: &Function<'_>) -> Option<usize> {
     }
 }
 
-/// Whether code may lie far from data: then assembly cannot name a row.
+/// Returns whether code may be far from data, so that assembly cannot address a row.
 fn is_large(text: &[u8]) -> bool {
     let flag = b"!\"Code Model\", i32 ";
     let model = memchr::memmem::find(text, flag).and_then(|at| number(&text[at + flag.len()..]));
@@ -281,7 +281,8 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// Where the result of a call that ends a block is there first, if nothing else leads there.
+/// Returns where the result of a call that ends a block is first available, if the call is the only
+/// way there.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];

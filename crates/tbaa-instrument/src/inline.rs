@@ -1,20 +1,20 @@
 //! The part of a check that is compiled into the program.
 //!
-//! Each granule of 4 bytes has a cell of 32 bits, which lies a page behind where the granule does, but for
-//! one bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
-//! says by which tags the bytes were written, or if reads are remembered, read. `tbaa-witness` says more in `shadow.rs` and
-//! `states.rs`.
+//! Each granule of 4 bytes has a cell of 32 bits. Its address is the granule's with one bit flipped
+//! ([`FLIP`]), plus a page. The cell is a number: a *class* in the low bits, and an index above.
+//! The class says by which tags the bytes were written or, if reads are remembered, read. See
+//! `shadow.rs` and `states.rs` in `tbaa-witness`.
 //!
-//! What an access does it has most often done before. So each site has a row in the module, which
-//! the runtime fills in. It begins with a class: a read of bytes of this class is fine. A write of
-//! whole granules leaves one number, whatever was there. The row ends with the number of its entries, which lie
-//! with the runtime: other classes that a read has met, or what a write of less than a granule has made of other
-//! numbers. What these do not say is looked
-//! for in a table of all changes, and the runtime is called at last. All that is compared has its bits
-//! inverted, for a row that has not been filled in is zero.
+//! Most accesses do what they did before. So each site has a row in the module, which the runtime
+//! fills in. Its first value is a class: a read of bytes of this class needs nothing more. A write
+//! of whole granules leaves one number, whatever was there. The last value is the number of the
+//! site's entries, which the runtime stores: other classes that a read allows, or the results of a
+//! write of part of a granule on other numbers. If the row and the entries do not help, a table of
+//! all changes is searched, and last the runtime is called. All values that are compared are stored
+//! inverted, because a row is zero until it is filled in.
 //!
-//! The functions here keep the registers of who calls them. None may use a vector register, for code
-//! in [`assembly`](super::assembly) calls them behind LLVM's back.
+//! The functions here preserve their callers' registers. None may use a vector register, because
+//! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,8 +24,8 @@ use super::assembly;
 use super::check::{Check, Direction};
 use super::layout::*;
 
-/// Writes the tables of some sites and the functions for some checks. `tag` is what is attached
-/// to accesses of the runtime's memory, for they do not alias the program's.
+/// Writes the tables of the sites and the functions of the checks. `tag` is attached to accesses of
+/// the runtime's memory, which does not alias the program's.
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     let _ = writeln!(
         out,
@@ -57,7 +57,7 @@ define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noin
     }
 }
 
-/// Writes how the number of a site is found.
+/// Returns code that finds the number of a site.
 fn site() -> String {
     format!(
         "  %row.at = ptrtoint ptr %row to i64
@@ -69,7 +69,7 @@ fn site() -> String {
     )
 }
 
-/// Writes where the cell of `%address` is: `%flipped`.
+/// Returns code that computes the address of the cell of `%address`: `%flipped`.
 fn flipped() -> String {
     format!(
         "  %bit = xor i64 %address, {}
@@ -79,8 +79,8 @@ fn flipped() -> String {
     )
 }
 
-/// Writes how a check begins: goes to `odd` if the access is not aligned; else `%cell` is the first
-/// cell.
+/// Returns the beginning of a check: goes to `odd` if the access is not aligned; else `%cell` is
+/// the first cell.
 fn look(size: u64, odd: &str) -> String {
     format!(
         "  %address = ptrtoint ptr %p to i64
@@ -97,7 +97,7 @@ look:
     )
 }
 
-/// Writes how a cell is read: `%old`, and `%not` with its bits inverted.
+/// Returns code that reads a cell: `%old`, and `%not` with its bits inverted.
 fn old(tag: &str) -> String {
     format!(
         "  %old = load atomic i32, ptr %cell unordered, align 4{tag}
@@ -106,8 +106,8 @@ fn old(tag: &str) -> String {
     )
 }
 
-/// Writes what a read of several cells does: it is done if all are of the row's class, and else goes to
-/// `call`.
+/// Returns code for a read of several cells: it is done if all have the row's class, and else goes
+/// to `call`.
 fn odd(size: u64, tag: &str) -> String {
     let mut text = String::from("odd:\n");
     let mut all = "true".to_owned();
@@ -130,9 +130,9 @@ fn odd(size: u64, tag: &str) -> String {
     text
 }
 
-/// Writes how `%new` is stored for some bytes of a granule, whose other bytes another thread may
-/// change: goes to `store` in a program of one thread, else to `done`, or to `call` if the cell has
-/// changed.
+/// Returns code that stores `%new` for some bytes of a granule, while another thread may change the
+/// other bytes: goes to `store` in a program with one thread, else to `done`, or to `call` if the
+/// cell has changed.
 fn exchange(done: &str, tag: &str) -> String {
     format!(
         "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
@@ -146,7 +146,7 @@ exchange:
     )
 }
 
-/// Writes a check that looks at its row. The class is read before the number, for the runtime
+/// Writes a check that tests its row. The class is read before the number, because the runtime
 /// writes it last.
 fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
@@ -219,8 +219,8 @@ change:
 alike:
 "
             );
-            // Of 8 bytes, 4 are aligned as well. Where writes are compared, the row says what they made
-            // of other numbers.
+            // An aligned access of 8 bytes consists of two aligned cells. If writes are judged, the
+            // row stores their results on other numbers.
             format!(
                 "{}{}  %always.at = getelementptr i32, ptr %row, i64 2
   %always = load atomic i32, ptr %always.at acquire, align 4{tag}
@@ -266,12 +266,12 @@ define internal preserve_mostcc void @__tbaa_witness.{check}.change(ptr %p, ptr 
 ",
         (1_u32 << size) - 1,
         size - 1,
-        // The class of a row decides a read. No class has the bit that is set for a write.
+        // A read is decided by its row's class. No class has the bit that marks a write.
         if check.direction == Direction::Read { 0 } else { CLASS + 1 },
     );
 }
 
-/// Writes how the entries of a site are found: `%first` is the first one.
+/// Returns code that finds the entries of a site: `%first` is the first.
 fn entries(tag: &str) -> String {
     format!(
         "  %entries.at = getelementptr i32, ptr %row, i64 3
@@ -283,8 +283,8 @@ fn entries(tag: &str) -> String {
     )
 }
 
-/// Writes how a site's entry for a value is read: `%both` is the entry, and `%key` its lower half. The parts of a granule
-/// have entries of their own.
+/// Returns code that reads a site's entry for a value: `%both` is the entry, and `%key` its lower
+/// half. Each part of a granule has an entry of its own.
 fn entry(value: &str, tag: &str) -> String {
     format!(
         "{}{}  %entry = getelementptr i64, ptr %first, i32 %place
@@ -296,7 +296,7 @@ fn entry(value: &str, tag: &str) -> String {
     )
 }
 
-/// Writes which entry is for a value: `%place`.
+/// Returns code that computes the index of the entry for a value: `%place`.
 fn place(value: &str) -> String {
     format!(
         "  %part = and i32 %low, 3
@@ -308,9 +308,10 @@ fn place(value: &str) -> String {
     )
 }
 
-/// Writes a check that looks at the changes of all, granule by granule, for an access of any
-/// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, and `%writes` has a bit that no
-/// class has if it writes. What a write finds it keeps in the row, if the access is aligned.
+/// Writes a check that searches the table of all changes, granule by granule, for an access at any
+/// address: `%bits` has one bit for each of its bytes, `%last` is its size less 1, and `%writes`
+/// has a bit that is in no class if it is a write. An aligned write stores the number that it found
+/// in the row.
 fn by_change(tag: &str, out: &mut String) {
     let _ = write!(
         out,
@@ -402,15 +403,15 @@ done:
     );
 }
 
-/// The bytes that are forgotten without a call of the runtime, at most.
+/// The most bytes that are cleared without a call of the runtime.
 pub(super) const MOST_CLEARED: u64 = 64;
 
-/// Writes the function that forgets what is known of so many bytes: most often that is nothing.
+/// Writes the function that clears `size` bytes. Mostly nothing is known of them.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
-    // Whole cells are cleared here, if the pointer is aligned as the size is.
+    // Whole cells are cleared here, if the pointer is aligned like the size.
     let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
-    // What is looked at together. The processor waits where one load reads what two stores have just written, so of few
-    // cells each is looked at by itself.
+    // The size of the words that are tested. A load that reads the results of two recent stores
+    // stalls the processor, so up to two cells are tested one by one.
     let word = if size <= 8 { 4 } else { 8 };
     let ty = format!("i{}", 8 * word);
     let _ = write!(
@@ -428,7 +429,7 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) 
         flipped(),
         size - 1,
     );
-    // The last word may be one more than there are in the size.
+    // The last word may extend past the size.
     let words = size.div_ceil(word);
     for at in 0..words {
         let _ = write!(
@@ -488,8 +489,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
     );
 }
 
-/// Writes the function that tells of a call with so many pointers, if the callee has no
-/// checks of its own. Of a function that begins a page the page before may not be there.
+/// Writes the function that reports a call with this many pointers, if the callee has no checks.
+/// For a callee at the start of a page, the page before may not be mapped.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
     let _ = write!(

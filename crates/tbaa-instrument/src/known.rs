@@ -1,15 +1,13 @@
-//! Functions whose effects on memory are known by their names: of the C library, and of
-//! the C++ library.
+//! Functions of the C and C++ libraries whose effects on memory are known by name.
 //!
 //! Source: ISO C 7, POSIX.1-2017, the Linux manual pages, the Itanium C++ ABI.
 
-/// Functions that write nothing through their arguments that checked code accesses, or
-/// what they write has the types that the headers say. `*` at the end stands for any
-/// characters.
+/// Functions that write no memory of the program through their arguments, or only memory with the
+/// types in the headers. A `*` at the end matches any characters.
 const HARMLESS: &str = include_str!("harmless.txt");
 
-/// Functions that write through some of their arguments and read through the others: bit n
-/// stands for the argument with the index n.
+/// Functions that write through some of their arguments and only read through the others. Bit n is
+/// set if the argument with index n is written.
 const WRITERS: &[(&str, u32)] = &[
     (
         "asprintf fgetws gethostname mbstowcs strftime strxfrm vasprintf wcscat wcscpy \
@@ -24,9 +22,9 @@ const WRITERS: &[(&str, u32)] = &[
     ("mbsrtowcs wcsrtombs", 0b1011),
 ];
 
-/// Functions that write only to the objects that some of their arguments point to, by the
-/// indices of these arguments, and the most bytes of each object on x86-64 with the GNU C
-/// library. They follow no pointer to what they write.
+/// Functions that write only to the objects of some arguments: the arguments' indices, and the most
+/// bytes that are written to each object on x86-64 with the GNU C library. They do not write
+/// through pointers in these objects.
 const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("asctime_r", &[(1, 26)]),
     ("clock_getres", &[(1, 16)]),
@@ -123,13 +121,13 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("wctomb", &[(0, 16)]),
 ];
 
-/// Functions that give a block of the heap back, by their first argument.
+/// Functions that free a block of the heap, their first argument.
 const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm \
     _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t \
     _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t";
 
-/// Functions that allocate, and the arguments whose product is the size, where LLVM's
-/// attribute `allocsize` does not say it.
+/// Functions that allocate, and the arguments whose product is the size, for declarations without
+/// LLVM's `allocsize` attribute.
 const ALLOCATE: &[(&str, &[usize])] = &[
     ("malloc valloc pvalloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", &[0]),
     ("_ZnwmSt11align_val_t _ZnamSt11align_val_t", &[0]),
@@ -138,8 +136,8 @@ const ALLOCATE: &[(&str, &[usize])] = &[
     ("reallocarray", &[1, 2]),
 ];
 
-/// Returns whether a function, by the name that it is linked by, is known to write nothing
-/// that checked code accesses by another type.
+/// Returns whether a function with this symbol name writes no memory that checked code accesses by
+/// another type.
 #[must_use]
 pub fn is_harmless(name: &[u8]) -> bool {
     is_listed(name) && !is_constructor(name)
@@ -152,18 +150,18 @@ fn is_listed(name: &[u8]) -> bool {
     })
 }
 
-/// Whether a name is that of a C++ constructor: it may write an object where another was.
+/// Returns whether a name is that of a C++ constructor, which may write an object over another.
 fn is_constructor(name: &[u8]) -> bool {
     let holds = |end| memchr::memmem::find(name, end).is_some();
     name.starts_with(b"_ZN") && (holds(b"C1E") || holds(b"C2E"))
 }
 
-/// Whether a name is one of some names with spaces between them.
+/// Returns whether a name is in a list separated by spaces.
 fn has(names: &str, name: &[u8]) -> bool {
     names.split_ascii_whitespace().any(|known| known.as_bytes() == name)
 }
 
-/// The arguments that a function may write through, a bit for each.
+/// Returns the arguments that a function may write through, one bit each.
 pub(crate) fn written(name: &[u8]) -> u32 {
     match WRITERS.iter().find(|(known, _)| has(known, name)) {
         Some((_, mask)) => *mask,
@@ -180,8 +178,7 @@ pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     known.map(|(_, parts)| *parts)
 }
 
-/// Returns the names of functions whose effects are known, without those of which only the start is
-/// known.
+/// Returns the names of functions whose effects are known, except those that are listed by prefix.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
     let writers = WRITERS.iter().flat_map(|(names, _)| names.split_ascii_whitespace());
@@ -197,8 +194,8 @@ pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
     known.map(|(_, size)| *size)
 }
 
-/// Returns the C library's functions that `libtbaa_witness` takes the place of, where it is linked
-/// dynamically.
+/// Returns the functions of the C library that `libtbaa_witness` replaces in a dynamically linked
+/// program.
 pub fn interposed() -> impl Iterator<Item = &'static str> {
     include_str!("interposed.txt").split_ascii_whitespace()
 }

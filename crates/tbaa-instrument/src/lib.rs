@@ -1,18 +1,16 @@
-//! A module's text with checks: each access tells a runtime what it is about to
-//! do, and the runtime says which tags contradict what the program does.
+//! Instruments a module's text: each access tells a runtime library what it is about to do, and the
+//! runtime reports accesses that contradict their tags.
 //!
-//! [`instrument`] works on text, without LLVM. Before each tagged access a check looks
-//! at what is known of its bytes, and calls the runtime, `libtbaa_witness`, where that is
-//! new; what writes memory without a tag clears what is known of it. The
-//! module carries its tags and a table of its accesses, and the runtime decides
-//! by which rule they are judged.
+//! [`instrument`] works on text, without LLVM. Before each tagged access, a check tests what is
+//! known of its bytes, and calls the runtime, `libtbaa_witness`, if the access is new. An untagged
+//! write clears what is known of its bytes. The module contains its tags and a table of its
+//! accesses; the runtime decides which rule applies.
 //!
-//! Six things are left out. Five of them can be in no report: locals that LLVM
-//! would keep in registers, locals whose address stays in the function and of which no two
-//! accesses contradict, reads of the module's constants, reads without a tag,
-//! and reads by a tag that may alias all memory under its root. The sixth would be
-//! in a report with another place: a read that repeats one on every way to it,
-//! with nothing written in between.
+//! Six kinds of accesses are left out. Five of them can never be reported: locals that LLVM would
+//! promote to registers; locals whose address stays in the function and whose accesses do not
+//! contradict; reads of the module's constants; untagged reads; and reads by a tag that may alias
+//! all memory under its root. The sixth would be reported elsewhere: a redundant read, with an
+//! equal read on every path to it and no write in between.
 
 #![forbid(unsafe_code)]
 
@@ -38,19 +36,19 @@ pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};
 
-/// How checks are written.
+/// The form of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// As calls of functions that the module gets: for a JIT, which may have no assembler.
+    /// Calls of functions that are added to the module: for a JIT, which may have no assembler.
     Calls,
-    /// As inline assembly, which runs in half the time and compiles faster.
+    /// Inline assembly, which runs in half the time and compiles faster.
     Assembly,
 }
 
-/// Puts checks into a module.
+/// Adds checks to a module.
 ///
-/// The result needs `libtbaa_witness` to link. Do it before optimizing: what
-/// LLVM loads ahead of time, the program may never have asked for.
+/// The result must be linked with `libtbaa_witness`. Instrument before optimising: LLVM may load
+/// values speculatively that the program never reads.
 ///
 /// ```
 /// use tbaa_instrument::{Form, instrument};
@@ -73,9 +71,8 @@ pub enum Form {
 ///
 /// # Errors
 ///
-/// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) where the
-/// module has typed pointers, which LLVM 14 and before print, or has checks
-/// already.
+/// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) if the module has typed pointers,
+/// which LLVM 14 and before print, or already has checks.
 pub fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
     function::instrument(module, form).map_err(|error| error.located(module.text()))
 }

@@ -1,59 +1,59 @@
-//! What comes of a module, and what cannot be checked.
+//! The result of instrumenting a module, and the list of places that are not checked.
 
 use std::fmt;
 
-/// What [`instrument`](super::instrument()) makes of a module.
+/// The result of [`instrument`](super::instrument()).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Instrumented {
     /// The module's text with checks.
     pub text: Vec<u8>,
-    /// How many tagged accesses are checked.
+    /// The number of tagged accesses that are checked.
     pub sites: u32,
-    /// How many checks and calls of the runtime the text has gained.
+    /// The number of checks and calls of the runtime in the text.
     pub calls: u32,
-    /// What is not checked, in file order.
+    /// The places that are not checked, in file order.
     pub skipped: Vec<Skipped>,
 }
 
-/// A function or an instruction that is left as it was.
+/// A function or an instruction that is left unchanged.
 ///
-/// What it writes is not known to the runtime, which may then take a later
-/// read for a contradiction; `tbaa_witness_wrote` says otherwise.
+/// The runtime does not see its writes, so a later read may be reported wrongly. A call of
+/// `tbaa_witness_wrote` prevents that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Bytes from the start of the text.
+    /// The offset in bytes from the start of the text.
     pub offset: usize,
     /// The function's name.
     pub function: String,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why something is not checked. Its display says it in words.
+/// The reason why a function or instruction is not checked. Its display is an explanation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// The whole function: `naked` has no frame to call from.
+    /// The whole function: it is `naked` and has no frame to call from.
     Naked,
-    /// The whole function: `gc "..."`, whose collector moves what is checked.
+    /// The whole function: it has `gc "..."`, and the collector moves objects.
     Collected,
-    /// The whole function: `disable_sanitizer_instrumentation`.
+    /// The whole function: it has `disable_sanitizer_instrumentation`.
     Disabled,
-    /// The whole function: in funclets each call needs to name its own.
+    /// The whole function: it has funclets, and each call in one must name it.
     Funclets,
-    /// Memory of another address space than 0.
+    /// Memory in another address space than 0.
     AddressSpace,
     /// A `swifterror` value, which is a register.
     SwiftError,
     /// A size that is known only at run time, or a type without one.
     Size,
-    /// A call with a tag that is none of the intrinsics known here.
+    /// A tagged call of an intrinsic that is not known here.
     Call,
-    /// A pointer that says what it is to; the module is refused for it.
+    /// A typed pointer; the whole module is refused.
     TypedPointer,
-    /// A pointer or operand that the reader cannot make out.
+    /// A pointer or operand that cannot be read.
     Unreadable,
 }
 

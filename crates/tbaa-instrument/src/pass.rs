@@ -1,4 +1,4 @@
-//! What the pass over a module holds, and how it calls the runtime.
+//! The state of the pass over a module, and the text of its calls of the runtime.
 
 use std::cell::OnceCell;
 use std::fmt::{Display, Write};
@@ -16,36 +16,35 @@ use tbaa_ir::{
 };
 use tbaa_types::{Type, TypeKind};
 
-/// What is known of the module, and what is made of it so far.
+/// The module, and its edits so far.
 pub(super) struct Pass<'t> {
     pub(super) form: Form,
     pub(super) module: &'t Module<'t>,
     pub(super) sizes: &'t Sizes,
     pub(super) edits: Edits,
-    /// Functions with a body that gets checks.
+    /// The functions whose bodies get checks.
     pub(super) checked: HashSet<&'t [u8]>,
     pub(super) globals: HashMap<&'t [u8], Global<'t>>,
     pub(super) effects: &'t Effects<'t>,
-    /// What functions write through their arguments, of those asked about.
+    /// For each function asked about, the arguments that it writes through, one bit each.
     pub(super) written: HashMap<&'t [u8], u32>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) table: Table,
     pub(super) debug: DebugInfo<'t>,
     pub(super) names: Names<'t>,
     pub(super) groups: Groups<'t>,
-    /// Tags that may alias all memory under their root.
+    /// For each tag, true if it may alias all memory under its root.
     pub(super) universal: Vec<bool>,
-    /// Set if a tag calls memory constant: then every write is told of.
+    /// Set if a tag calls memory constant: then every write is reported to the runtime.
     pub(super) has_constants: bool,
     pub(super) next_number: Option<u32>,
-    /// Locations and tags that the text does not have.
+    /// The text of new nodes: locations and tags.
     pub(super) nodes: String,
-    /// The name under which the module has `llvm.stacksave`, once that is asked.
+    /// The module's name for `llvm.stacksave`, once it is needed.
     pub(super) stack_save: Option<&'static str>,
-    /// What is attached to calls of the runtime: they access none of the
-    /// program's memory.
+    /// The tag of calls of the runtime: it says that they access none of the program's memory.
     pub(super) own_tag: String,
-    /// What each rule says of the module's tags, once that is asked.
+    /// The oracles of all rules, once they are needed.
     pub(super) oracles: OnceCell<[Oracle<&'t Graph>; 3]>,
 }
 
@@ -55,36 +54,37 @@ pub(super) struct Current<'p, 't> {
     pub(super) function: &'p Function<'t>,
     pub(super) pointers: &'p Pointers<'t>,
     pub(super) name: &'t [u8],
-    /// Stores that look at what is there.
+    /// The stores that warn if they give memory another type: see [`LOOKS`](super::layout::LOOKS).
     pub(super) looking: HashSet<usize>,
-    /// The `DISubprogram`.
+    /// The number of the function's `DISubprogram`.
     pub(super) subprogram: Option<u32>,
-    /// The number of a location in it without a line.
+    /// The number of a location in it that has no line.
     pub(super) location: Option<u32>,
-    /// Values that are inserted are named by their numbers.
+    /// The number of inserted values, which also names them.
     pub(super) values: u32,
-    /// Stack slots that stay in memory.
+    /// The stack slots that stay in memory.
     pub(super) slots: HashMap<Value, Slot>,
-    /// Those of which nothing can be reported.
+    /// The slots whose accesses can never be reported.
     pub(super) own: HashSet<Value>,
     pub(super) swift_errors: HashSet<Value>,
-    /// Where the stack ends before what the function allocates there while it runs, if it does.
+    /// The name of the stack pointer at entry, if the function allocates on the stack while it
+    /// runs.
     pub(super) stack: Option<String>,
 }
 
-/// A stack slot whose place is known wherever the function ends.
+/// A stack slot that is still allocated wherever the function ends.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
-    /// In bytes.
+    /// The size in bytes.
     pub(super) size: u64,
-    /// Whether `llvm.lifetime.start` says when it begins.
+    /// True if `llvm.lifetime.start` marks its beginning.
     pub(super) marked: bool,
-    /// Whether it begins at a multiple of 4 bytes, so that it shares no granule with others.
+    /// True if it is aligned to 4 bytes, so that it shares no granule with other slots.
     pub(super) whole: bool,
 }
 
 impl<'t> Pass<'t> {
-    /// The rules that a program may be run by.
+    /// Returns the oracles of all rules that a program may be run with.
     pub(super) fn oracles(&self) -> &[Oracle<&'t Graph>; 3] {
         let oracle = |rule| Oracle::new(self.module.graph(), rule);
         self.oracles.get_or_init(|| AliasRule::ALL.map(oracle))
@@ -95,17 +95,17 @@ impl<'t> Pass<'t> {
         self.skipped.push(Skipped { offset, function, reason });
     }
 
-    /// The tag, unless it may alias everything.
+    /// Returns the tag, unless it may alias everything.
     pub(super) fn telling(&self, tag: Option<TagId>) -> Option<TagId> {
         tag.filter(|tag| !self.universal[tag.index()])
     }
 
-    /// The size of a type, unless only the machine knows it.
+    /// Returns the size of a type, unless it is unknown or scalable.
     pub(super) fn size(&self, ty: Option<Type>) -> Option<MemorySize> {
         self.sizes.size_of(ty?).filter(|size| !size.scalable)
     }
 
-    /// Whether a type is `ptr`, to address space 0.
+    /// Returns whether a type is `ptr` in address space 0.
     pub(super) fn is_plain(&self, ty: Option<Type>) -> bool {
         let is_plain = |kind: TypeKind<'_>| {
             matches!(kind, TypeKind::Pointer { address_space: 0, pointee: None })
@@ -113,7 +113,7 @@ impl<'t> Pass<'t> {
         ty.is_some_and(|ty| self.sizes.with_kind(ty, is_plain))
     }
 
-    /// How many bits an integer type has; `None` of other types.
+    /// Returns the width of an integer type in bits; `None` for other types.
     pub(super) fn bits(&self, ty: Option<Type>) -> Option<u32> {
         self.sizes.with_kind(ty?, |kind| match kind {
             TypeKind::Int(bits) => Some(bits),
@@ -123,17 +123,17 @@ impl<'t> Pass<'t> {
 }
 
 impl Current<'_, '_> {
-    /// Whether a value is a `ptr` to address space 0.
+    /// Returns whether a value is a `ptr` in address space 0.
     pub(super) fn is_plain(&self, value: Value) -> bool {
         self.pass.is_plain(self.function.ty(value))
     }
 
-    /// A value as the text writes it.
+    /// Returns a value's spelling in the text.
     pub(super) fn written(&self, value: Value) -> String {
         String::from_utf8_lossy(self.function.written(value)).into_owned()
     }
 
-    /// The result of an instruction, if the text has a name for it.
+    /// Returns the spelling of an instruction's result, if it has one.
     pub(super) fn result(&self, inst: &Inst) -> Option<String> {
         inst.result.map(|it| self.written(it)).filter(|name| !name.is_empty())
     }
@@ -161,25 +161,25 @@ impl Current<'_, '_> {
         self.pass.table.add(&site)
     }
 
-    /// Calls the runtime before an instruction: `released(ptr %p)`.
+    /// Inserts a call of the runtime before an instruction: `released(ptr %p)`.
     pub(super) fn before(&mut self, inst: &Inst, call: impl Display) {
         self.put(inst, inst.span.start, format_args!("_{call}"));
     }
 
-    /// Calls the runtime where the instruction after `inst` stands.
+    /// Inserts a call of the runtime at `after`, the place of the instruction after `inst`.
     pub(super) fn after(&mut self, inst: &Inst, after: Option<usize>, call: impl Display) {
         if let Some(after) = after {
             self.put(inst, after, format_args!("_{call}"));
         }
     }
 
-    /// Calls what has this name after `@__tbaa_witness`.
+    /// Inserts a call of the function with this name after `@__tbaa_witness`.
     pub(super) fn put(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let call = call.to_string();
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
         let convention = if shared { "preserve_mostcc " } else { "" };
-        // One function reads what was printed, and so the program's memory.
+        // This function reads a printed string, and so the program's memory.
         let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
         let call = format!("{convention}void @__tbaa_witness{call}{tag}");
         self.insert(inst, at, call);
@@ -191,7 +191,7 @@ impl Current<'_, '_> {
         self.insert(inst, at, call);
     }
 
-    /// Inserts a call, of which everything but its location is given.
+    /// Inserts a call, given without its location.
     pub(super) fn insert(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let mut text = format!("call {call}");
         if let Some(location) = self.location(inst) {
@@ -202,8 +202,8 @@ impl Current<'_, '_> {
         self.pass.edits.insert(at, text);
     }
 
-    /// The location of what is inserted for an instruction; one in a function
-    /// that has debug information needs one.
+    /// Returns the location for code that is inserted at an instruction. It is required in a
+    /// function with debug information.
     fn location(&mut self, inst: &Inst) -> Option<u32> {
         let scope = self.subprogram?;
         let own = location(self.function.text_of(inst));
@@ -216,7 +216,7 @@ impl Current<'_, '_> {
         })
     }
 
-    /// Computes a value at `at`, and returns its name.
+    /// Inserts an instruction at `at`, and returns the name of its result.
     pub(super) fn value(&mut self, at: usize, instruction: impl Display) -> String {
         let name = format!("%tbaa.witness.{}", self.values);
         self.values += 1;
@@ -225,7 +225,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns the number of the node that is attached as `!dbg` in `text`.
+/// Returns the number of the node that `text` attaches as `!dbg`.
 pub(super) fn location(text: &[u8]) -> Option<u32> {
     let at = memchr::memmem::rfind(text, b"!dbg !")? + b"!dbg !".len();
     number(&text[at..])

@@ -1,11 +1,10 @@
-//! Reads that repeat one before them: of the same bytes, by the same tag, with nothing between
-//! them that may write. The runtime would learn nothing from them.
+//! Finds redundant reads: an equal read of the same bytes by the same tag dominates them, and
+//! nothing in between may write. They tell the runtime nothing new.
 //!
-//! The one before dominates it. What memory holds is one variable, which has a version: each
-//! instruction that may write makes a new one, and so does each block where ways meet that bring
-//! several. Two reads with one version have no write between them, on any way. The bytes are the
-//! same if their addresses are, by the values that [`Pointers`] takes for equal; what a repeated
-//! read yields equals what the first one did.
+//! Memory is treated as one variable with versions, as in SSA form: each instruction that may write
+//! makes a new version, and so does each block where several versions meet. Two reads of one
+//! version have no write between them on any path. The bytes are the same if the addresses are, by
+//! the value numbers of [`Pointers`]. A redundant read yields the value of the first.
 //!
 //! Reads of constants are left out as well: nothing ever writes them.
 
@@ -15,11 +14,10 @@ use tbaa::TagId;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value};
 
-/// A read of these bytes by this tag, while memory has this version.
+/// A read: its address, size, tag, and the version of memory.
 type Read = (Address, u64, TagId, u32);
 
-/// Numbers the values of a function, and returns which instructions are reads that repeat one
-/// before them.
+/// Numbers the values of a function, and returns the indices of redundant reads.
 pub(super) fn repeats<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -40,7 +38,7 @@ pub(super) fn repeats<'t>(
     };
     let joins: HashSet<usize> = joins.into_iter().collect();
     let (mut version, mut versions) = (0, 0);
-    // What was read in the blocks that are not left yet, and what each of them began with.
+    // The reads of the blocks that are still open, and each block's version at its start.
     let mut reads: HashMap<Read, usize> = HashMap::default();
     let mut before: Vec<(u32, Vec<Read>)> = Vec::new();
     pointers.number_all(flow, |pointers, step| {
@@ -88,7 +86,7 @@ impl<'t> Pass<'t> {
         self.globals.get(name).is_some_and(|it| it.constant && it.defined)
     }
 
-    /// The pointer, the size and the tag of a load that gets a check.
+    /// Returns the pointer, size and tag of a load that gets a check.
     fn plain_read(&self, function: &Function<'t>, inst: &Inst) -> Option<(Value, u64, TagId)> {
         let access = &self.module.instructions()[inst.access?];
         (inst.opcode == Opcode::Load && !access.volatile && !access.atomic).then_some(())?;
@@ -98,7 +96,7 @@ impl<'t> Pass<'t> {
         (!is_sanitizers(function, inst)).then_some((pointer, size, tag))
     }
 
-    /// Whether an instruction may write memory that others see.
+    /// Returns whether an instruction may write memory that is visible outside the function.
     fn may_write(&self, function: &Function<'t>, inst: &Inst) -> bool {
         match inst.opcode {
             Opcode::Call => function.call(inst).is_none_or(|call| {

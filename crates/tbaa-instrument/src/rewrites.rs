@@ -1,8 +1,9 @@
-//! Stores that may give memory another type than a store of the same function has given it.
+//! Finds stores that may give memory another type than an earlier store in the same function.
 //!
-//! C allows that for allocated memory, and LLVM exchanges the two all the same. The runtime warns of two in one
-//! function, and only these look at what was there, for that takes time: stores through two parameters, and
-//! stores to the same bytes of one object. Two pointers that are loaded are left out: nearly every function has such.
+//! C allows this for allocated memory, but LLVM may swap the two stores. The runtime warns of two
+//! stores in one function. Only these stores check the previous state, because that takes time:
+//! stores through two parameters, and stores to the same bytes of one object. Pairs of loaded
+//! pointers are left out, because nearly every function has some.
 
 use super::pass::Pass;
 use tbaa::TagId;
@@ -21,7 +22,7 @@ struct Store {
     parameters: Vec<Value>,
 }
 
-/// Returns the stores that look at what is there.
+/// Returns the stores that must check the previous state.
 pub(super) fn rewrites<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,

@@ -1,4 +1,4 @@
-//! Stack slots: which stay in memory, and when they become fresh.
+//! Stack slots: which of them get checks, and when their contents become fresh.
 
 use super::function::is_constant;
 use super::outcome::SkipReason;
@@ -10,10 +10,10 @@ use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Argument, Def, Inst, Opcode, Value};
 use tbaa_lex::lexer::Lexer;
 
-/// What a function does to a slot by one tag.
+/// An access of a slot by a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
-    /// Bytes from the slot's start; `None` if only the running program knows.
+    /// Bytes from the slot's start; `None` if known only at run time.
     offset: Option<u64>,
     size: u64,
     tag: TagId,
@@ -21,7 +21,8 @@ struct Use {
 }
 
 impl Use {
-    /// Whether the two may be reported: they share bytes, and a rule says that they do not.
+    /// Returns whether the two accesses may be reported: they may share bytes, one writes, and a
+    /// rule says NoAlias.
     fn contradicts(&self, other: &Use, oracles: &[Oracle<&tbaa::Graph>]) -> bool {
         let apart = |a: &Use, b: &Use| match (a.offset, b.offset) {
             (Some(a_offset), Some(b_offset)) => a_offset.saturating_add(a.size) <= b_offset,
@@ -39,12 +40,12 @@ impl Use {
     }
 }
 
-/// Different uses of a slot that are compared. A slot that has more gets its checks.
+/// The most different uses of a slot that are compared. A slot with more gets checks.
 const MOST_USES: usize = 128;
 
 impl Current<'_, '_> {
-    /// Makes arguments by value fresh, and notes the slots that all ends of the
-    /// function know.
+    /// Makes by-value arguments fresh, and records the slots that are allocated at every end of the
+    /// function.
     pub(super) fn enter(&mut self, coroutine: bool) {
         let function = self.function;
         let Some(first) = function.instructions.first() else { return };
@@ -77,8 +78,8 @@ impl Current<'_, '_> {
             if alloca.swift_error {
                 self.swift_errors.insert(slot);
             }
-            // A coroutine's slots may become parts of its frame, which is on
-            // the heap: where they are fresh, their markers say.
+            // A coroutine's slots may move to its frame on the heap. Their lifetime markers still
+            // say when they are fresh.
             let marked = coroutine || marked.contains(&slot);
             let size = self.slot_size(inst);
             if let Some(size) = size.filter(|_| alloca.plain && !alloca.swift_error)
@@ -103,7 +104,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Lets a slot begin at a multiple of 4 bytes, if checks look at it.
+    /// Aligns a slot to 4 bytes, if it is checked.
     fn align(&mut self, inst: &Inst) {
         if let Some(value) = inst.result
             && let Some(slot) = self.slots.get_mut(&value)
@@ -117,11 +118,11 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Computes where the stack ends.
+    /// Inserts code that reads the stack pointer.
     fn stack(&mut self, at: usize) -> String {
         let pass = &mut *self.pass;
         let has = |name: &str| memchr::memmem::find(pass.module.text(), name.as_bytes()).is_some();
-        // LLVM 18 and later name the address space, and read the name without it as well.
+        // LLVM 18 and later name the address space, but also read the name without it.
         let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
             true => "@llvm.stacksave.p0",
             false => "@llvm.stacksave",
@@ -132,7 +133,7 @@ impl Current<'_, '_> {
         self.value(at, format_args!("call ptr {name}()"))
     }
 
-    /// Forgets what lies between the end of the stack and a pointer that will be its end.
+    /// Clears the memory between the stack pointer and its new value `end`.
     pub(super) fn unstack(&mut self, inst: &Inst, end: &str) {
         let at = inst.span.start;
         let now = self.stack(at);
@@ -142,7 +143,7 @@ impl Current<'_, '_> {
         self.forget(inst, at, &now, &bytes);
     }
 
-    /// Finds the slots whose address stays in the function and of which nothing can be reported, for
+    /// Finds the slots whose accesses can never be reported: the address stays in the function, and
     /// no two accesses of the same bytes contradict.
     fn own(&self) -> HashSet<Value> {
         if self.slots.is_empty() {
@@ -176,8 +177,8 @@ impl Current<'_, '_> {
         slots.filter(is_own).collect()
     }
 
-    /// What an instruction does by tags through a pointer into a slot, so many bytes behind its
-    /// start; `None` if it may do something else with the pointer.
+    /// Returns the tagged accesses of an instruction through a pointer into a slot, `start` bytes
+    /// after the slot's start; `None` if it may use the pointer in another way.
     fn uses(
         &self,
         at: usize,
@@ -189,7 +190,7 @@ impl Current<'_, '_> {
         let access = inst.access.map(|access| &pass.module.instructions()[access]);
         let operands = function.operands(inst);
         let places = || (0..operands.len()).filter(|&at| operands[at] == pointer);
-        // It names the pointer where it has no operand that is known.
+        // It uses the pointer in an operand that could not be read.
         places().next()?;
         match inst.opcode {
             Opcode::GetElementPtr | Opcode::BitCast | Opcode::Freeze => {
@@ -236,13 +237,13 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Whether a pointer is into a slot of which nothing can be reported.
+    /// Returns whether a pointer points into a slot whose accesses can never be reported.
     pub(super) fn is_own(&self, pointer: Value) -> bool {
         self.pointers.is_register(pointer)
             || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    /// The bytes of a slot whose elements are counted by a constant.
+    /// Returns the size of a slot with a constant number of elements.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
         let count = match self.function.operand(inst, 0).map(|it| self.function.def(it)) {
             None => 1,
@@ -252,7 +253,7 @@ impl Current<'_, '_> {
         self.pass.size(inst.ty)?.alloc.checked_mul(count)
     }
 
-    /// Makes a slot fresh when its `alloca` has run.
+    /// Makes a slot fresh after its `alloca`.
     pub(super) fn alloca(&mut self, inst: &Inst, after: Option<usize>) {
         let Some(value) = inst.result else { return };
         if self.is_own(value) || self.swift_errors.contains(&value) {
@@ -281,8 +282,7 @@ impl Current<'_, '_> {
         self.forget(inst, after, &self.written(value), &bytes);
     }
 
-    /// At the function's end its slots are no more: what comes to lie there may
-    /// be of any type.
+    /// Clears the function's slots at its end: the next frame may use the memory with any type.
     pub(super) fn leave(&mut self, inst: &Inst) {
         if let Some(end) = self.stack.clone() {
             self.unstack(inst, &end);
@@ -295,7 +295,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// `llvm.lifetime.start` and `end`, of LLVM 22 or before.
+    /// Handles `llvm.lifetime.start` and `end`, in the form of LLVM 22 or an earlier one.
     pub(super) fn lifetime(&mut self, inst: &Inst, arguments: &[Value], after: Option<usize>) {
         let Some(&pointer) = arguments.last().filter(|&&it| self.is_plain(it)) else {
             return self.skip(inst, SkipReason::AddressSpace);
@@ -320,7 +320,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Makes a slot fresh at a place, unless nothing can be reported of it.
+    /// Makes a slot fresh, unless its accesses can never be reported.
     fn fresh(&mut self, inst: &Inst, at: Option<usize>, value: Value, slot: Slot) {
         let (Some(at), false) = (at, self.own.contains(&value)) else { return };
         let name = self.written(value);
@@ -332,7 +332,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns what an attribute such as `byval(%struct.S)` names.
+/// Returns the type in an attribute such as `byval(%struct.S)`.
 pub(super) fn pointee<'t>(argument: &Argument<'t>) -> Option<&'t [u8]> {
     let open = memchr::memchr(b'(', argument.attributes)?;
     let word = [&b"byval("[..], b"sret(", b"elementtype("];

@@ -1,4 +1,4 @@
-//! What the runtime is told of a module: its sites and its tags, as constants.
+//! The constants that describe a module to the runtime: its sites and tags.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,41 +12,41 @@ use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
 
-/// Accesses by their numbers, which count from 0.
+/// The accesses, numbered from 0.
 ///
-/// Each has two words of 32 bits: its tag's index among those that
-/// [`write`] lists, or the next one of an access without a tag; and twice its size in bytes (0: unknown until it runs), and 1 more if it writes.
-/// Six more, of which only reports need anything, lie apart: offsets into the strings of its function,
-/// its file and what it does, with line and column between the file and the last; and
-/// what its base type is called where its node has no name.
+/// Each has two words of 32 bits: the index of its tag in the list by [`write`] (an untagged access
+/// has the index after the last), and twice its size in bytes (0 if unknown until run time), plus 1
+/// for a write. Six more words are needed only by reports, and lie in a table of their own: offsets
+/// into the strings of the function, the file, the line and column, the description, and the
+/// typedef of a base type without a name.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
     places: String,
     count: u32,
     strings: IndexMap<Vec<u8>, u32>,
-    /// Of all strings, in bytes.
+    /// The size of all strings, in bytes.
     strings_len: u32,
-    /// How many checks and calls of the runtime functions have.
+    /// The number of checks and calls of the runtime in the module's functions.
     pub(super) calls: u32,
-    /// The checks that the module has functions for.
+    /// The checks for which the module needs functions.
     pub(super) checks: BTreeSet<Check>,
-    /// The sizes in bytes of writes of which nothing is known.
+    /// The sizes in bytes of untagged writes.
     pub(super) clears: BTreeSet<u64>,
-    /// The numbers of pointers that calls of unknown functions have.
+    /// The numbers of pointers in calls of unknown functions.
     pub(super) out: BTreeSet<usize>,
 }
 
 /// One access.
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
-    /// Set if it may be warned of: see [`LOOKS`].
+    /// Set if the site may cause a warning: see [`LOOKS`].
     pub(super) looks: bool,
     pub(super) size: u64,
     pub(super) direction: Direction,
     pub(super) function: &'t [u8],
     pub(super) place: Option<Location>,
-    /// As the text has it: `store i32, ptr %p`.
+    /// The access in words: `store i32, ptr %p`.
     pub(super) what: String,
     /// The typedef of a base type without a name; empty for any other.
     pub(super) base: String,
@@ -99,7 +99,7 @@ impl Table {
     ) -> String {
         let mut graph = Cow::Borrowed(module.graph());
         if has_constants {
-            // The tag of accesses without one is the last. It has a root of its own.
+            // The tag of untagged accesses is the last, under a root of its own.
             let mut builder = graph.to_mut().builder();
             let root = builder.root(NO_TAG);
             let tagged = root.and_then(|root| {
@@ -150,8 +150,8 @@ impl Table {
     }
 }
 
-/// The functions of the runtime that a module may call. A tag says that they access their own memory alone: what the
-/// program does may be moved around them, and they keep their order.
+/// The functions of the runtime that a module may call. Their tag says that they access only their
+/// own memory: LLVM may move the program's accesses around them, but keeps the calls in order.
 const RUNTIME: &[(&str, &str)] = &[
     ("check", "ptr nocapture, i32, ptr nocapture"),
     ("access", "ptr nocapture, i64, i32, ptr nocapture"),

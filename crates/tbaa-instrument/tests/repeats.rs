@@ -1,8 +1,8 @@
-//! Which checks are left out because another one has said the same, and which are not.
+//! Redundant checks are left out, and no others.
 
 use tbaa_instrument::{Form, instrument};
 
-/// Returns how many checks of reads and of writes a body gets. `%p` and `%q` are pointers and
+/// Returns the numbers of read checks and of write checks in a body. `%p` and `%q` are pointers,
 /// `%c` is a condition; tag 0 is an `int`'s, tag 1 a `float`'s.
 fn checks(body: &str) -> (usize, usize) {
     let text = format!(
@@ -28,7 +28,7 @@ fn checks(body: &str) -> (usize, usize) {
 
 const READ: &str = "load i32, ptr %p, !tbaa !0";
 
-/// Two reads of the same bytes with something between them.
+/// Returns the number of checks for two reads of the same bytes with `what` between them.
 fn between(what: &str) -> usize {
     checks(&format!("%a = {READ}\n{what}\n%b = {READ}\nret void")).0
 }
@@ -60,7 +60,8 @@ fn a_write_or_a_call_between_brings_the_check_back() {
     assert_eq!(between("%x = load float, ptr %p, !tbaa !1"), 2);
 }
 
-/// A first block with a read, two that go on to a last block with a read.
+/// Returns the number of checks in a diamond: a first block with a read, two that go on to a last
+/// block with a read.
 fn diamond(first: &str, left: &str, right: &str, last: &str) -> usize {
     checks(&format!(
         "{first}\nbr i1 %c, label %l, label %r\nl:\n{left}\nbr label %e\nr:\n{right}\nbr label %e\n\
@@ -76,9 +77,9 @@ fn a_read_in_a_block_that_dominates_counts() {
     let write = "store float 0.0, ptr %q, !tbaa !1";
     assert_eq!(diamond(a, "", "", d), 1);
     assert_eq!(diamond(a, b, c, d), 1);
-    // Neither dominates.
+    // Neither read dominates the other.
     assert_eq!(diamond("", b, c, d), 3);
-    // Some way has a write or a call.
+    // One path has a write or a call.
     assert_eq!(diamond(a, write, "", d), 2);
     assert_eq!(diamond(a, "", "call void @g(ptr %q)", d), 2);
     assert_eq!(diamond(a, &format!("{b}\n{write}\n%e0 = {READ}"), c, d), 3);
@@ -105,13 +106,13 @@ fn another_spelling_is_the_same_read() {
     }
 }
 
-/// A read that gets no check of its own is none that others repeat.
+/// A read without a check does not make another read redundant.
 #[test]
 fn a_read_of_another_sanitizer_does_not_count() {
     assert_eq!(checks(&format!("%a = {READ}, !nosanitize !2\n%b = {READ}\nret void")).0, 1);
 }
 
-/// Ways that store different pointers to a slot, or the same one.
+/// Paths that store different pointers to a slot, or the same one.
 #[test]
 fn ways_that_meet_bring_one_pointer_or_several() {
     let met = |left: &str, right: &str| {
@@ -149,7 +150,7 @@ fn a_write_later_in_a_loop_brings_the_check_back() {
     };
     let read = format!("%x = {READ}");
     assert_eq!(looped(&read, ""), 1);
-    // Once in the loop; after it nothing has been written since.
+    // Once in the loop; nothing is written between the loop and the read after it.
     assert_eq!(looped(&read, "store i32 0, ptr %q, !tbaa !0"), 2);
     assert_eq!(looped("", "store i32 0, ptr %q, !tbaa !0"), 2);
 }
@@ -173,7 +174,7 @@ fn a_pointer_that_is_loaded_again_is_the_same_until_it_is_stored() {
     };
     assert_eq!(slot(""), 1);
     assert_eq!(slot("store ptr %q, ptr %s"), 2);
-    // A pointer in memory.
+    // A pointer that is loaded from memory.
     let memory = |between: &str| {
         let load = |n: u32| {
             format!("%l{n} = load ptr, ptr %p, !tbaa !1\n%v{n} = load i32, ptr %l{n}, !tbaa !0")
@@ -195,7 +196,7 @@ fn reads_of_constants_are_not_checked() {
     };
     assert_eq!(read("table"), 0);
     assert_eq!(read("variable"), 2);
-    // What another module says is constant, that one may write first.
+    // Another module may write its own constant before.
     assert_eq!(read("elsewhere"), 2);
 }
 
@@ -206,7 +207,7 @@ fn writes_are_all_checked() {
     assert_eq!(checks(&format!("%a = {READ}\n{write}\n%b = {READ}\nret void")), (2, 1));
 }
 
-/// Many blocks whose ways meet are no trouble.
+/// Many blocks with several predecessors are no problem.
 #[test]
 fn large_functions_end() {
     let mut body = format!("%a = {READ}\nbr label %b0\n");

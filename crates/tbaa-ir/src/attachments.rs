@@ -1,4 +1,4 @@
-//! The attachments of one instruction, and where another may stand.
+//! The attachments of one instruction, and the place where another could be added.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,18 +26,18 @@ pub(super) struct Attached<'t> {
     pub(super) node: Range<usize>,
 }
 
-/// Reads the attachments of the instruction at `offset`, which ends within
-/// `text`. `None` where its end cannot be made out.
+/// Reads the attachments of the instruction at `offset`, which ends within `text`. `None` if its
+/// end cannot be found.
 ///
-/// LLVM: `LLParser::parseInstructionMetadata`. Each attachment has a comma
-/// before it, and nothing but an alignment stands between or after them.
+/// LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and only an
+/// alignment may be between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
     let mut lexer = Lexer::new(text, offset);
     let start = instruction::start(&mut lexer).ok()??;
     lexer.at = start.after;
     match operands(start.opcode, lexer) {
         Some(end) => lexer.at = end,
-        // The place of an attachment that is there is known all the same.
+        // An existing attachment can be found in any case.
         None => to_attachment(&mut lexer)?,
     }
     let mut found = Attachments { list: Vec::new(), end: lexer.at };
@@ -77,8 +77,8 @@ fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
     Some(())
 }
 
-/// Returns where the comma before the alignment and the attachments may stand,
-/// from after the opcode on.
+/// Returns the place for the comma before the alignment and the attachments. The lexer starts after
+/// the opcode.
 fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     match opcode {
         Opcode::Other => return None,
@@ -143,8 +143,8 @@ fn value(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Returns where a call ends, but for its attachments, from after its
-/// arguments on: `#2 [ "deopt"() ] to label %a unwind label %b`.
+/// Returns the end of a call without its attachments. The lexer starts after its arguments: `#2 [
+/// "deopt"() ] to label %a unwind label %b`.
 fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
     loop {
         let end = lexer.at;
@@ -173,7 +173,7 @@ fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
                 }
             }
             _ => {
-                // The next instruction, but `unwind label` goes on with this.
+                // The next instruction begins, except that `unwind label` continues this one.
                 let mut next = lexer;
                 let word = lexer.word();
                 let starts = matches!(instruction::start(&mut next), Ok(Some(_)));

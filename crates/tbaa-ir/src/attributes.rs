@@ -6,11 +6,11 @@ use super::module::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word};
 
-/// An attribute, or what stands among attributes.
+/// An attribute, or an item among attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Attribute<'t> {
-    /// A word such as `readnone`, and what is in parentheses after it: `none` in `memory(none)`.
+    /// A word such as `readnone`, and the text in parentheses after it: `none` in `memory(none)`.
     Word(&'t [u8], Option<&'t [u8]>),
     /// The number of a group: 0 in `#0`.
     Group(u32),
@@ -44,12 +44,12 @@ const ENDS: [&[u8]; 12] = [
 ];
 
 impl<'t> Attributes<'t> {
-    /// `lexer` stands after a function's parameters, a call's arguments, or a group's `{`.
+    /// `lexer` is after a function's parameters, a call's arguments, or a group's `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }
 
-    /// Passes a string, and returns what is between the quotes.
+    /// Skips a string, and returns the text between the quotes.
     fn string(&mut self) -> Option<&'t [u8]> {
         self.lexer.quoted().ok()
     }

@@ -1,8 +1,6 @@
-//! Debug information: what a struct's fields are called, and which line of the
-//! source an instruction comes from.
+//! Debug information: the names of struct fields, and the source line of an instruction.
 //!
-//! Nodes are found by the lines that define them, as LLVM prints them, and read
-//! when they are asked for.
+//! Nodes are found by the lines that define them, as LLVM prints them, and are read on demand.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -30,11 +28,11 @@ const LISTED: usize = 4;
 pub struct Location {
     /// The file's name as the compiler was given it.
     pub file: String,
-    /// The folder that a relative name starts from; empty where the compiler named none.
+    /// The folder of a relative name; empty if the compiler recorded none.
     pub directory: String,
-    /// From 1; 0 where the compiler knew none.
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 where the compiler knew none.
+    /// The column, from 1; 0 if unknown.
     pub column: u32,
 }
 
@@ -61,17 +59,17 @@ pub struct Location {
 pub struct DebugInfo<'t> {
     /// Set if there is any debug information.
     has_nodes: bool,
-    /// The variables that were asked for, by the start of the function and the value: its text is
-    /// searched for each once.
+    /// The variables that were looked up, by the start of the function and the value: the text is
+    /// searched only once for each.
     variables: Mutex<Variables>,
     text: &'t [u8],
-    /// The place where the number of each node that a line defines ends, and 1.
+    /// For each numbered node, the offset after the number in its definition, plus 1.
     places: Numbers<NonZeroU32>,
-    /// The structs, classes and unions of a name.
+    /// The structs, classes and unions with a name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
-    /// The typedefs of records without a name, and these; found when asked for.
+    /// The unnamed records with their typedefs; found on first use.
     typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
-    /// The types that others inherit from; found when asked for.
+    /// The types that others inherit from; found on first use.
     bases: OnceLock<Vec<u32>>,
 }
 
@@ -83,7 +81,7 @@ pub enum Parameter {
     Pointer(String),
     /// The object of a member function that may be declared `__restrict`.
     This,
-    /// A class that is passed by value, or what no qualifier can be written on.
+    /// A class that is passed by value, or a parameter that takes no qualifier.
     Other,
 }
 
@@ -138,7 +136,7 @@ impl<'t> DebugNode<'t> {
         self.kind == b"DICompositeType" && tags.contains(&self.tag())
     }
 
-    /// Size in bits; 0 where there is none.
+    /// Returns the size in bits; 0 if there is none.
     fn size(self) -> u64 {
         self.number(b"size").unwrap_or(0)
     }
@@ -227,9 +225,9 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns what the records without a name are called by their typedefs, if TBAA gives them
-    /// these fields, each with its offset and the name of its type: `pair`, or `{pair|point}`
-    /// where two have the same fields. With them come the records.
+    /// Returns the typedef names of unnamed records that have these fields in TBAA, each given by
+    /// its offset and its type's name: `pair`, or `{pair|point}` if
+    /// two have the same fields. Also returns the records.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
@@ -280,8 +278,8 @@ impl<'t> DebugInfo<'t> {
         (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
-    /// Returns whether clang gives a type that is no record this name in TBAA. It leaves signs out, and calls pointers by
-    /// their levels and what they lead to, or not at all.
+    /// Returns whether clang gives a type that is not a record this name in TBAA. clang ignores
+    /// signedness, and names pointers by their depth and target, or not at all.
     fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
         let (mut levels, mut to) = (0, Some(ty));
         while let Some(pointer) = to.filter(|it| it.is_pointer() && levels < DEPTH) {
@@ -384,11 +382,10 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Returns the path from a struct to the field that starts at a byte and
-    /// that TBAA calls `access`, such as `l.base`. Of a union's members that all
-    /// may be meant: `u.{i|f}`.
+    /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
+    /// such as `l.base`. If several members of a union match: `u.{i|f}`.
     ///
-    /// `None` where the structs of that name differ in it, or have no such field.
+    /// `None` if the structs of that name disagree, or have no such field.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
         self.path_in(self.records.get(record)?, offset, access)
     }
@@ -442,8 +439,8 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Finds the one of several members at one place that has the type looked
-    /// for, or else lists their names.
+    /// Finds the only member of the wanted type among several at one place, or else lists their
+    /// names.
     fn choose(
         &self,
         members: &[DebugNode<'t>],
@@ -453,7 +450,7 @@ impl<'t> DebugInfo<'t> {
         let has_type = |member: &&DebugNode<'t>| {
             let mut bits = bits.saturating_sub(member.start());
             let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
-            // One level of a record's fields says enough.
+            // The fields of an inner record need not be compared further.
             ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && self.is_called(ty, access))
         };
         let mut matching = members.iter().filter(has_type);
@@ -469,18 +466,16 @@ impl<'t> DebugInfo<'t> {
         Err(format!("{{{}}}", listed.join("|")))
     }
 
-    /// Returns where in the source an instruction comes from: what its `!dbg`
-    /// says.
+    /// Returns the source location of an instruction, from its `!dbg`.
     ///
-    /// `None` without one. Reads the rest of the instruction's line.
+    /// `None` if it has none. Reads the rest of the instruction's line.
     #[must_use]
     pub fn location(&self, instruction: &Instruction) -> Option<Location> {
         self.location_at(instruction.offset as usize)
     }
 
-    /// Like [`location`](Self::location), of the instruction that begins so many
-    /// bytes from the start of the text; of a call that accesses no memory by
-    /// itself, a module lists none.
+    /// Like [`location`](Self::location), for the instruction that begins at an offset in the text.
+    /// This includes calls that a module does not list.
     #[must_use]
     pub fn location_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
@@ -488,11 +483,12 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line, b"!dbg !")?)
     }
 
-    /// Like [`location_at`](Self::location_at). An instruction that an optimiser left without a
-    /// line has that of the nearest one in its block that has one, those behind it first.
+    /// Like [`location_at`](Self::location_at). If an optimiser has removed an instruction's line,
+    /// returns that of the nearest instruction in its block that has one; later instructions are
+    /// tried first.
     #[must_use]
     pub fn location_near(&self, offset: usize) -> Option<Location> {
-        /// Lines that are looked at on either side.
+        /// The most lines that are searched in either direction.
         const NEAR: usize = 64;
         let has_line = |line: &[u8]| {
             let at = attached(line, b"!dbg !").and_then(|number| self.place(number));
@@ -516,8 +512,8 @@ impl<'t> DebugInfo<'t> {
         first.or_else(behind).or_else(before)
     }
 
-    /// Returns where a loop begins in the source: what `!llvm.loop` says of the branch
-    /// that begins so many bytes from the start of the text and leads back.
+    /// Returns the start of a loop in the source, from the `!llvm.loop` of the back edge's branch
+    /// at an offset in the text.
     ///
     /// LLVM: `Loop::getLocRange`.
     #[must_use]
@@ -549,7 +545,7 @@ impl<'t> DebugInfo<'t> {
         nodes.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
     }
 
-    /// The place that a `DILocation` says.
+    /// Returns the place in a `DILocation`.
     fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
@@ -606,8 +602,8 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns whether a variable is of a constructor, a destructor or a lambda: no qualifier can stand
-    /// after its parameters.
+    /// Returns whether a variable belongs to a constructor, a destructor or a lambda, where no
+    /// qualifier may follow the parameters.
     fn is_special_member(&self, variable: DebugNode<'t>) -> Option<bool> {
         let function = self.node(variable.link(b"scope")?)?;
         let name = function.string(b"name")?;
@@ -651,7 +647,7 @@ impl<'t> DebugInfo<'t> {
     }
 }
 
-/// The number of the node that a line attaches behind `mark`, as `!dbg !`.
+/// Returns the number of the node that a line attaches after `mark`, such as `!dbg !`.
 fn attached(line: &[u8], mark: &[u8]) -> Option<u32> {
     let at = memchr::memmem::rfind(line, mark)? + mark.len();
     Lexer::new(line, at).number().ok()

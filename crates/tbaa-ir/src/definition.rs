@@ -17,7 +17,7 @@ pub(super) struct NodeDefinition {
 pub(super) enum Form {
     Uniqued,
     Distinct,
-    /// `!DIFile(...)` and the like.
+    /// A specialised node: `!DIFile(...)` and similar.
     Specialized,
 }
 
@@ -48,8 +48,7 @@ impl NodeDefinition {
         Ok(NodeDefinition { body, form: Form::Specialized })
     }
 
-    /// Reads the definition whose `!` stands at `offset`, which the scan has
-    /// passed before.
+    /// Reads the definition whose `!` is at `offset`, which the scan has accepted before.
     pub(super) fn at(text: &[u8], offset: usize) -> Result<Self, TextError> {
         let mut lexer = Lexer::new(text, offset + 1);
         lexer.skip_space()?;

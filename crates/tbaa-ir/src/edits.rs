@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-/// Parts of a text, and what is put in their place.
+/// Replacements of parts of a text.
 ///
-/// Offsets are bytes from the start of the text as it is, whatever has been
-/// changed before. The order of the calls does not matter, with one exception:
-/// of texts that are inserted at one offset, the first comes first. An insertion
-/// stands before the part that is replaced at the same offset.
+/// Offsets are bytes from the start of the original text, regardless of other changes. The order of
+/// the calls does not matter, with one exception: texts inserted at one offset stay in the order of
+/// the calls. An insertion comes before a part that is replaced at the same offset.
 ///
-/// Parts should not overlap. Of two that do, the one that starts first is
-/// replaced, and the other is left out. So is an insertion inside a part that is
-/// replaced.
+/// Parts should not overlap. If two do, the one that starts first is replaced, and the other is
+/// ignored. An insertion inside a replaced part is ignored, too.
 ///
 /// ```
 /// let mut edits = tbaa_ir::Edits::default();
@@ -28,7 +26,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Puts a text before what stands at `at`.
+    /// Inserts a text before the offset `at`.
     pub fn insert(&mut self, at: usize, text: impl Into<String>) {
         self.replace(at..at, text);
     }
@@ -42,7 +40,7 @@ impl Edits {
     ///
     /// # Panics
     ///
-    /// If a part does not lie in the text.
+    /// If a part is not inside the text.
     #[must_use]
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
         self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));

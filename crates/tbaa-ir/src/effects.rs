@@ -1,4 +1,4 @@
-//! What functions and calls do to memory, as far as attributes say.
+//! The memory effects of functions and calls, according to their attributes.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,27 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescape;
 
-/// A kind of memory that effects speak of.
+/// A kind of memory that effects distinguish.
 ///
 /// LLVM: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemoryLocation {
-    /// What arguments point to.
+    /// Memory that arguments point to.
     Argument,
-    /// What no code of the module can access.
+    /// Memory that no code of the module can access.
     Inaccessible,
     /// The variable `errno`.
     Errno,
     /// All other memory.
     Other,
-    /// Memory that the target gives a meaning to.
+    /// Memory with a meaning for the target.
     Target0,
-    /// More of it.
+    /// Other memory with a meaning for the target.
     Target1,
 }
 
-/// What a function may do to each kind of memory.
+/// The accesses that a function may make, for each kind of memory.
 ///
 /// LLVM: `MemoryEffects`, with the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,29 +45,29 @@ impl MemoryEffects {
     /// All memory may be read and written: nothing is known.
     pub const ANY: Self = Self::all(3);
 
-    /// 1 to read, 2 to write, 3 for both.
+    /// The same access to all kinds: 1 to read, 2 to write, 3 for both.
     const fn all(access: u32) -> Self {
         MemoryEffects(access * 0b01_01_01_01_01_01)
     }
 
-    /// Only what is done to memory of one kind.
+    /// Any access to memory of one kind, and none to others.
     const fn only(location: MemoryLocation) -> Self {
         MemoryEffects(3 << (2 * location as u32))
     }
 
-    /// Returns the number that LLVM has for it.
+    /// Returns LLVM's number for these effects.
     #[must_use]
     pub fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// Returns what both sides allow.
+    /// Returns the accesses that both sides allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         MemoryEffects(self.0 & other.0)
     }
 
-    /// Returns what one side or the other allows.
+    /// Returns the accesses that either side allows.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         MemoryEffects(self.0 | other.0)
@@ -85,7 +85,7 @@ impl MemoryEffects {
         self.and(Self::WRITE) != Self::NONE
     }
 
-    /// Reads what stands in `memory(...)`; `None` where LLVM would not.
+    /// Reads the list in `memory(...)`; `None` if LLVM would reject it.
     ///
     /// LLVM: `LLParser::parseMemoryAttr`.
     fn parse(list: &[u8]) -> Option<Self> {
@@ -116,7 +116,7 @@ impl MemoryEffects {
         Some(effects)
     }
 
-    /// What attributes say that LLVM had before version 16.
+    /// Returns the effects of a memory attribute from before LLVM 16.
     ///
     /// LLVM: `upgradeMemoryAttr`.
     fn of_old(word: &[u8]) -> Option<Self> {
@@ -134,17 +134,17 @@ impl MemoryEffects {
     }
 }
 
-/// Intrinsics that LLVM says write what their argument points to, so that they stay in
-/// order. They change nothing that is loaded after.
+/// Intrinsics that LLVM declares as writing through their argument only to keep them in order. They
+/// do not change memory that is loaded later.
 const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
 
-/// Bundles that say nothing of memory, and those that only let it be read.
+/// Operand bundles that do not access memory, and those that only read it.
 ///
 /// LLVM: `CallBase::hasReadingOperandBundles`, `CallBase::hasClobberingOperandBundles`.
 const SILENT: [&[u8]; 4] = [b"ptrauth", b"kcfi", b"convergencectrl", b"deactivation-symbol"];
 const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 
-/// What the functions and calls of a module do to memory, as LLVM reads it from attributes.
+/// The memory effects of a module's functions and calls, as LLVM derives them from attributes.
 ///
 /// ```
 /// let text = b"declare i32 @g() memory(read)\ndefine i32 @f() {\n  %x = call i32 @g()\n  ret i32 %x\n}\n";
@@ -157,7 +157,7 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 /// ```
 #[derive(Debug)]
 pub struct Effects<'t> {
-    /// `None` where a group says nothing of memory.
+    /// For each attribute group, its effects (`None` if it states none) and how calls end.
     groups: HashMap<u32, (Option<MemoryEffects>, Ends)>,
     functions: HashMap<Cow<'t, [u8]>, (MemoryEffects, Ends, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
@@ -166,14 +166,14 @@ pub struct Effects<'t> {
 /// The attributes that say how a call ends.
 #[derive(Clone, Copy, Default, Debug)]
 struct Ends {
-    /// It comes to an end: `willreturn`.
+    /// True if the call always ends: `willreturn`.
     returns: bool,
-    /// It throws nothing: `nounwind`.
+    /// True if the call never throws: `nounwind`.
     nounwind: bool,
 }
 
-/// Prefixes of the intrinsics that may not return, or unwind. Source: LLVM 22's `Intrinsics.td`,
-/// those that belong to no target.
+/// Prefixes of the intrinsics that may not return or may unwind. Source: LLVM 22's `Intrinsics.td`,
+/// without those of targets.
 const MAY_END: [&[u8]; 26] = [
     b"asan.",
     b"callbr.",
@@ -248,8 +248,7 @@ impl<'t> Effects<'t> {
         ends(attributes, |group| self.groups.get(&group).map_or(Ends::default(), |it| it.1))
     }
 
-    /// Returns whether what follows a call is always run after it: the call comes to an end, and
-    /// throws nothing.
+    /// Returns whether a call always returns: it ends and does not unwind.
     ///
     /// LLVM: `isGuaranteedToTransferExecutionToSuccessor`.
     #[must_use]
@@ -264,7 +263,7 @@ impl<'t> Effects<'t> {
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
-    /// Returns what a function does; `name` is as the text writes it after the `@`.
+    /// Returns a function's memory effects; `name` is as the text writes it after the `@`.
     ///
     /// LLVM: `Function::getMemoryEffects`.
     #[must_use]
@@ -274,7 +273,7 @@ impl<'t> Effects<'t> {
         known.unwrap_or(MemoryEffects::ANY)
     }
 
-    /// Returns whether an attribute of the call's argument, or of its callee's parameter, has one of
+    /// Returns whether an attribute of the call's argument, or of the callee's parameter, is one of
     /// these texts.
     #[must_use]
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
@@ -286,7 +285,7 @@ impl<'t> Effects<'t> {
         })
     }
 
-    /// What LLVM's table says of an intrinsic, whose name may end with types.
+    /// Returns the effects in LLVM's table of intrinsics. The name may end with types.
     ///
     /// LLVM: `Intrinsic::lookupIntrinsicID`.
     fn intrinsic(&self, name: &[u8]) -> Option<MemoryEffects> {
@@ -299,7 +298,7 @@ impl<'t> Effects<'t> {
         }
     }
 
-    /// Returns what a call does.
+    /// Returns a call's memory effects.
     ///
     /// LLVM: `CallBase::getMemoryEffects`.
     #[must_use]
@@ -327,7 +326,7 @@ impl<'t> Effects<'t> {
         stated.and(of_function)
     }
 
-    /// Returns what a call does to memory that may be loaded after it.
+    /// Returns a call's effects on memory that may be loaded later.
     #[must_use]
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
@@ -339,8 +338,8 @@ impl<'t> Effects<'t> {
     }
 }
 
-/// What a list of attributes says of memory; `None` where it says nothing. Groups replace
-/// what is said beside them, and each what one before it says.
+/// Returns the effects that a list of attributes states; `None` if it states none. Groups replace
+/// attributes outside groups, and a later group replaces an earlier one.
 fn stated<'t>(
     attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
     of_group: impl Fn(u32) -> Option<MemoryEffects>,
@@ -361,7 +360,7 @@ fn stated<'t>(
     in_groups.or(Some(old).filter(|&old| old != MemoryEffects::ANY)).or(stated)
 }
 
-/// Reads how a call ends from a list of attributes.
+/// Returns how a call ends according to a list of attributes.
 fn ends<'t>(
     attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
     of_group: impl Fn(u32) -> Ends,

@@ -4,9 +4,9 @@ use tbaa::GraphError;
 use tbaa_lex::lexer::{LexError, LexErrorKind, Lexer};
 use tbaa_lex::source::position;
 
-/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
-/// three deep; reading one level looks over all levels inside it, so a bound
-/// keeps a hostile text from taking quadratic time.
+/// The maximum nesting of inline nodes (`!{!{!{...}}}`). Producers use two or three levels. Reading
+/// one level scans all levels inside it, so without a limit a hostile text would take quadratic
+/// time.
 pub const MAX_INLINE_DEPTH: usize = 64;
 
 /// The kinds of mistakes in a text.
@@ -19,10 +19,10 @@ pub enum TextErrorKind {
         /// The thing that was not closed: `"a string"`, `"the body of function @f"`, ...
         inside: String,
     },
-    /// Something else stands here than must.
+    /// Something else is required here.
     #[error("expected {wanted}")]
     Expected {
-        /// The text that must stand here.
+        /// The required text.
         wanted: &'static str,
     },
     /// A metadata number has two definitions.
@@ -51,8 +51,7 @@ pub enum TextErrorKind {
     /// A text of 4 GiB or more.
     #[error("a text must be shorter than 4 GiB: read a module in parts, or its metadata alone")]
     TooLarge,
-    /// An instruction to which nothing can be attached, for its end cannot be
-    /// made out.
+    /// An instruction to which nothing can be attached, because its end cannot be found.
     #[error("the end of this instruction cannot be made out; write it as LLVM prints it")]
     NoEnd,
     /// The store refused a node.
@@ -61,7 +60,7 @@ pub enum TextErrorKind {
 }
 
 impl From<LexError> for TextError {
-    /// An error whose line [`read_with`](super::read_with) finds.
+    /// Creates an error whose line [`read_with`](super::read_with) computes.
     fn from(error: LexError) -> TextError {
         let kind = match error.kind {
             LexErrorKind::Truncated(inside) => TextErrorKind::Truncated { inside },
@@ -125,8 +124,8 @@ impl TextError {
         Self::unlocated(offset, kind).located(text)
     }
 
-    /// An error whose line and column nobody may ask for: counting lines takes
-    /// time linear in the text, and most readers only try.
+    /// Creates an error without line and column: counting lines takes time linear in the text, and
+    /// most callers only try to read something.
     pub(crate) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
         TextError { kind, offset, line: 0, column: 0 }
     }

@@ -1,7 +1,7 @@
-//! The flow of control in a function: which block leads where, which dominates which, and loops.
+//! Control flow of a function: successors, dominators and loops.
 //!
-//! All of it is about the blocks of a [`Function`], by their indices; the first is where the
-//! function begins. A block that cannot be reached dominates nothing, and nothing dominates it.
+//! Blocks are those of a [`Function`], by index; the first is the entry. An unreachable block
+//! dominates nothing, and nothing dominates it.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -12,33 +12,32 @@ use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 use tbaa::petgraph::{Incoming, Outgoing};
 
-/// Steps that the search for places where ways meet may take in a function.
+/// The most steps for computing all dominance frontiers of a function.
 const JOINS: usize = 1 << 22;
 
-/// The flow of control in a function with a block at least.
+/// The control flow of a function with at least one block.
 pub struct Flow {
     graph: DiGraph<(), ()>,
-    /// The immediate dominator; `None` of the first block and of those that are not reached.
+    /// The immediate dominator; `None` for the entry and for unreachable blocks.
     dominators: Vec<Option<usize>>,
-    /// The blocks that each immediately dominates.
+    /// The children of each block in the dominator tree.
     children: Vec<Vec<usize>>,
-    /// When the walk over the dominator tree enters and leaves each block.
+    /// The times at which a walk over the dominator tree enters and leaves each block.
     times: Vec<(u32, u32)>,
     frontiers: OnceCell<Option<Vec<Vec<usize>>>>,
-    /// The natural loops, each after those that it contains.
+    /// The natural loops. Inner loops come before outer ones.
     pub loops: Vec<Loop>,
     /// The smallest loop of each block, as an index into `loops`.
     innermost: Vec<Option<usize>>,
-    /// The blocks of loops, those of each loop together.
+    /// The blocks of all loops; those of each loop are contiguous.
     in_loops: Vec<usize>,
-    /// The place of each block in `in_loops`.
+    /// The position of each block in `in_loops`.
     positions: Vec<usize>,
 }
 
-/// A natural loop: the blocks from which its header is reached again. Back edges to one header
-/// are one loop. Two loops are apart, or one contains the other.
+/// A natural loop. All back edges to one header form one loop. Two loops are disjoint or nested.
 pub struct Loop {
-    /// The block that begins it.
+    /// The header: the block that begins it.
     pub header: usize,
     /// The number of loops that it is in, itself included.
     depth: usize,
@@ -109,13 +108,12 @@ impl Flow {
         flow
     }
 
-    /// Returns the blocks that go on to a block.
+    /// Returns the predecessors of a block.
     pub fn before(&self, block: usize) -> impl Iterator<Item = usize> {
         self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
     }
 
-    /// Returns the immediate dominator of a block. The first and those that are not reached have
-    /// none.
+    /// Returns the immediate dominator of a block; `None` for the entry and for unreachable blocks.
     ///
     /// # Panics
     ///
@@ -131,7 +129,7 @@ impl Flow {
         block == 0 || self.dominators[block].is_some()
     }
 
-    /// Returns whether every way to `b` goes through `a`; of a block that is not reached, no.
+    /// Returns whether every path to `b` goes through `a`; false for an unreachable block.
     #[must_use]
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         let [of_a, of_b] = [a, b].map(|it| self.times[it]);
@@ -152,11 +150,9 @@ impl Flow {
         })
     }
 
-    /// Returns the blocks before which each block's way meets one that does not go through it.
-    /// `None` where that is too much to look at.
+    /// Returns the dominance frontier of each block. `None` if it takes more than [`JOINS`] steps.
     ///
-    /// The dominance frontier of Cytron et al., "Efficiently computing static single assignment
-    /// form", 1991.
+    /// Cytron et al., "Efficiently computing static single assignment form", 1991.
     fn frontiers(&self) -> Option<Vec<Vec<usize>>> {
         let mut left = JOINS;
         let mut found = vec![Vec::new(); self.dominators.len()];
@@ -178,8 +174,8 @@ impl Flow {
         Some(found)
     }
 
-    /// Returns the blocks in which ways meet that bring different definitions, where each of some
-    /// blocks has a definition. `None` where that is too much to look at.
+    /// Returns the blocks that need a join (a `phi`) if each of the given blocks has a definition.
+    /// `None` if the frontiers take too many steps.
     #[must_use]
     pub fn joins(&self, from: impl IntoIterator<Item = usize>) -> Option<Vec<usize>> {
         let frontiers = self.frontiers.get_or_init(|| self.frontiers()).as_ref()?;
@@ -197,7 +193,7 @@ impl Flow {
         Some(found)
     }
 
-    /// Returns, for each block, whether a way from it leaves the function.
+    /// Returns, for each block, whether some path from it reaches an end of the function.
     #[must_use]
     pub fn ends(&self) -> Vec<bool> {
         let mut pending: Vec<_> = self.graph.externals(Outgoing).collect();
@@ -228,7 +224,7 @@ impl Flow {
         self.innermost(block).map_or(0, |it| it.depth)
     }
 
-    /// Returns the blocks of a loop, those of the loops in it included.
+    /// Returns the blocks of a loop, including those of inner loops.
     #[must_use]
     pub fn blocks_of(&self, around: &Loop) -> &[usize] {
         &self.in_loops[around.span.clone()]
@@ -240,8 +236,8 @@ impl Flow {
         around.span.contains(&self.positions[block])
     }
 
-    /// Finds the loops, each once, after those in it: on the way back from its end to its header a
-    /// loop that is known is passed as a whole.
+    /// Finds the loops, inner ones first. The walk from the back edges to the header passes a known
+    /// inner loop as a whole.
     ///
     /// LLVM: `LoopInfoBase::analyze`.
     fn find_loops(&mut self) {
@@ -277,8 +273,8 @@ impl Flow {
         self.place_loops(&parents);
     }
 
-    /// Puts the blocks of each loop together, from the headers of the loops and what is around
-    /// them.
+    /// Stores the blocks of each loop contiguously. `parents` has each loop's header and enclosing
+    /// loop.
     fn place_loops(&mut self, parents: &[(usize, Option<usize>)]) {
         let mut sizes = vec![0; parents.len()];
         self.innermost.iter().flatten().for_each(|&it| sizes[it] += 1);

@@ -1,5 +1,4 @@
-//! The pass over a function: its instructions that access memory, and what is
-//! attached to them.
+//! The pass over a function: its instructions that access memory, and their attachments.
 
 use std::num::NonZeroU32;
 
@@ -32,11 +31,10 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Passes a function body from after its `{`, and returns where it ends:
-    /// after its `}`.
+    /// Skips a function body from after its `{`, and returns its end: after its `}`.
     ///
-    /// Instructions start on a line of their own, and so do labels. That is how
-    /// LLVM prints; within brackets, line ends mean nothing.
+    /// Instructions and labels start on a line of their own, as LLVM prints them; line ends within
+    /// brackets are ignored.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
         let text = self.text;
         let mut stops = Stops::<BODY>::new();
@@ -64,10 +62,10 @@ impl<'t> Scan<'t> {
                 let name = shortened(&self.module.functions[function as usize].name);
                 return Err(lexer.truncated(format!("the body of function @{name}")));
             };
-            // Not one `match`: what comes next is hard to foresee, and a table
-            // of jumps costs the most then.
+            // Not one `match`: the next byte is hard to predict, and a jump table costs the most
+            // then.
             if at_start && byte.is_ascii_digit() {
-                // Most likely a label, after which an instruction may follow.
+                // Most likely a label, and an instruction may follow it.
                 lexer.word();
                 at_start = lexer.eat(b":");
                 at = lexer.at;
@@ -93,9 +91,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes what is no bracket, label or attachment: a comment, a string, or where
-    /// an instruction starts. Returns where it ends, and whether an instruction may
-    /// start there.
+    /// Skips text other than brackets, labels and attachments: a comment, a string, or the start of
+    /// an instruction. Returns its end, and whether an instruction may start there.
     #[inline]
     fn within(
         &mut self,
@@ -231,7 +228,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Returns where the `%` of `%x =` stands, whose `=` stands at `at`.
+/// Returns the place of the `%` in `%x =`, given the place of the `=`.
 #[cold]
 fn result_before(text: &[u8], at: usize) -> Option<usize> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
@@ -288,7 +285,7 @@ fn to_body(
             .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
         if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
             stops.bracketed(lexer, "a function header")?;
-            // The type's braces may be followed by those of the value.
+            // The type's braces may be followed by the value's.
             in_constant = opens;
         } else {
             lexer.at += 1;

@@ -10,19 +10,19 @@ use tbaa_lex::lexer::Lexer;
 #[doc(hidden)]
 pub struct Global<'t> {
     pub constant: bool,
-    /// True if this module says what is in it.
+    /// True if this module defines its contents.
     pub defined: bool,
-    /// No other module can name it.
+    /// True if no other module can name it.
     pub local: bool,
-    /// It may be missing in the whole program: its address may be null.
+    /// True if it may be missing from the program: its address may be null.
     pub weak: bool,
     pub ty: &'t [u8],
-    /// In bytes; 0 if it is not known.
+    /// The size in bytes; 0 if unknown.
     pub size: u64,
 }
 
 impl Module<'_> {
-    /// Reads the lines `@x = ... global i32 ...`: by name, as it stands after the `@`.
+    /// Reads the global variables. The key is the name as the text writes it after the `@`.
     #[doc(hidden)]
     #[must_use]
     pub fn globals(&self, sizes: &Sizes) -> HashMap<&[u8], Global<'_>> {

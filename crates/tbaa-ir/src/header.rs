@@ -1,4 +1,4 @@
-//! The target and the named types, which stand before the functions.
+//! The target and the named types, which come before the functions.
 
 use super::error::TextError;
 use super::module::TypeDefinition;
@@ -7,8 +7,7 @@ use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescape;
 
 impl<'t> Scan<'t> {
-    /// `target datalayout = "..."`, from after `target`; the rest of a line
-    /// that goes on otherwise is left.
+    /// Reads `target datalayout = "..."`, from after `target`. Other lines are left for the caller.
     pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
         lexer.skip_space()?;
         let into = if lexer.eat_word(b"datalayout") {
@@ -29,7 +28,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// `%struct.S = type { i32, ptr }`; what stands here otherwise is left.
+    /// Reads `%struct.S = type { i32, ptr }`. Other text is left for the caller.
     pub(super) fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
         let mut ahead = *lexer;
         ahead.at += 1;

@@ -1,4 +1,4 @@
-//! An instruction as a text writes it: its opcode, and what it accesses.
+//! An instruction in a text: its opcode, and the memory that it accesses.
 
 use std::ops::Range;
 
@@ -36,8 +36,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
-        // No word but those that `start` knows needs to be passed. Without
-        // branches: what comes next is hard to foresee.
+        // All other words are skipped. Without branches, because the next word is hard to predict.
         let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));
@@ -49,8 +48,8 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     Some(Start { opcode, after: lexer.at - 1 })
 }
 
-/// Passes an instruction's result and opcode. `None` if what stands here is a
-/// label (passed, with its colon), or the continuation of something.
+/// Reads an instruction's result and opcode. `None` for a label (skipped with its colon), or for a
+/// continuation line.
 #[inline]
 pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
     let mut named = false;
@@ -90,7 +89,7 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
         b"store" => Opcode::Store,
         b"call" | b"invoke" | b"callbr" => Opcode::Call,
         b"atomicrmw" => {
-            // The operation may stand on the next line, and is often an opcode.
+            // The operation may be on the next line, and is often an opcode.
             lexer.skip_space()?;
             if lexer.eat_word(b"volatile") {
                 lexer.skip_space()?;
@@ -110,24 +109,23 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// The greatest distance from an opcode to its instruction's operands, in bytes.
+/// The greatest distance from an opcode to its operands, in bytes.
 ///
-/// A constant expression may stand before them; one longer than this is
-/// unheard of. Without a bound, ill-formed instructions without a comma would
-/// each search the rest of the text.
+/// A constant expression may precede them, but one longer than this is unheard of. Without a limit,
+/// each malformed instruction without a comma would search the rest of the text.
 const SEARCH: usize = 4096;
 
 /// The memory access of an instruction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accessed<'t> {
-    /// Empty where it cannot be made out.
+    /// The type; empty if it cannot be read.
     pub(super) ty: &'t [u8],
     pub(super) volatile: bool,
     pub(super) atomic: bool,
 }
 
-/// Reads what an instruction accesses, from after its opcode on; `None` for a
-/// call of anything but `llvm.memcpy` and its like.
+/// Reads an instruction's access, from after its opcode on; `None` for a call of a function that is
+/// not `llvm.memcpy`, `llvm.memmove` or `llvm.memset`.
 #[inline]
 pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     match opcode {
@@ -149,11 +147,11 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
 fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
     lexer.eat(b" ").then_some(())?;
     let word = lexer.word();
-    // Words that may stand before a type begin otherwise.
+    // Words before a type begin with one of these letters.
     matches!(word.first()?, b'b'..=b'u').then_some(())?;
     let ends = match opcode {
         Opcode::Load => lexer.eat(b","),
-        // Not ` *`, ` (` or ` addrspace(1)`, which go on with the type.
+        // Excludes ` *`, ` (` and ` addrspace(1)`, which continue the type.
         _ => {
             lexer.eat(b" ")
                 && matches!(lexer.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
@@ -200,7 +198,7 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
         }
     };
     let ty = ty();
-    // A type at the end of what was searched has been cut off.
+    // A type at the end of the searched text may be cut off.
     access.ty = ty.filter(|_| lexer.peek().is_some()).unwrap_or_default();
     Some(access)
 }
@@ -251,7 +249,7 @@ pub(super) fn pointer_in(
     }
     let start = lexer.at;
     lexer.value().ok()?;
-    // A value at the end of what was searched has been cut off.
+    // A value at the end of the searched text may be cut off.
     lexer.peek()?;
     Some(start..lexer.at)
 }
@@ -276,8 +274,8 @@ fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     }
 }
 
-/// Passes what stands before the arguments of `void @llvm.memcpy.p0.p0.i64(`
-/// and the like, and returns the name.
+/// Skips the text before the arguments of `void @llvm.memcpy.p0.p0.i64(` and similar calls, and
+/// returns the name.
 ///
 /// LLVM: `AnyMemIntrinsic`.
 pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
@@ -293,14 +291,14 @@ pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     (lexer.peek() == Some(b'(')).then_some(name)
 }
 
-/// Passes what stands between an argument's type and its value, such as
-/// `noundef align 4 dereferenceable(8)`.
+/// Skips the attributes between an argument's type and its value, such as `noundef align 4
+/// dereferenceable(8)`.
 fn attributes(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
         let mut ahead = *lexer;
         match ahead.word() {
-            // A name, or nothing that can stand here.
+            // A name, or something that is not allowed here.
             b"" => return Some(()),
             word if CONSTANTS.contains(&word) => return Some(()),
             _ => {}

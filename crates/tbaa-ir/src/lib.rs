@@ -1,27 +1,26 @@
 //! `.ll` text in and out.
 //!
-//! [`read`] takes the TBAA out of a module that any LLVM since 3.0 printed:
-//! metadata nodes, and the instructions that use them. It skips everything else
-//! and never rejects it. [`write()`] prints a graph as metadata that `llvm-as`
-//! accepts and that [`read`] reads back as an equal graph; the exception are operands
-//! of malformed nodes that mean nothing outside their module. A [`Rewriter`]
-//! changes the attachments of instructions and leaves the rest of a text alone.
+//! [`read`] extracts the TBAA from a module printed by any LLVM since 3.0: metadata nodes, and the
+//! instructions that use them. It skips everything else and never rejects it. [`write()`] prints a
+//! graph as metadata that `llvm-as` accepts and that [`read`] reads as an equal graph, except for
+//! operands of malformed nodes that have no meaning outside their module. A [`Rewriter`] changes
+//! the attachments of instructions and nothing else in a text.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!
 //! # Limits
 //!
-//! For LLVM a line end is white space like any other. The reader relies on line ends
-//! in two places, where LLVM's own printer always writes one:
+//! For LLVM a line end is ordinary white space. The reader relies on line ends in two places, where
+//! LLVM's own printer always writes one:
 //!
-//! - An instruction starts on a line of its own, or after a label or a `!tbaa`
-//!   attachment, or it has a result, as in `%x = load`. Of
-//!   `store i8 0, ptr %p store i8 1, ptr %p` on one line, the second is not seen.
-//! - A function's `define` starts a line, or follows the `}` of a function. It
-//!   is not seen after another entity, such as a `declare`, on one line.
+//! - An instruction starts on a line of its own, or after a label or a `!tbaa` attachment, or it
+//!   has a result, as in `%x = load`. If `store i8 0, ptr %p store i8 1, ptr %p` is on one line,
+//!   the second store is not seen.
+//! - A function's `define` starts a line, or follows the `}` of a function. After another entity on
+//!   the same line, such as a `declare`, it is not seen.
 //!
-//! An instruction or a global variable may go on over any number of lines, and
-//! comments may stand anywhere.
+//! An instruction or a global variable may extend over any number of lines, and comments are
+//! allowed anywhere.
 
 #![forbid(unsafe_code)]
 

@@ -15,8 +15,8 @@ use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a tag.
 ///
-/// The pointer and the tag's place are read from the text again when asked:
-/// [`Module::pointer_span`], [`Module::tag_span`].
+/// Its pointer and its tag's place are read from the text on demand: [`Module::pointer_span`],
+/// [`Module::tag_span`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
@@ -75,7 +75,7 @@ pub struct Warning {
     pub offset: usize,
 }
 
-/// The subject of a [`Warning`]. Its display says what comes of it.
+/// The kind of a [`Warning`]. Its display states the consequence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum WarningKind {
@@ -136,22 +136,22 @@ pub struct Module<'t> {
     /// Bytes from the start of the text to each `!llvm.ident = !{...}`.
     pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
-    /// The place where the `!` of each numbered node stands, and 1, kept or not.
+    /// For each number that the text defines, the offset of the definition's `!`, plus 1.
     pub(super) definitions: Numbers<NonZeroU32>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
-    /// The largest number that the text defines, and 1.
+    /// The largest number that the text defines, plus 1.
     pub(super) next_number: u64,
 }
 
-/// The place where a node stands in the text.
+/// The place of a node in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) number: Option<u32>,
     pub(super) offset: u32,
 }
 
-/// The place where the nodes of one graph stand, by their index.
+/// The places of one graph's nodes, by index.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     /// The stamp of the graph.
@@ -164,8 +164,8 @@ impl Origins {
         *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
     }
 
-    /// Sets a node's place. Of equal nodes that the store merged the first
-    /// stands, but a number says more than a place.
+    /// Sets a node's place. If the store merged equal nodes the first place is kept, but a numbered
+    /// place replaces an inline one.
     pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
         self.stamp = node.stamp;
         if node.index() >= self.places.len() {
@@ -207,20 +207,19 @@ impl Module<'_> {
         self.functions.iter().map(|function| &function.name[..])
     }
 
-    /// Returns where the body of a function stands in the text, without its
-    /// braces.
+    /// Returns the place of a function's body in the text, without its braces.
     ///
     /// # Panics
     ///
-    /// If `function` is no index into [`functions`](Self::functions).
+    /// If `function` is not an index into [`functions`](Self::functions).
     #[must_use]
     pub fn function_span(&self, function: u32) -> Range<usize> {
         let Function { start, end, .. } = self.functions[function as usize];
         start as usize..end as usize
     }
 
-    /// Returns where a function's header stands in the text: from its `define` to after
-    /// the `{` of its body.
+    /// Returns the place of a function's header in the text: from `define` to after the `{` of the
+    /// body.
     pub(crate) fn header_span(&self, function: u32) -> Range<usize> {
         let Function { head, start, .. } = self.functions[function as usize];
         head as usize..start as usize
@@ -305,24 +304,25 @@ impl Module<'_> {
         &self.errno
     }
 
-    /// Returns what is readable and likely wrong, in the order found.
+    /// Returns problems that do not prevent reading, in the order found.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Returns the node that the text defines as `!number`, if it was kept.
+    /// Returns the node that the text defines as `!number`, if the reader kept it.
     #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
     }
 
-    /// Returns where the text defines a number, in bytes from its start.
+    /// Returns the offset at which the text defines a number, in bytes.
     pub(super) fn definition(&self, number: u32) -> Option<usize> {
         Some(self.definitions.get(number)?.get() as usize - 1)
     }
 
-    /// Returns where the text defines each number, kept or not, in file order.
+    /// Returns the offset at which the text defines each number, in file order, including numbers
+    /// that the reader did not keep.
     pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
         let all = self.definitions.iter();
         let mut all: Vec<_> =
@@ -331,26 +331,25 @@ impl Module<'_> {
         all
     }
 
-    /// Returns the number after the largest that the text defines, kept or not;
-    /// `None` if that is the largest of all.
+    /// Returns the number after the text's largest; `None` if there is no larger one.
     #[must_use]
     pub fn next_number(&self) -> Option<u32> {
         u32::try_from(self.next_number).ok()
     }
 
-    /// Returns the number that the text gives a node; `None` for an inline
-    /// one. Of equal nodes that the store merged, the first number read.
+    /// Returns a node's number in the text; `None` for an inline node. If the store merged equal
+    /// nodes, it is the first number read.
     #[must_use]
     pub fn number_of(&self, node: NodeId) -> Option<u32> {
         self.origins.get(node)?.number
     }
 
-    /// Returns the numbers under which the module's metadata is printed: the text's own. Inline
-    /// nodes, and tags that are made of types, get the numbers after the text's largest.
+    /// Returns the numbers with which the module's metadata is printed: the text's own. Inline
+    /// nodes, and tags that the reader made from types, get numbers after the text's largest.
     #[must_use]
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);
-        // A tag that is made of a type has the type's number, too.
+        // A tag that the reader made from a type has the type's number, too.
         let own = |node| number(node).filter(|&number| self.node(number) == Some(node));
         let mut next = self.next_number().unwrap_or(0);
         let free = || loop {
@@ -363,7 +362,7 @@ impl Module<'_> {
         Numbering::keeping(&self.graph, &[&own, &number], free)
     }
 
-    /// Returns where the text defines a node, in bytes from its start.
+    /// Returns the offset at which the text defines a node, in bytes.
     #[must_use]
     pub fn offset_of(&self, node: NodeId) -> Option<usize> {
         Some(self.origins.get(node)?.offset as usize)

@@ -14,13 +14,11 @@ const STEPS: usize = 256;
 /// The most types of a union that are listed.
 const LISTED: usize = 4;
 
-/// Says what the tags of a graph mean: `vec.len (long at 8 of vec)`,
-/// `omnipotent char`.
+/// Describes the tags of a graph: `vec.len (long at 8 of vec)`, `omnipotent char`.
 ///
-/// The fields' names are those of the debug information, where the text has any
-/// on a struct of the base type's name; else the offset stands for the field:
-/// `vec+8 (long)`. A union on the way is named with the types of its members.
-/// The names are computed when asked for.
+/// Field names come from the debug information, if it has a struct with the base type's name;
+/// otherwise the offset is used: `vec+8 (long)`. If the path leads through a union, its members'
+/// types are listed. Names are computed on demand.
 ///
 /// ```
 /// use tbaa_ir::Names;
@@ -46,11 +44,10 @@ const LISTED: usize = 4;
 pub struct Names<'a> {
     graph: &'a Graph,
     debug: Option<DebugInfo<'a>>,
-    /// Fields that were asked for, by base type, offset and access type: the text is
-    /// searched for each once.
+    /// Fields that were looked up, by base type, offset and access type: the text is searched only
+    /// once for each.
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
-    /// The typedefs' names for types without a name, with the records of the debug
-    /// information.
+    /// The typedef names of unnamed types, with the records of the debug information.
     unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
 
@@ -94,7 +91,7 @@ pub fn name_in_source(name: &[u8]) -> String {
 }
 
 impl<'a> Names<'a> {
-    /// Names by what the graph alone says.
+    /// Creates names from the graph alone.
     #[must_use]
     pub fn of_graph(graph: &'a Graph) -> Self {
         Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
@@ -109,10 +106,9 @@ impl<'a> Names<'a> {
         Names { graph: module.graph(), debug, fields, unnamed }
     }
 
-    /// Returns a type's name as it is in the source, for the mangled name of a C++
-    /// class and for clang's name of a pointer too: `geo::Node *` for
-    /// `p1 _ZTSN3geo4NodeE`. A struct without a name goes by its typedef, where the
-    /// debug information has one whose fields are the type's.
+    /// Returns a type's name as it is in the source, also for the mangled name of a C++ class and
+    /// for clang's name of a pointer: `geo::Node *` for `p1 _ZTSN3geo4NodeE`. An unnamed struct
+    /// gets its typedef's name, if the debug information has one with the same fields.
     ///
     /// # Panics
     ///
@@ -127,8 +123,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns what a tag accesses, without its types: `vec.len`, `vec+8`, or a
-    /// type as a whole.
+    /// Returns the accessed place of a tag, without types: `vec.len`, `vec+8`, or a whole type.
     ///
     /// # Panics
     ///
@@ -160,8 +155,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns what a tag means: `vec.len (long at 8 of vec)`, `vec+8 (long)`,
-    /// or the name of a type that is accessed as a whole.
+    /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the name of a
+    /// type that is accessed as a whole.
     ///
     /// # Panics
     ///
@@ -218,7 +213,7 @@ impl<'a> Names<'a> {
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
     }
 
-    /// Returns what a type without a name is called by its typedef, as [`ty`](Self::ty) does.
+    /// Returns the typedef name of an unnamed type, as [`ty`](Self::ty) does.
     ///
     /// # Panics
     ///
@@ -260,8 +255,8 @@ impl<'a> Names<'a> {
         format!("of union {}: {}", self.ty(union), types.join(", "))
     }
 
-    /// The first union on a path from the base type to what is accessed; also
-    /// the accessed type itself, if it is one.
+    /// Returns the first union on a path from the base type to the access type, including the
+    /// access type.
     fn union_on_path(&self, tag: &Tag) -> Option<TypeId> {
         let mut pending = vec![(tag.base, tag.offset, None)];
         for _ in 0..STEPS {

@@ -1,4 +1,4 @@
-//! A metadata node as a text writes it, its references not yet looked up.
+//! A metadata node as the text writes it, with unresolved references.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use tbaa_lex::constant::{SPACE, int_bits, int_literal};
 use tbaa_lex::lexer::{Lexer, without_comments};
 use tbaa_lex::source::unescaped;
 
-/// Names a node of the text: by number, or by where it stands.
+/// Names a node of the text: by number, or by its position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Number(u32),
-    /// Bytes from the start of the text to the node's `{`.
+    /// The offset of the node's `{`, in bytes from the start of the text.
     Inline(u32),
 }
 
@@ -22,23 +22,23 @@ pub(super) enum Key {
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
     pub(super) key: Key,
-    /// Bytes from the start of the text to the reference.
+    /// The offset of the reference, in bytes from the start of the text.
     pub(super) at: u32,
-    /// How deep an inline node is nested.
+    /// The nesting depth of an inline node.
     pub(super) depth: u32,
 }
 
-/// What to make of an integer that its type cannot hold. LLVM leaves bits out.
+/// The treatment of an integer that does not fit into its type. LLVM truncates it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overflow {
-    /// An error: an offset or a size must not change.
+    /// Reports an error: an offset or a size must not change.
     Refuse,
-    /// Text, in a node that says nothing of types.
+    /// Keeps it as text, in a node that does not describe types.
     Keep,
 }
 
-/// Appends the operands of a node that is nested `depth` deep, read from its
-/// `{` on. Returns the place of an integer without a type, if there is one.
+/// Appends the operands of a node at nesting depth `depth`, read from its `{` on. Returns the
+/// position of an integer without a type, if there is one.
 pub(super) fn operands<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
@@ -63,7 +63,7 @@ pub(super) fn operands<'t>(
     }
 }
 
-/// Passes the `,` or the `}` after an operand, and returns whether it is the `}`.
+/// Skips the `,` or `}` after an operand, and returns whether it is the `}`.
 pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
     lexer.skip_space()?;
     let ends = lexer.eat(b"}");
@@ -79,12 +79,12 @@ pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool, TextErro
     Ok(ends)
 }
 
-/// Returns whether an operand that is read as an integer has no type.
+/// Returns whether an operand that is an integer has no type.
 pub(super) fn is_untyped(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'0'..=b'9' | b'-' | b'u' | b's'))
 }
 
-/// Reads an operand, and passes the white space after one that is no reference.
+/// Reads an operand, and skips the white space after one that is not a reference.
 pub(super) fn operand<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
@@ -126,8 +126,7 @@ pub(super) fn operand<'t>(
     })
 }
 
-/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
-/// `!` does. White space may follow it.
+/// Reads a reference to a plain node, `!4` or `!{...}`, at a `!`. Skips no white space after it.
 #[inline]
 pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>, TextError> {
     let mut ahead = *lexer;
@@ -150,7 +149,7 @@ pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>, TextError>
     }
 }
 
-/// Takes the first bit that is set for the sign of the number.
+/// Sign-extends a number whose highest set bit is its sign.
 ///
 /// LLVM: `LLLexer::LexIdentifier`.
 fn sign_extended(magnitude: u64) -> i64 {
@@ -158,13 +157,13 @@ fn sign_extended(magnitude: u64) -> i64 {
     (magnitude << unused) as i64 >> unused
 }
 
-/// Takes an offset as LLVM prints it, before a `,` or `}`.
+/// Reads an offset as LLVM prints it, before a `,` or `}`.
 #[inline]
 fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     let digits = lexer.rest().strip_prefix(b"i64 ")?;
     let (mut value, mut len) = (0, 0);
     while let Some(digit @ b'0'..=b'9') = digits.get(len) {
-        // 18 digits fit; the lexer reads more.
+        // 18 digits always fit; the lexer handles longer ones.
         (len < 18).then_some(())?;
         value = value * 10 + u64::from(digit - b'0');
         len += 1;
@@ -174,8 +173,8 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     Some(Int { bits: 64, value })
 }
 
-/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`, or one without a type
-/// for an `i64`. `None` if the text is no such thing, or takes more than 64 bits to hold.
+/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`, or one without a type as an
+/// `i64`. `None` if the text is something else, or needs more than 64 bits.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let text = std::str::from_utf8(text).ok()?;
     let (bits, literal) = match text.split_once(SPACE) {
@@ -189,13 +188,12 @@ fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let mask = if bits < 64 { (1_u64 << bits) - 1 } else { u64::MAX };
     let (prefix, digits, radix) = int_literal(literal)?;
     let Ok(magnitude) = u64::from_str_radix(digits, radix) else {
-        // A wide type may hold it, though an offset cannot.
+        // A wide type may hold the value, but it is not a valid offset.
         return if bits > 64 { None } else { out_of_range };
     };
     let below_zero = match prefix {
         "-" => magnitude,
-        // The first bit that is set is the sign, so that `s0x8` and
-        // `s0x08` are both -8.
+        // The highest set bit is the sign: `s0x8` and `s0x08` are both -8.
         "s0x" => sign_extended(magnitude).unsigned_abs(),
         _ => 0,
     };

@@ -36,7 +36,7 @@ impl<V: Copy> Numbers<V> {
         }
     }
 
-    /// Maps a number to a value, and returns the one that it had.
+    /// Maps a number to a value, and returns the earlier value.
     #[inline]
     pub(super) fn insert(&mut self, number: u32, value: V) -> Option<V> {
         if number >= self.limit {

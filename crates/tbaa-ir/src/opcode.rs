@@ -2,7 +2,7 @@
 
 macro_rules! opcodes {
     ($($variant:ident $word:literal,)*) => {
-        /// What kind of instruction one is.
+        /// The opcode of an instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -11,8 +11,8 @@ macro_rules! opcodes {
             Load,
             /// `store`.
             Store,
-            /// `call`, `invoke` or `callbr`. A module lists those of `llvm.memcpy`,
-            /// `llvm.memmove` and `llvm.memset`, and others that have a tag.
+            /// `call`, `invoke` or `callbr`. A module lists calls of `llvm.memcpy`, `llvm.memmove`
+            /// and `llvm.memset`, and all calls with a tag.
             Call,
             /// `atomicrmw`.
             AtomicRmw,
@@ -21,13 +21,14 @@ macro_rules! opcodes {
             /// `va_arg`.
             VaArg,
             $(#[doc = concat!("`", $word, "`.")] $variant,)*
-            /// In a module's list, any instruction that accesses no memory by itself; in a
-            /// function, one that this version does not know.
+            /// A module lists every instruction that does not access memory by itself as `Other`. A
+            /// function uses it only for opcodes that this version does not know.
             Other,
         }
 
-        /// The words that no memory access by itself begins with, and their opcodes, sorted.
-        /// Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
+        /// The words of instructions that do not access memory by themselves, sorted, with their
+        /// opcodes. Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2
+        /// and 3.
         const OTHERS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
     };
 }
@@ -97,13 +98,14 @@ opcodes! {
 }
 
 impl Opcode {
-    /// Returns the opcode of a word that begins no access, such as `getelementptr`.
+    /// Returns the opcode for the word of an instruction that is no access, such as
+    /// `getelementptr`.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = OTHERS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(OTHERS[at].1)
     }
 
-    /// Returns the word that such an instruction begins with: `call` also for `invoke`.
+    /// Returns the word that the instruction begins with; for `invoke` it is `call`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -117,8 +119,8 @@ impl Opcode {
         }
     }
 
-    /// Returns whether this is one of the instructions that access memory by
-    /// themselves, which a module lists even when untagged.
+    /// Returns whether the instruction accesses memory by itself. A module lists such instructions
+    /// even without a tag.
     #[must_use]
     pub fn accesses_memory(self) -> bool {
         use Opcode::{AtomicRmw, CmpXchg, Load, Store, VaArg};
@@ -160,8 +162,8 @@ impl Opcode {
         matches!(self, Opcode::BitCast | Opcode::AddrSpaceCast)
     }
 
-    /// Returns whether the instruction has two operands of one type, the second of which is
-    /// written without it.
+    /// Returns whether the instruction has two operands of one type, and the second is written
+    /// without it.
     ///
     /// LLVM: `BinaryOperator`, `CmpInst`.
     #[must_use]
@@ -194,8 +196,8 @@ impl Opcode {
         )
     }
 
-    /// Returns whether equal operands give equal results, whatever memory holds and wherever the
-    /// instruction stands.
+    /// Returns whether equal operands always give equal results, independent of memory and
+    /// position.
     #[must_use]
     pub fn is_pure(self) -> bool {
         use Opcode::{
@@ -217,8 +219,8 @@ impl Opcode {
             )
     }
 
-    /// Returns whether the instruction ends a block. `invoke` and `callbr` do, too; their opcode
-    /// is that of a call.
+    /// Returns whether the instruction ends a block. `invoke` and `callbr` do too, but have the
+    /// opcode of a call.
     ///
     /// LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
     #[must_use]

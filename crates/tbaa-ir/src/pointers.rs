@@ -1,14 +1,12 @@
-//! Pointers of a function: what they are based on, how many bytes from there, and who else may
-//! know them.
+//! Pointers of a function: the base of each, its offset, and who else may know its address.
 //!
-//! A pointer is followed through `getelementptr` of every form, casts, address spaces and
-//! `freeze`, and through reloads of a slot that only whole loads and stores use: there, a load is
-//! the value that was stored last, or one of its own where ways meet that bring several. What is
-//! followed is followed for at most [`DEPTH`] steps; a pointer further away is based on a value
-//! on the way.
+//! A pointer is followed through every form of `getelementptr`, casts, address spaces and `freeze`.
+//! Slots that are only loaded and stored as a whole are treated as registers: a load from one is
+//! the value that was stored last, or a join of several where control flow merges. At most
+//! [`DEPTH`] steps are followed. The base of a longer chain is the value where the steps ran out.
 //!
-//! Two values of one number are equal wherever both are defined: results of pure instructions
-//! with equal operands have one number.
+//! Values are numbered: two values with one number are equal wherever both are defined. Pure
+//! instructions with equal operands have one number.
 //!
 //! LLVM: `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
 
@@ -22,38 +20,39 @@ use super::opcode::Opcode;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::Type;
 
-/// The steps that are followed from a pointer to what it is based on.
+/// The most steps that are followed from a pointer to its base.
 const DEPTH: usize = 64;
 
-/// The values that a pointer may be based on, if a `phi` or a `select` chooses, at most.
+/// The most values that a pointer may be based on through `phi` and `select`.
 const MOST_ORIGINS: usize = 16;
 
-/// Values derived from an address that are followed. LLVM follows 100 uses.
+/// The most values derived from an address that are followed. LLVM follows 100 uses.
 const MOST_DERIVED: usize = 256;
 
-/// What a pointer is based on, and how far it is from there.
+/// The address that a pointer holds: a base plus constant and variable offsets.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
-    /// What the pointer is based on.
+    /// The value that the pointer is based on.
     pub base: Value,
-    /// In bytes.
+    /// The constant offset, in bytes.
     pub offset: i64,
-    /// Values that are added, each times so many bytes, sorted by value.
+    /// The variable offsets: each value is multiplied by a number of bytes and added. Sorted by
+    /// value.
     pub terms: Vec<(Value, i64)>,
 }
 
-/// What a pointer leads to that is based on nothing else.
+/// The kind of object that a base points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Object {
     /// An `alloca`.
     Local,
     /// A global variable or a function.
     Global,
-    /// May lead to a global variable, or where another leads.
+    /// A parameter: it may point to a global variable, or to the same object as another pointer.
     Parameter,
-    /// No other pointer of the function leads there.
+    /// An object that no other pointer of the function points to.
     Noalias,
-    /// Anything: it comes from memory, from a call, or is chosen.
+    /// Any object: the pointer is loaded, returned by a call, or chosen by a `phi` or `select`.
     Unknown,
 }
 
@@ -78,44 +77,44 @@ pub enum Object {
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,
-    /// The value that each stands for.
+    /// For each value, an equal value; the last of the chain is the value's number.
     numbers: Vec<Value>,
-    /// Slots that only whole loads and stores use, by themselves and by the casts of them.
+    /// Slots that are only loaded and stored as a whole. The key is the slot or a cast of it.
     registers: HashMap<Value, Value>,
-    /// The values that stand for what slots have where several values of them meet.
+    /// The joins of slots: values that merge several stored values.
     joins: HashMap<Value, Join>,
     captures: OnceCell<HashMap<Value, Captures>>,
     /// The position of each instruction in its block.
     positions: OnceCell<Vec<usize>>,
 }
 
-/// Where several values of a slot meet.
+/// A block where several values of a slot meet.
 struct Join {
     block: usize,
-    /// The values that come there; what is undefined is left out.
+    /// The values that reach the block; undefined ones are left out.
     values: Vec<Value>,
 }
 
-/// The place where others come to know an address.
+/// The instructions that let others know an address.
 struct Captures {
-    /// Indices of instructions.
+    /// Indices of the instructions.
     at: Vec<usize>,
-    /// Blocks that may run after one of them.
+    /// True for each block that may run after one of them.
     after: OnceCell<Vec<bool>>,
 }
 
 /// A step of the walk over the dominator tree in which values are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Into a block.
+    /// Entry into a block.
     Enter(usize),
-    /// To an instruction, by its index: none that is pure, and none that accesses a register.
+    /// An instruction, by its index. Pure instructions and accesses of registers are left out.
     Instruction(usize),
-    /// Out of the block that was entered last.
+    /// Exit from the last entered block.
     Leave,
 }
 
-/// What a pure instruction computes.
+/// The computation of a pure instruction. Equal computations give equal values.
 #[derive(PartialEq, Eq, Hash)]
 enum Computed<'t> {
     Address(Address),
@@ -123,7 +122,7 @@ enum Computed<'t> {
 }
 
 impl<'t> Pointers<'t> {
-    /// Follows the pointers of a function; without its flow, slots and equal values are not
+    /// Creates the pointers of a function. Without control flow, slots and equal values are not
     /// looked for.
     #[must_use]
     pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
@@ -142,7 +141,7 @@ impl<'t> Pointers<'t> {
         pointers
     }
 
-    /// Returns the slots that only whole loads and stores use, as if they were registers.
+    /// Returns whether a slot is only loaded and stored as a whole, like a register.
     ///
     /// LLVM: `isAllocaPromotable`.
     #[must_use]
@@ -150,7 +149,7 @@ impl<'t> Pointers<'t> {
         self.registers.contains_key(&slot)
     }
 
-    /// Returns the value that stands for all that are known to be equal to one.
+    /// Returns the representative of all values that are known to equal `value`.
     #[must_use]
     pub fn number(&self, value: Value) -> Value {
         let mut at = value;
@@ -163,19 +162,19 @@ impl<'t> Pointers<'t> {
         at
     }
 
-    /// Takes a value for equal to an earlier one from now on.
+    /// Records that a value equals an earlier one.
     pub fn equate(&mut self, value: Value, earlier: Value) {
         let earlier = self.number(earlier);
         let value = self.number(value);
         self.numbers[value.index()] = earlier;
     }
 
-    /// Gives equal values one number: along the dominator tree, so that operands have theirs.
-    /// `same` sees each step of the walk, and may say that a load yields what an earlier value is.
+    /// Numbers all values along the dominator tree, so that operands are numbered before their
+    /// users. `same` is called at each step, and may return an earlier value that equals a load.
     pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
-        // What slots had before each block that is not left yet.
+        // The slots' values before each block that is still open, to be restored when it is left.
         let mut before: Vec<Vec<(Value, Option<Value>)>> = Vec::new();
         let function = Rc::clone(&self.function);
         let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
@@ -204,7 +203,7 @@ impl<'t> Pointers<'t> {
                     } else if let Some(result) = inst.result {
                         let value = match current.get(&slot) {
                             Some(&value) => value,
-                            // Nothing is stored before: each slot has one value that is undefined.
+                            // Nothing is stored before: the slot has one undefined value.
                             None => {
                                 let value = self.fresh();
                                 changes.push((slot, current.insert(slot, value)));
@@ -217,7 +216,7 @@ impl<'t> Pointers<'t> {
                     && let Some(key) = self.computed(inst)
                 {
                     match key {
-                        // A cast, or a step of no bytes.
+                        // A cast, or an address computation without an offset.
                         Computed::Address(Address { base, offset: 0, ref terms })
                             if terms.is_empty() =>
                         {
@@ -246,14 +245,14 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// A value that no text has.
+    /// Returns a new value that does not occur in the text.
     fn fresh(&mut self) -> Value {
         let value = Value::nth(self.numbers.len());
         self.numbers.push(value);
         value
     }
 
-    /// For each block, the slots of which several values meet there, with what stands for these.
+    /// Returns for each block the slots whose values merge there, each with the value of the join.
     fn slot_joins(&mut self, flow: &Flow) -> Vec<Vec<(Value, Value)>> {
         self.joins.clear();
         let mut found: Vec<Vec<Value>> = vec![Vec::new(); self.function.blocks.len()];
@@ -268,7 +267,7 @@ impl<'t> Pointers<'t> {
             }
         }
         for (slot, blocks) in stored {
-            // The slot is undefined at first, which is a value as well.
+            // The entry block counts as a store of an undefined value.
             let blocks = blocks.into_iter().chain([0]);
             match flow.joins(blocks) {
                 Some(joins) => joins.into_iter().for_each(|at| found[at].push(slot)),
@@ -285,14 +284,14 @@ impl<'t> Pointers<'t> {
         blocks.map(|(block, slots)| slots.into_iter().map(|it| join(block, it)).collect()).collect()
     }
 
-    /// What an instruction computes from the numbers of its operands; `None` where more than
-    /// these decides.
+    /// Returns the computation of an instruction on numbered operands; `None` if the result depends
+    /// on more than the operands.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
         let is_pointer = |it: Value| self.function.is_pointer(it);
         let steps = match inst.opcode {
             Opcode::GetElementPtr => true,
             Opcode::BitCast => self.function.operand(inst, 0).is_some_and(is_pointer),
-            // What is frozen is equal wherever it is defined.
+            // All uses of one `freeze` have the same value.
             Opcode::Freeze => {
                 let base = self.number(self.function.operand(inst, 0)?);
                 return Some(Computed::Address(Address { base, offset: 0, terms: Vec::new() }));
@@ -302,7 +301,7 @@ impl<'t> Pointers<'t> {
         if let Some(address) = if steps { self.step(inst) } else { None } {
             return Some(Computed::Address(address));
         }
-        // A type that cannot be read may be any.
+        // If the type cannot be read, two instructions may differ in it.
         let is_known = inst.ty.is_some() && inst.opcode.is_pure();
         is_known.then(|| {
             let operands = self.function.operands(inst).iter().map(|&it| self.number(it));
@@ -311,14 +310,14 @@ impl<'t> Pointers<'t> {
         })
     }
 
-    /// The address that a `getelementptr` or a cast computes; `None` where it cannot be told.
+    /// Returns the address that a `getelementptr` or cast computes; `None` if it is unknown.
     fn step(&self, inst: &Inst) -> Option<Address> {
         let result = inst.result?;
         let address = self.address(result);
         (address.base != result).then_some(address)
     }
 
-    /// Follows a pointer to what it is based on.
+    /// Returns the base and offset of a pointer.
     #[must_use]
     pub fn address(&self, pointer: Value) -> Address {
         let mut address = Address { base: pointer, offset: 0, terms: Vec::new() };
@@ -365,8 +364,8 @@ impl<'t> Pointers<'t> {
         Some(next)
     }
 
-    /// Returns the value that a pointer is computed from by offsets and casts alone, of all equal
-    /// ones the one that the text names there.
+    /// Returns the base of a pointer that is computed by offsets and casts alone. If several values
+    /// are equal, it is the one that the text names there.
     #[must_use]
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
@@ -383,8 +382,8 @@ impl<'t> Pointers<'t> {
         at
     }
 
-    /// Returns whether a value is the same in all turns of a loop, whose blocks `is_in_loop` knows:
-    /// nothing but what its operands decide is computed there.
+    /// Returns whether a value is the same in all iterations of a loop: its computation inside the
+    /// loop depends only on invariant operands. `is_in_loop` says which blocks belong to the loop.
     #[must_use]
     pub fn is_invariant(&self, value: Value, is_in_loop: impl Fn(usize) -> bool) -> bool {
         let mut pending = vec![value];
@@ -403,9 +402,9 @@ impl<'t> Pointers<'t> {
         pending.is_empty()
     }
 
-    /// The values that a pointer may be based on: parameters, variables, and what is loaded or
-    /// called. A `phi` or a `select` is taken for one itself where LLVM does so: where there are
-    /// many, or where a `phi` is of another `phi`.
+    /// Returns the values that a pointer may be based on: parameters, variables, loads and calls. A
+    /// `phi` or `select` is itself a base where LLVM gives up: if there are too many choices, or a
+    /// `phi` chooses another `phi`.
     ///
     /// LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
     #[must_use]
@@ -418,7 +417,7 @@ impl<'t> Pointers<'t> {
                 found.push(base);
                 continue;
             };
-            // Nothing is accessed through `null` and `undef`.
+            // No access through `null` or `undef` is valid.
             let leads_nowhere =
                 |it: &Value| matches!(self.function.def(*it), Def::Constant | Def::Undefined);
             for &value in choices.iter().filter(|it| !leads_nowhere(it)) {
@@ -442,7 +441,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// The values among which a `phi` or a `select` chooses.
+    /// Returns the values among which a `phi` or `select` chooses.
     #[must_use]
     pub fn choices(&self, value: Value) -> Option<(Opcode, &[Value])> {
         let inst = self.function.inst(value)?;
@@ -454,8 +453,8 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns the values among which a `phi`, a `select` or the ways to a load of a slot choose;
-    /// none where a loop brings one of them, or where they are many.
+    /// Returns the values among which a `phi`, a `select` or a merged load of a slot chooses. Empty
+    /// if one of them comes from inside a loop, or if there are too many.
     #[must_use]
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
@@ -470,9 +469,9 @@ impl<'t> Pointers<'t> {
         if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
     }
 
-    /// Returns the blocks that define what a value is computed from: where no way between two
-    /// places enters one of them, the value is the same in both. `None` where that is too much to
-    /// look at.
+    /// Returns the blocks that define the operands of a value, recursively. If no path between two
+    /// places enters one of these blocks, the value is the same at both. `None` if there are too
+    /// many operands.
     #[must_use]
     pub fn defined_in(&self, value: Value) -> Option<Vec<usize>> {
         let (mut pending, mut blocks) = (vec![value], Vec::new());
@@ -494,7 +493,8 @@ impl<'t> Pointers<'t> {
         pending.is_empty().then_some(blocks)
     }
 
-    /// The one value that a pointer is based on, or else what it is derived from by offsets.
+    /// Returns the single value that a pointer is based on. If there are several, returns the
+    /// pointer's own base without offsets.
     #[must_use]
     pub fn based_on(&self, pointer: Value) -> Value {
         match self.origins(pointer)[..] {
@@ -503,9 +503,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Compares the places of two accesses, whatever their types: `Some(true)` if they share a
-    /// byte, `Some(false)` if they lie at other bytes from one place or in objects of their own,
-    /// `None` if that is not known. Sizes are in bytes.
+    /// Compares two accessed places, ignoring types: `Some(true)` if they share a byte,
+    /// `Some(false)` if they are disjoint parts of one object or in different objects, `None` if
+    /// unknown. Sizes are in bytes.
     #[must_use]
     pub fn meet(&self, a: (Value, Option<u64>), b: (Value, Option<u64>)) -> Option<bool> {
         let [at_a, at_b] = [self.address(a.0), self.address(b.0)];
@@ -524,7 +524,7 @@ impl<'t> Pointers<'t> {
         pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
     }
 
-    /// Returns whether two values lead to different objects, whatever is added to them.
+    /// Returns whether two bases point to different objects, at any offset.
     ///
     /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
     fn are_apart(&self, a: Value, b: Value) -> bool {
@@ -540,7 +540,7 @@ impl<'t> Pointers<'t> {
         a != b && (!is_open || is_kept(of_a, a, b) || is_kept(of_b, b, a))
     }
 
-    /// What a value leads to, which is based on nothing else.
+    /// Returns the kind of object that a base points to.
     #[must_use]
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
@@ -558,9 +558,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether a call at an instruction can neither change nor, with `to_read`, read what a
-    /// pointer leads to: its arguments lead elsewhere, and the call touches nothing else, or does
-    /// not know the address yet. `as_restrict`: if a parameter were `restrict`.
+    /// Returns whether a call can neither change nor, with `to_read`, read the memory behind a
+    /// pointer: its arguments point elsewhere, and it accesses no other memory or does not know the
+    /// address yet. `as_restrict` pretends that the pointer's parameter is `restrict`.
     ///
     /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
     #[must_use]
@@ -583,8 +583,8 @@ impl<'t> Pointers<'t> {
         (is_hidden || !touches) && !self.is_given(at, pointer, to_read, as_restrict)
     }
 
-    /// Returns whether a call may be given the address of what a pointer leads to, to write to it or also
-    /// to read it.
+    /// Returns whether an argument of a call may point to the memory behind `pointer` and let the
+    /// call write it (or, with `to_read`, read it).
     fn is_given(&self, call: usize, pointer: Value, to_read: bool, as_restrict: bool) -> bool {
         let parameter = self.based_on(pointer);
         let may_lead_there = |value: Value| {
@@ -592,7 +592,7 @@ impl<'t> Pointers<'t> {
             if as_restrict && other != parameter && self.restrict_separates(parameter, other) {
                 return false;
             }
-            // LLVM does not follow a choice of pointers that is added to.
+            // LLVM does not look through a choice of pointers once an offset is added.
             let root = self.address(value).base;
             root != self.number(value) && self.choices(root).is_some()
                 || self.meet((value, None), (pointer, None)) != Some(false)
@@ -600,8 +600,8 @@ impl<'t> Pointers<'t> {
         self.arguments(call, to_read).into_iter().any(may_lead_there)
     }
 
-    /// The pointers that a call is given; without `to_read`, those that it only reads through are
-    /// left out.
+    /// Returns the pointer arguments of a call. Without `to_read`, arguments that it only reads
+    /// through are left out.
     #[must_use]
     pub fn arguments(&self, call: usize, to_read: bool) -> Vec<Value> {
         let inst = &self.function.instructions[call];
@@ -617,7 +617,7 @@ impl<'t> Pointers<'t> {
         pointers.map(|(_, &it)| it).collect()
     }
 
-    /// Returns whether others may know the address of an object before an instruction, or at it.
+    /// Returns whether an object's address may have escaped before or at an instruction.
     fn is_captured_before(&self, object: Value, at: usize) -> bool {
         let Some(captures) = self.captures().get(&object) else { return true };
         if captures.at.is_empty() {
@@ -655,8 +655,8 @@ impl<'t> Pointers<'t> {
         })[inst]
     }
 
-    /// Returns whether a pointer comes from memory or from a call, and others do not know the address of
-    /// an object before that.
+    /// Returns whether a pointer is loaded or returned by a call before an object's address
+    /// escapes, so that it cannot point to the object.
     ///
     /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
     fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
@@ -672,7 +672,7 @@ impl<'t> Pointers<'t> {
         is_escaped && !self.is_captured_before(object, at)
     }
 
-    /// Returns whether `restrict` on a parameter separates it from what another pointer is based on.
+    /// Returns whether `restrict` on a parameter would separate it from another pointer's base.
     #[must_use]
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
         match self.object(other) {
@@ -681,8 +681,8 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether a local variable's address is known to nothing but its function: an optimiser
-    /// would hold it in a register.
+    /// Returns whether a local variable's address never escapes: an optimiser would hold it in a
+    /// register.
     #[must_use]
     pub fn is_private_variable(&self, pointer: Value) -> bool {
         self.object(pointer) == Object::Local
@@ -694,14 +694,14 @@ impl<'t> Pointers<'t> {
     }
 }
 
-/// Returns whether no other pointer leads where a parameter does.
+/// Returns whether a parameter's attributes say that no other pointer points to its object.
 fn is_noalias(attributes: &[u8]) -> bool {
     let mut words = attributes.split(|byte| b" (".contains(byte));
     words.any(|it| it == b"noalias" || it == b"byval")
 }
 
-/// Finds the slots that LLVM keeps in registers: only whole loads and stores use them. Returns
-/// them by themselves and by the casts of them.
+/// Finds the slots that LLVM promotes to registers, because they are only loaded and stored as a
+/// whole. The keys are the slots and their casts.
 ///
 /// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
@@ -738,7 +738,7 @@ fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     found
 }
 
-/// Returns whether an instruction yields the address that is its first operand.
+/// Returns whether an instruction returns its first operand's address unchanged.
 fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     let is_zero = |it: &Value| function.def(*it) == Def::Integer(0);
     match inst.opcode {
@@ -750,8 +750,8 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Returns the place where a function does more with the addresses of its local variables and pointers than to
-/// access what they lead to.
+/// Finds the instructions at which addresses of local variables and pointer parameters escape: all
+/// uses except accesses through them.
 ///
 /// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {

@@ -1,6 +1,6 @@
-//! Reading a module: one pass over the text ([`scan`]) finds functions, the
-//! instructions that access memory, and where each metadata node stands; then
-//! the nodes that are used are looked up ([`resolve`]).
+//! Reading a module: one pass over the text ([`scan`]) finds functions, the instructions that
+//! access memory, and the place of each metadata node; then the used nodes are resolved
+//! ([`resolve`]).
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use super::scan::Scan;
 
 /// Reads a module's TBAA from its text.
 ///
-/// The text may be LLVM's own output of any version since 3.0, or a metadata
-/// listing alone. Ill-formed nodes are kept; `tbaa_check::verify` reports them.
-/// The module has the text from then on: it borrows a slice, and owns a `Vec`.
+/// The text may be LLVM's own output of any version since 3.0, or only metadata. Ill-formed nodes
+/// are kept; `tbaa_check::verify` reports them. The module keeps the text: it borrows a slice, and
+/// owns a `Vec`.
 ///
 /// # Errors
 ///
-/// A [`TextError`] where the text is cut off, defines a number twice, refers to
-/// one that it does not define, or has a number out of range.
+/// A [`TextError`] if the text is cut off, defines a number twice, refers to an undefined number,
+/// or has a number out of range.
 ///
 /// LLVM: `parseAssembly`.
 pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError> {
@@ -34,7 +34,7 @@ pub fn read_with<'t>(text: impl Into<Cow<'t, [u8]>>, keep: Keep) -> Result<Modul
     read_or_return(text.into(), keep).map_err(|(error, _)| error)
 }
 
-/// Like [`read_with`], and returns the text beside an error.
+/// Like [`read_with`], but also returns the text with an error.
 #[doc(hidden)]
 pub fn read_or_return(
     text: Cow<'_, [u8]>,

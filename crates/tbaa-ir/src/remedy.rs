@@ -1,6 +1,6 @@
-//! Help for two accesses that share bytes although their tags say that they do not.
+//! Advice for two accesses that share bytes although their tags say that they do not.
 
-/// Returns what to do about two such accesses: how to write the program, if clang tagged it, or else how to tag it.
+/// Returns the advice: how to change the program, if clang tagged it, or else how to tag it.
 #[must_use]
 pub fn remedy(by_clang: bool) -> &'static str {
     match by_clang {

@@ -1,4 +1,4 @@
-//! From a scanned text to nodes: references looked up, equal nodes merged.
+//! Builds nodes from a scanned text: resolves references and merges equal nodes.
 
 use super::definition::{Form, NodeDefinition, specialized};
 use super::error::MAX_INLINE_DEPTH;
@@ -12,15 +12,15 @@ use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
 use tbaa_lex::lexer::Lexer;
 
-/// Which metadata nodes the reader keeps.
+/// The metadata nodes that the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Keep {
-    /// Those that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach; in a
-    /// text where nothing is attached, all plain nodes.
+    /// The nodes that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. If nothing is attached
+    /// in the text, all plain nodes.
     #[default]
     Used,
-    /// All plain nodes, debug information's lists among them.
+    /// All plain nodes, including debug information's lists.
     All,
 }
 
@@ -51,8 +51,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
     }
     for &(key, at) in &scan.tags {
         let node = resolver.node(key, at)?;
-        // LLVM upgrades what is attached, and nothing else; and a tag that the
-        // writer lists has been upgraded if ever it will be.
+        // LLVM upgrades only attached tags. A listed tag is already upgraded if it was ever
+        // attached.
         resolver.nodes.module.graph.mark_tag(node);
     }
     for &(key, at) in &scan.copies {
@@ -65,7 +65,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
     }
     for &(key, at) in &scan.errno {
         let node = resolver.node(key, at)?;
-        // LLVM does not upgrade these either: it rejects the scalar format here.
+        // LLVM does not upgrade these: it rejects the scalar format here.
         let tag = resolver.nodes.module.graph.mark_tag(node);
         resolver.nodes.module.errno.push(tag);
     }
@@ -77,8 +77,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
         }
     }
     if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
-        // NB: loops have ids that refer to themselves, and no tag reaches them.
-        // Nor does one reach a profile's counts. Of a listing all may be tags.
+        // Loop ids refer to themselves, and counts of profiles may overflow. Both are fine in nodes
+        // that no tag reaches. In a listing without code, all nodes may be tags.
         if !resolver.nodes.module.functions.is_empty() {
             resolver.nodes.warns = false;
             resolver.nodes.overflow = Overflow::Keep;
@@ -92,7 +92,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>,
     Ok(resolver.nodes.module)
 }
 
-/// What an attachment turned out to be.
+/// The node of an attachment.
 enum Attached {
     Tag(TagId),
     Copy(CopyId),
@@ -104,7 +104,7 @@ struct Resolver<'s, 't> {
 }
 
 impl Resolver<'_, '_> {
-    /// Returns the node of a reference that stands at `at`.
+    /// Returns the node of a reference at the offset `at`.
     fn node(&mut self, key: Key, at: usize) -> Result<NodeId, TextError> {
         let node = self.import.node(&mut self.nodes, Reference { key, at: at as u32, depth: 0 })?;
         node.ok_or_else(|| {
@@ -118,10 +118,10 @@ impl Resolver<'_, '_> {
 struct Nodes<'s, 't> {
     module: Module<'static>,
     scan: &'s Scan<'t>,
-    /// The place of a numbered node among those whose operands are being looked
-    /// up. Only of use while the module has no node of the number.
+    /// For each node number whose operands are being resolved, the node's place. Only valid until
+    /// the module has the node.
     open: Numbers<u32>,
-    /// True if a node that refers back to itself is worth a warning.
+    /// True if a node that refers back to itself causes a warning.
     warns: bool,
     overflow: Overflow,
 }
@@ -141,7 +141,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 Some(node) => State::Added(node),
                 None => self.open.get(number).map_or(State::New, State::Open),
             },
-            // What holds an inline node is opened once, and so is the node.
+            // An inline node is visited only once, because its owner is.
             Key::Inline(_) => State::New,
         }
     }
@@ -186,7 +186,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
     }
 
     fn cycle(&mut self, reference: Reference, alone: bool) {
-        // A root that is its own only operand is how an anonymous one is made.
+        // An anonymous root refers to itself as its only operand, which is not an error.
         if self.warns && !alone {
             self.module.warn(reference.at as usize, WarningKind::Cycle);
         }

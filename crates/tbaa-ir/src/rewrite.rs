@@ -1,4 +1,4 @@
-//! A module's text with other attachments, every other byte as it was.
+//! Rewrites a module's text with other attachments, and leaves every other byte unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,12 +12,11 @@ use tbaa::parts::table::HashMap;
 use tbaa::text::write_operands;
 use tbaa::{Graph, NodeId};
 
-/// Changes what is attached to a module's instructions, in its text.
+/// Changes the attachments of a module's instructions in its text.
 ///
-/// The text is written once from front to back, whatever is changed; what is
-/// not changed stays as it is to the byte: spaces, comments, line ends. Only
-/// where an attachment is taken from or added to an instruction that another
-/// follows on the same line, that other gets a line of its own.
+/// The text is written once from front to back, however many changes there are. Spaces, comments
+/// and line ends stay as they are. There is one exception: if several instructions share a line and
+/// an attachment of one changes, the next one moves to a line of its own.
 ///
 /// ```
 /// use tbaa_ir::{Rewriter, read};
@@ -49,9 +48,9 @@ use tbaa::{Graph, NodeId};
 #[derive(Clone, Debug)]
 pub struct Rewriter<'t> {
     module: &'t Module<'t>,
-    /// What becomes of instructions, by their index in the module.
+    /// The changes to instructions, by their index in the module.
     changes: BTreeMap<usize, Vec<Change<'t>>>,
-    /// What becomes of named lists.
+    /// The changes to named lists.
     named: BTreeMap<&'t str, Option<Vec<u32>>>,
     definitions: String,
     next: Option<u32>,
@@ -77,12 +76,12 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// Attaches the node `!node` to an instruction as `!kind`, in place of what
-    /// is attached to it as that; with `None`, takes that off if it is there.
+    /// Attaches the node `!node` to an instruction as `!kind`, replacing an attachment of that
+    /// kind. `None` removes it.
     ///
-    /// `instruction` is an index into [`Module::instructions`], and `kind` a
-    /// name without its `!`, such as `tbaa` or `alias.scope`, that needs no
-    /// escapes. A later call stands for an earlier one of the same kind.
+    /// `instruction` is an index into [`Module::instructions`]. `kind` is a name without its `!`
+    /// that needs no escapes, such as `tbaa` or `alias.scope`. A later call replaces an earlier one
+    /// for the same kind.
     ///
     /// LLVM: `Instruction::setMetadata`.
     ///
@@ -98,8 +97,8 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// Returns the node that the text attaches to an instruction as `!kind`, as it
-    /// is written there, such as `!7`; changes do not count.
+    /// Returns the node that the text attaches to an instruction as `!kind`, in the text's
+    /// spelling, such as `!7`. Changes are ignored.
     ///
     /// # Panics
     ///
@@ -113,17 +112,16 @@ impl<'t> Rewriter<'t> {
         self.text().get(found.node)
     }
 
-    /// Makes `!name` the list of these nodes, whatever it is in the text; with
-    /// `None`, takes it out. A later call stands for an earlier one of the same
-    /// name, which needs no escapes.
+    /// Makes `!name` a list of these nodes, replacing the text's list. `None` removes it. A later
+    /// call replaces an earlier one for the same name, which needs no escapes.
     ///
     /// LLVM: `Module::getOrInsertNamedMetadata`, `Module::eraseNamedMetadata`.
     pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
         self.named.insert(name, nodes);
     }
 
-    /// Returns the number that the next definition gets: one more than any that
-    /// the text defines; `None` if there is no more.
+    /// Returns the number of the next definition: one more than the text's highest; `None` if the
+    /// numbers are used up.
     #[must_use]
     pub fn next_number(&self) -> Option<u32> {
         self.next
@@ -131,8 +129,8 @@ impl<'t> Rewriter<'t> {
 
     /// Adds `!N = body` to the end of the text, and returns N.
     ///
-    /// The body is written as it is, such as `!{!"int", !2, i64 0}` or
-    /// `distinct !{!5}`. NB: before LLVM 3.6 it is `metadata !{...}`.
+    /// The body is written unchanged, such as `!{!"int", !2, i64 0}` or `distinct !{!5}`. NB:
+    /// before LLVM 3.6 it is `metadata !{...}`.
     ///
     /// # Errors
     ///
@@ -147,8 +145,8 @@ impl<'t> Rewriter<'t> {
         Ok(number)
     }
 
-    /// Adds the nodes of a graph, and returns their numbers. A distinct node refers to itself
-    /// alone.
+    /// Adds the nodes of a graph, and returns their numbers. A distinct node is
+    /// written with itself as its only operand.
     ///
     /// # Errors
     ///
@@ -168,8 +166,8 @@ impl<'t> Rewriter<'t> {
         Ok(numbers)
     }
 
-    /// Adds `!N = distinct !{!N, operands}`, and returns N: a node that no other
-    /// is equal to, which is what scopes of aliases and their domains must be.
+    /// Adds `!N = distinct !{!N, operands}`, and returns N. The node equals no other, as scopes of
+    /// aliases and their domains require.
     ///
     /// # Errors
     ///
@@ -213,8 +211,8 @@ impl<'t> Rewriter<'t> {
         Ok(edits.apply(self.text()))
     }
 
-    /// Changes the lists that the text has, and returns the others. LLVM joins
-    /// several of one name: all become the first.
+    /// Changes the lists in the text, and returns the text of new ones. LLVM joins several lists of
+    /// one name: the first gets all nodes, and the others are removed.
     fn set_named(&self, edits: &mut Edits) -> String {
         let list = |name: &str, nodes: &[u32]| {
             let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
@@ -240,17 +238,17 @@ impl<'t> Rewriter<'t> {
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
         let instructions = self.module.instructions();
         let instruction = &instructions[index];
-        // The next one bounds the search.
+        // The next instruction bounds the search.
         let next = instructions.get(index + 1).filter(|it| it.function == instruction.function);
         let end = match next {
             Some(next) => next.offset as usize,
-            // With its `}`: something must stand after the last operand.
+            // Includes the `}`: something must follow the last operand.
             None => self.module.function_span(instruction.function).end + 1,
         };
         attachments(self.text().get(..end)?, instruction.offset as usize)
     }
 
-    /// Changes what is attached to one instruction.
+    /// Changes the attachments of one instruction.
     fn attach(&self, found: &Attachments<'_>, changes: &[Change<'_>], edits: &mut Edits) {
         let mut at_end = false;
         for attached in &found.list {
@@ -260,7 +258,7 @@ impl<'t> Rewriter<'t> {
                 edits.replace(attached.node.clone(), format!("!{node}"));
                 continue;
             }
-            // A comment after the comma stays.
+            // A comment after the comma is kept.
             let between = attached.comma + 1..attached.start;
             if self.text()[between.clone()].trim_ascii().is_empty() {
                 edits.replace(attached.comma..attached.node.end, "");
@@ -277,8 +275,8 @@ impl<'t> Rewriter<'t> {
                 at_end = true;
             }
         }
-        // The reader looks for an instruction at the start of a line, or after
-        // a tag; and words must not run into one another.
+        // The reader finds an instruction only at the start of a line or after a tag, and words
+        // must not run together.
         if at_end && goes_on(&self.text()[found.end..]) {
             edits.insert(found.end, line_end(self.text()));
         }

@@ -1,4 +1,4 @@
-//! The pass over a module's text, outside function bodies.
+//! The pass over a module's text, which skips most of each function body.
 
 use std::num::NonZeroU32;
 
@@ -13,39 +13,39 @@ use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::position;
 
-/// The number of types that are remembered, to be found again without hashing.
+/// The number of recently used types that are found again without hashing.
 pub(super) const RECENT: usize = 16;
 
-/// What the pass over the text finds.
+/// The results of the pass over the text.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
-    /// Without its text.
+    /// The module that is being built; its text is set later.
     pub(super) module: Module<'static>,
-    /// Indices of types in the module, each where its hash says.
+    /// Indices of recent types in the module, at a slot given by the type's hash.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,
     /// The search for the ends of metadata nodes and function headers.
     pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
-    /// What `!tbaa` and `!tbaa.struct` attach: a tag that has a number once, at
-    /// its first place.
+    /// The attached nodes of `!tbaa` and `!tbaa.struct`. A numbered tag appears once, at its first
+    /// use.
     pub(super) attachments: Vec<Attachment>,
-    /// Which of `attachments` is the tag of a number, and 1.
+    /// For each node number, the index of its tag in `attachments`, plus 1.
     pub(super) attached: Numbers<NonZeroU32>,
-    /// The instructions, and which of `attachments` they have.
+    /// The instructions, each with its index in `attachments`.
     pub(super) uses: Vec<(u32, u32)>,
     pub(super) errno: Vec<(Key, usize)>,
     pub(super) tags: Vec<(Key, usize)>,
     pub(super) copies: Vec<(Key, usize)>,
     pub(super) types: Vec<(Key, usize)>,
-    /// What other lists of nodes name.
+    /// The nodes in other named lists.
     pub(super) listed: Vec<(Key, usize)>,
 }
 
 pub(super) struct Attachment {
     pub(super) key: Key,
-    /// Bytes from the start of the text to the reference.
+    /// The offset of the reference, in bytes from the start of the text.
     pub(super) offset: usize,
-    /// True if it is `!tbaa.struct`.
+    /// True for `!tbaa.struct`.
     pub(super) copy: bool,
 }
 
@@ -53,8 +53,8 @@ impl<'t> Scan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         let definitions = Numbers::new(text.len());
         let mut module = Module { definitions, ..Module::default() };
-        // C++ has a load or store in so many bytes, and C twice as many. Short
-        // of memory, the list grows as it must.
+        // C++ has about one load or store in this many bytes, and C twice as many. If the
+        // reservation fails, the list grows later.
         let _ = module.instructions.try_reserve(text.len() / 256);
         Scan {
             text,
@@ -75,8 +75,8 @@ impl<'t> Scan<'t> {
 
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
         let mut lexer = Lexer::new(self.text, 0);
-        // A variable may go on over any number of lines. Metadata ends with its node, and a function
-        // with its body.
+        // A global variable may extend over any number of lines. Metadata ends with its node, and a
+        // function with its body.
         let mut has_ended = true;
         loop {
             lexer.skip_space()?;
@@ -109,8 +109,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`; returns false if neither stands here,
-    /// but an attachment of the global variable on the line before.
+    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`. Returns false for an attachment that
+    /// belongs to the global variable on the line before.
     fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool, TextError> {
         let start = *lexer;
         let offset = lexer.at;
@@ -140,8 +140,7 @@ impl<'t> Scan<'t> {
         *next_number = (*next_number).max(u64::from(number) + 1);
         NodeDefinition::read(lexer)?;
         self.nodes.bracketed(lexer, "a metadata node")?;
-        // One more than the place, so that it is not 0; a text is shorter than
-        // 4 GiB.
+        // The offset plus 1, so that it is not 0. A text is shorter than 4 GiB.
         let place = NonZeroU32::MIN.saturating_add(offset as u32);
         if let Some(first) = self.module.definitions.insert(number, place) {
             let (first_line, _) = position(self.text, first.get() as usize - 1);
@@ -186,7 +185,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Words that begin an entity of a module, beside `define`.
+/// Words that begin a top-level entity, besides `define`.
 ///
 /// LLVM: `LLParser::parseTopLevelEntities`; `deplibs` is of LLVM 3.
 const ENTITIES: [&str; 8] = [
@@ -200,19 +199,18 @@ const ENTITIES: [&str; 8] = [
     "uselistorder_bb",
 ];
 
-/// Returns whether an entity of a module may stand at the beginning of a text.
+/// Returns whether a text begins with a top-level entity.
 fn starts_entity(text: &[u8]) -> bool {
     let mut lexer = Lexer::new(text, 0);
     match lexer.peek() {
         Some(b'@' | b'%' | b'!' | b'$' | b'^') => true,
-        // `module {` is MLIR's.
+        // `module {` begins an MLIR file, not LLVM assembly.
         _ if lexer.eat_word(b"module") => lexer.skip_space().is_ok() && lexer.eat_word(b"asm"),
         _ => ENTITIES.iter().any(|word| lexer.eat_word(word.as_bytes())),
     }
 }
 
-/// Passes the rest of a line, and of strings, comments and attachments that
-/// begin on it.
+/// Skips the rest of a line, and all strings, comments and attachments that begin on it.
 fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<(), TextError> {
     loop {
         lexer.at = lines.next(lexer.text, lexer.at);

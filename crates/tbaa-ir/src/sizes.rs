@@ -1,4 +1,4 @@
-//! The number of bytes that the types have that a module's text names.
+//! The sizes of the types in a module's text.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
 /// The sizes of a module's types, by its data layout.
 ///
-/// Each text of a type is read and measured once.
+/// Each spelling of a type is parsed and measured only once.
 ///
 /// ```
 /// use tbaa_ir::Sizes;
@@ -43,16 +43,16 @@ struct Known {
     sizes: HashMap<Type, Option<MemorySize>>,
 }
 
-/// How far a `getelementptr` leads.
+/// The offset of a `getelementptr`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// In bytes, by the indices that are constants.
+    /// The sum of the constant indices, in bytes.
     pub bytes: i64,
-    /// The positions of the other indices, and the bytes that each counts in.
+    /// The position of each variable index, and the bytes that it is multiplied by.
     pub variables: Vec<(usize, i64)>,
 }
 
-/// The number of bytes that a type has.
+/// The size of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct MemorySize {
@@ -65,16 +65,15 @@ pub struct MemorySize {
     ///
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub alloc: u64,
-    /// True if the machine multiplies both by a number of its own, `vscale`.
+    /// True if both sizes are multiplied by `vscale`, which only the machine knows.
     pub scalable: bool,
 }
 
 impl Sizes {
     /// Reads the data layout and the struct types of a module.
     ///
-    /// LLVM's default layout is used where the module has none, or one that LLVM
-    /// 22 rejects. Named structs have no size where their definitions cannot be
-    /// read.
+    /// If the module has no layout, or one that LLVM 22 rejects, LLVM's default layout is used. If
+    /// its definitions cannot be read, named structs have no size.
     #[must_use]
     pub fn new(module: &Module<'_>) -> Self {
         let mut context = Context::default();
@@ -82,7 +81,7 @@ impl Sizes {
         Self::of_types(module, context, definitions)
     }
 
-    /// Like [`new`](Self::new), where all definitions of struct types can be read.
+    /// Like [`new`](Self::new), but fails if a definition of a struct type cannot be read.
     ///
     /// # Errors
     ///
@@ -100,33 +99,33 @@ impl Sizes {
         Sizes { definitions, layout, has_layout, known: RefCell::new(known) }
     }
 
-    /// Returns the types, what the text's names stand for, and the data layout.
+    /// Returns the types, the definitions of the text's names, and the data layout.
     #[must_use]
     pub fn into_parts(self) -> (Context, Definitions, DataLayout) {
         (self.known.into_inner().context, self.definitions, self.layout)
     }
 
-    /// Returns whether the module has a data layout that LLVM 22 accepts. Without
-    /// one the bytes of pointers are a guess.
+    /// Returns whether the module has a data layout that LLVM 22 accepts. Without one, the sizes of
+    /// pointers are a guess.
     #[must_use]
     pub fn has_layout(&self) -> bool {
         self.has_layout
     }
 
-    /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has
-    /// none, or if only the machine knows it.
+    /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has none or is
+    /// scalable.
     #[must_use]
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.minimum(ty).filter(|size| !size.scalable)
     }
 
-    /// Like [`of`](Self::of), and for scalable vectors what they have at least.
+    /// Like [`of`](Self::of), but returns the minimum size of a scalable vector.
     #[must_use]
     pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
         self.size_of(self.ty(ty)?)
     }
 
-    /// Returns the type that a text of this module stands for; `None` if it cannot be read.
+    /// Returns the type of a spelling in this module; `None` if it cannot be read.
     #[must_use]
     pub fn ty(&self, text: &[u8]) -> Option<Type> {
         let mut known = self.known.borrow_mut();
@@ -138,7 +137,7 @@ impl Sizes {
         ty
     }
 
-    /// Returns the size of a type of this module, of scalable vectors the least.
+    /// Returns the size of a type of this module; for a scalable vector, the minimum.
     #[must_use]
     pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
@@ -154,12 +153,12 @@ impl Sizes {
         size
     }
 
-    /// Asks for what a type of this module is.
+    /// Calls `ask` with the kind of a type of this module.
     pub fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> R {
         ask(self.known.borrow().context.kind(ty))
     }
 
-    /// Returns a type of this module as its context writes it.
+    /// Returns a type's spelling in the module's context.
     #[must_use]
     pub fn written(&self, ty: Type) -> String {
         self.known.borrow().context.display(ty).to_string()
@@ -176,8 +175,7 @@ impl Sizes {
         }
     }
 
-    /// Returns a type as LLVM has it since version 15: of a typed pointer the pointer of its
-    /// address space.
+    /// Returns a type as LLVM has it since version 15: pointers do not say what they point to.
     #[must_use]
     pub fn opaque(&self, ty: Type) -> Type {
         let mut known = self.known.borrow_mut();
@@ -189,15 +187,14 @@ impl Sizes {
         }
     }
 
-    /// Returns whether a type of this module is a pointer, of whatever address space.
+    /// Returns whether a type of this module is a pointer of any address space.
     #[must_use]
     pub fn is_pointer(&self, ty: Type) -> bool {
         self.with_kind(ty, |kind| matches!(kind, TypeKind::Pointer { .. }))
     }
 
-    /// Returns how far the indices of a `getelementptr` lead that counts in `ty`; an index is
-    /// `None` where it is no constant. `None` where a size is not known, or only the machine
-    /// knows it, and where bytes do not fit into 64 bits.
+    /// Returns the offset of a `getelementptr` on type `ty`; a variable index is `None`. Returns
+    /// `None` if a size is unknown or scalable, or if the offset exceeds 64 bits.
     ///
     /// LLVM: `GEPOperator::collectOffset`.
     #[must_use]
@@ -241,7 +238,7 @@ impl Sizes {
         })
     }
 
-    /// Measures types, and keeps what was found.
+    /// Measures types, and caches the results.
     fn layouts<R>(
         &self,
         known: &mut Known,

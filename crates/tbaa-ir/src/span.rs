@@ -1,7 +1,7 @@
-//! Where the parts of an instruction or a node stand in a text.
+//! Finds the parts of an instruction or a node in the text.
 //!
-//! The pass over a module keeps one offset for each of them. A diagnostic that
-//! points at a part reads the text there once more.
+//! The pass over a module stores only the offset of each. A diagnostic that points at a part reads
+//! the text again there.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use super::node::{Overflow, operand, reference};
 use tbaa_lex::lexer::Lexer;
 
 impl Module<'_> {
-    /// Finds the pointer through which an instruction accesses memory: `%p`, `@g`, or a constant such as
-    /// `getelementptr (i8, ptr @g, i64 8)`. Of a copy or `llvm.memset`, it is
-    /// the destination.
+    /// Finds the pointer through which an instruction accesses memory: `%p`, `@g`, or a constant
+    /// such as `getelementptr (i8, ptr @g, i64 8)`. For a copy or `llvm.memset` it is the
+    /// destination.
     ///
-    /// Within a function, two instructions that spell their pointers alike use
-    /// the same value. `None` for other calls, for opcodes that LLVM accepts no
-    /// tag on, and where no pointer can be made out within 4,096 bytes.
+    /// Within a function, two instructions with equal spellings of their pointers use the same
+    /// value. Returns `None` for other calls, for opcodes on which LLVM accepts no tag, and if no
+    /// pointer is found within 4,096 bytes.
     ///
     /// ```
     /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
@@ -33,8 +33,7 @@ impl Module<'_> {
         self.nth_pointer(instruction, 0)
     }
 
-    /// Finds the name of an instruction's result, such as `%x`; `None` of one
-    /// without a result.
+    /// Finds the name of an instruction's result, such as `%x`; `None` if it has no result.
     ///
     /// ```
     /// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
@@ -52,8 +51,8 @@ impl Module<'_> {
         Some(start..lexer.at)
     }
 
-    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
-    /// [`pointer_span`](Self::pointer_span) finds its destination.
+    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`;
+    /// [`pointer_span`](Self::pointer_span) finds the destination.
     #[must_use]
     pub fn source_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
         let is_call = instruction.opcode == super::Opcode::Call;
@@ -88,8 +87,8 @@ impl Module<'_> {
         Some(start..lexer.at)
     }
 
-    /// Finds the whole of the node whose `!` stands at `offset`, be it defined
-    /// there as `!4 = ...` or written inline; see [`offset_of`](Self::offset_of).
+    /// Finds the node whose `!` is at `offset`: a definition `!4 = ...` or an inline node; see
+    /// [`offset_of`](Self::offset_of).
     ///
     /// ```
     /// let module = tbaa_ir::read(br#"!0 = !{!"int", !1} !1 = !{!"root"}"#)?;
@@ -108,8 +107,8 @@ impl Module<'_> {
         Some(offset..lexer.at)
     }
 
-    /// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
-    /// without the comments around it. Takes time linear in the node's text.
+    /// Finds an operand, counted from 0, of the plain node whose `!` is at `offset`, without
+    /// comments around it. Takes time linear in the node's text.
     #[must_use]
     pub fn operand_span(&self, offset: usize, position: usize) -> Option<Range<usize>> {
         let mut lexer = body(&self.text, offset)?;
@@ -130,7 +129,7 @@ impl Module<'_> {
     }
 }
 
-/// Finds the end of the last token of an operand, within and after which comments may stand.
+/// Returns the end of an operand's last token; comments may follow it.
 pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize> {
     let (mut lexer, mut last) = (Lexer::new(&text[..end], start), start);
     loop {
@@ -144,8 +143,8 @@ pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize>
     }
 }
 
-/// Reads the name of the list whose `!` stands at `offset`, and finds the whole of
-/// it, which the scan has passed before.
+/// Reads the name of the list whose `!` is at `offset`, and finds its range. The scan has accepted
+/// it before.
 pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, Range<usize>)> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;
@@ -155,15 +154,15 @@ pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, R
     Some((name, offset..lexer.at))
 }
 
-/// Goes to the `{` or the name of the node whose `!` stands at `offset`.
+/// Returns a lexer at the `{` or the name of the node whose `!` is at `offset`.
 pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
-        // A reference defines nothing. To find it out by an error would take a
-        // count of all lines before it.
+        // A reference defines nothing. It is checked here because an error would count all lines
+        // before it.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
         lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;

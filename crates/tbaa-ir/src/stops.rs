@@ -1,37 +1,35 @@
-//! A search for the few bytes that mean something to a scan, 64 bytes at a
-//! time, at several bytes a cycle.
+//! Searches for the few bytes that matter to a scan, 64 bytes at a time, at several bytes a cycle.
 
 use super::error::LexerErrors;
 use super::error::TextError;
 use tbaa_lex::lexer::Lexer;
 
-/// Bytes to stop at, beside `"`, `;` and `/`: a line end and `!`.
+/// Stop at line ends and `!`. Every set also stops at `"`, `;` and `/`.
 pub(super) const LINES: u8 = 1;
-/// `(`, `)`, `[`, `]`, `{` and `}`.
+/// Stop at `(`, `)`, `[`, `]`, `{` and `}`.
 pub(super) const BRACKETS: u8 = 2;
-/// `<` and `>`.
+/// Stop at `<` and `>`.
 pub(super) const ANGLES: u8 = 4;
-/// What means something in a function body: line ends, `=`, `!t` and `!\\`, and
-/// brackets.
+/// Stop at the bytes that matter in a function body: line ends, `=`, `!t`, `!\\`, and brackets.
 pub(super) const BODY: u8 = 8;
 
-/// A search for the bytes of `SET`. It may jump to any place; going on from
-/// the last one is what is fast.
+/// A search for the bytes of `SET`. It may jump to any offset, but is fast when it continues from
+/// the last one.
 pub(super) struct Stops<const SET: u8> {
-    /// The place where the block begins of which `mask` tells.
+    /// The offset of the block that `mask` describes.
     base: usize,
-    /// A bit for each byte of the block, set for one to stop at.
+    /// One bit for each byte of the block; a set bit is a byte to stop at.
     mask: u64,
 }
 
 impl<const SET: u8> Stops<SET> {
     pub(super) fn new() -> Self {
-        // No place is in this block.
+        // This block contains no offset.
         Stops { base: usize::MAX, mask: 0 }
     }
 
-    /// Returns the first place from `at` on of a byte to stop at; the end of
-    /// the text if there is none. It may also be the place of `+` or `?`.
+    /// Returns the first offset from `at` on of a byte to stop at, or the end of the text. A `+` or
+    /// `?` may be reported too.
     #[inline]
     pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
         let base = at & !63;
@@ -69,8 +67,7 @@ impl<const SET: u8> Stops<SET> {
     }
 }
 
-/// Of the first 64 bytes. Written so that the compiler uses vector
-/// instructions.
+/// Returns the stop bits of the first 64 bytes. Written so that the compiler vectorises it.
 #[inline(always)]
 fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     let mut stops = [0_u8; 64];
@@ -86,7 +83,7 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
             found |= byte | 2 == b'>'; // < >
         }
         if SET & BODY != 0 {
-            // `!tbaa`, whose `t` may be written as an escape.
+            // `!tbaa`; the `t` may be escaped.
             let attachment = (byte == b'!') & ((next == b't') | (next == b'\\'));
             found |= is_bracket(byte) | (byte == b'\n') | (byte == b'=') | attachment;
         }
@@ -95,10 +92,10 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     gathered(&stops)
 }
 
-// Bytes that differ in one or two bits are found at once, with a few others
-// that are rare: whoever stops there goes on.
+// Bytes that differ in one or two bits are matched together, with a few rare others: the caller
+// skips those.
 
-/// `"`, `;`, `/`, and also `+` and `?`.
+/// Matches `"`, `;`, `/`, and also `+` and `?`.
 #[inline(always)]
 fn is_common(byte: u8) -> bool {
     byte == b'"' || byte & !0x14 == b'+'
@@ -110,7 +107,7 @@ fn is_bracket(byte: u8) -> bool {
     byte | 1 == b')' || byte | 0x20 == b'{' || byte | 0x20 == b'}'
 }
 
-/// A bit for each byte, which is 0 or 1.
+/// Packs 64 bytes, each 0 or 1, into one bit each.
 #[inline(always)]
 fn gathered(bytes: &[u8; 64]) -> u64 {
     let mut mask = 0;
@@ -123,8 +120,8 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 }
 
 impl Stops<BODY> {
-    /// Like [`next`](Self::next), passing brackets, and within them line ends, `=`
-    /// and attachments; not past a `}` that was not opened.
+    /// Like [`next`](Self::next), but skips brackets with the line ends, `=` and attachments inside
+    /// them. Stops at a `}` that was not opened.
     #[inline]
     pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
         let mut base = at & !63;
@@ -156,7 +153,7 @@ impl Stops<BODY> {
     }
 }
 
-/// The depth after a bracket; a closing one that was not opened is passed over.
+/// Returns the depth after a bracket. A closing bracket that was not opened is ignored.
 #[inline]
 pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
     let opens = matches!(bracket, b'(' | b'[' | b'{');
@@ -188,8 +185,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         Ok(lexer.text[start..lexer.at].trim_ascii())
     }
 
-    /// Goes to a bracket that closes one not opened here, or outside brackets
-    /// to the bracket given.
+    /// Finds the bracket that closes an outer one, or, outside brackets, the given bracket.
     #[inline]
     fn close(
         &mut self,
@@ -222,7 +218,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
 mod tests {
     use super::*;
 
-    /// Every byte at every place of a block, and in the cut block at the end.
+    /// Checks every byte at every position of a block, and in the short block at the end.
     fn check<const SET: u8>(wanted: &[u8]) {
         for byte in 0..=u8::MAX {
             let stops = wanted.contains(&byte) || b"\";/+?".contains(&byte);

@@ -1,8 +1,8 @@
-//! Finds the operands that the reader takes in a node and LLVM does not.
+//! Finds operands that the reader accepts in a node and LLVM does not.
 //!
-//! The reader passes over nodes that nothing uses, and keeps an operand that it does not know
-//! as its text. LLVM reads every node, and refuses the module for one operand. What stands in
-//! specialised nodes, and in constants that are no plain numbers, is not looked into.
+//! The reader skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
+//! rejects the whole module for one operand. Specialised nodes, and constants other than plain
+//! numbers, are not examined.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub enum WhyUnreadable {
 }
 
 impl Module<'_> {
-    /// Finds what LLVM cannot read in the nodes of the text.
+    /// Finds the operands that LLVM cannot read in the text's nodes.
     #[doc(hidden)]
     pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
         let text = &*self.text;
@@ -50,7 +50,7 @@ impl Module<'_> {
             numbered.chain(inline.filter_map(|node| self.offset_of(node))).collect();
         offsets.sort_unstable();
         let names = OnceCell::new();
-        // The nodes within a node are looked into with it.
+        // Inner nodes are examined with the node around them.
         let mut spans: Vec<Range<usize>> = Vec::new();
         for offset in offsets {
             let reach = spans.last().map_or(0, |span| span.end);
@@ -147,7 +147,7 @@ impl Module<'_> {
     }
 }
 
-/// Goes to the `{` of an inline node if one stands here.
+/// Enters the `{` of an inline node if one is next.
 fn enter(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
     let mut ahead = *lexer;
     // LLVM 3 writes `metadata` before a node.

@@ -8,7 +8,7 @@ pub const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 /// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
 const MAX_INT_BITS: u32 = 1 << 23;
 
-/// Types whose values are not looked into, beside aggregates and pointers to a type.
+/// Types whose values are not examined, besides aggregates and typed pointers.
 const OTHERS: [&str; 9] =
     ["half", "bfloat", "x86_fp80", "fp128", "ppc_fp128", "x86_mmx", "x86_amx", "token", "target"];
 
@@ -18,8 +18,8 @@ pub fn int_bits(ty: &str) -> Option<u32> {
     digits.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))
 }
 
-/// Takes a literal such as `-8` or `u0xFF` apart: what stands before its digits, the digits,
-/// and their base.
+/// Splits a literal such as `-8` or `u0xFF`: the text before its digits, the digits, and their
+/// base.
 ///
 /// LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::LexIdentifier`.
 pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
@@ -33,10 +33,10 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
     is_number.then_some((prefix, digits, radix))
 }
 
-/// Returns whether LLVM reads a text as an operand of a metadata node, one that is no string,
-/// plain node or `null`: `Some(true)` if it does in every module, `Some(false)` if in none.
-/// `None` stands for what depends on the module or is not looked into: global names,
-/// expressions, aggregates, types with a name or a pointee, and specialised nodes.
+/// Returns whether LLVM accepts a text as an operand of a metadata node that is not a string, plain
+/// node or `null`: `Some(true)` if in every module, `Some(false)` if in none. `None` if that
+/// depends on the module or is not examined: global names, expressions, aggregates, types with a
+/// name or a pointee, and specialised nodes.
 ///
 /// ```
 /// use tbaa_lex::constant::is_constant;
@@ -100,7 +100,7 @@ fn float(literal: &str) -> Option<f64> {
 mod tests {
     use super::is_constant;
 
-    /// The result of `llvm-as-22` on a node with the one operand, in a module without names.
+    /// The result of `llvm-as-22` on a node with this operand, in a module without names.
     #[test]
     fn operands_are_judged_as_llvm_judges_them() {
         for text in [

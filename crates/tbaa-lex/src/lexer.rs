@@ -18,7 +18,7 @@ pub struct LexError {
 pub enum LexErrorKind {
     /// The text ends inside something: `"a string"`, `"a comment"`, ...
     Truncated(String),
-    /// Something else must stand here.
+    /// Something else is required here.
     Expected(&'static str),
     /// A metadata number does not fit into 32 bits.
     NumberOutOfRange,
@@ -59,7 +59,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// Passes the bytes if they stand here.
+    /// Skips the bytes if they are next.
     #[inline]
     pub fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
@@ -69,7 +69,7 @@ impl<'t> Lexer<'t> {
         here
     }
 
-    /// Passes the word if it stands here as a whole word.
+    /// Skips the word if it is next as a whole word.
     #[inline]
     pub fn eat_word(&mut self, word: &[u8]) -> bool {
         let end = self.at + word.len();
@@ -93,8 +93,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Passes a comment if one stands here: from `;` up to the end of the line,
-    /// or `/* ... */`, which LLVM reads since version 22.
+    /// Skips a comment if one is next: from `;` to the end of the line, or `/* ... */`, which LLVM
+    /// reads since version 22.
     ///
     /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
     #[inline]
@@ -116,8 +116,7 @@ impl<'t> Lexer<'t> {
         Ok(true)
     }
 
-    /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
-    /// none stands here.
+    /// Reads a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if there is none.
     #[inline]
     pub fn word(&mut self) -> &'t [u8] {
         let rest = self.rest();
@@ -126,8 +125,8 @@ impl<'t> Lexer<'t> {
         &rest[..len]
     }
 
-    /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
-    /// empty if no name stands here.
+    /// Reads the name after the `!` of `!tbaa` or `!DIFile`, with its escapes resolved; empty if
+    /// there is none.
     ///
     /// LLVM: `LLLexer::LexExclaim`.
     #[inline]
@@ -144,7 +143,7 @@ impl<'t> Lexer<'t> {
         unescaped(&self.text[start..self.at])
     }
 
-    /// Takes a decimal metadata number, which must stand here.
+    /// Reads a decimal metadata number, which is required here.
     #[inline]
     pub fn number(&mut self) -> Result<u32, LexError> {
         if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
@@ -163,8 +162,8 @@ impl<'t> Lexer<'t> {
         u32::try_from(number).map_err(|_| start.error(LexErrorKind::NumberOutOfRange))
     }
 
-    /// Passes a quoted string, the quote standing here, and returns what is
-    /// between the quotes, escapes untouched.
+    /// Skips a quoted string, at its opening quote, and returns the text between the quotes with
+    /// its escapes.
     #[inline]
     pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
         let start = self.at + 1;
@@ -189,7 +188,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Returns whether a name stands here.
+    /// Returns whether a name is next.
     #[inline]
     pub fn at_name(&self) -> bool {
         self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
@@ -234,7 +233,7 @@ impl<'t> Lexer<'t> {
         Ok(self.text[start..self.at].trim_ascii())
     }
 
-    /// Returns whether a type stands here.
+    /// Returns whether a type is next.
     #[inline]
     pub fn at_type(&self) -> bool {
         match self.peek() {
@@ -250,7 +249,7 @@ impl<'t> Lexer<'t> {
         Ok(self.pointer_ty()?.0)
     }
 
-    /// Passes a type, and returns it and, if it ends in `*`, what it points to.
+    /// Skips a type, and returns it. If it ends in `*`, also returns what it points to.
     ///
     /// A type is a first token or bracket, then any number of `*`,
     /// `addrspace(N)` and parameter lists.
@@ -332,11 +331,11 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Passes a bracket, which must stand here, up to the one that closes it.
+    /// Skips a bracket, which is required here, to the one that closes it.
     #[inline]
     pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
         self.at += 1;
-        // `until` passes inner pairs, so this is the bracket that closes it.
+        // `until` skips inner pairs, so this is the closing bracket.
         self.until(&[], inside)?;
         self.at += 1;
         Ok(())

@@ -31,8 +31,8 @@ pub fn shortened(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(format!("{start}... ({} bytes)", name.len()))
 }
 
-/// Returns a message that may repeat names of any length: of a long one the
-/// beginning and the end, which says what to do.
+/// Shortens a message that may contain names of any length: a long one becomes its beginning and
+/// its end, which has the remedy.
 pub fn brief(message: String) -> String {
     const HALF: usize = 2 * SHOWN;
     if message.len() <= 4 * HALF {
@@ -44,8 +44,7 @@ pub fn brief(message: String) -> String {
     format!("{} ... ({left_out} bytes) ... {}", &message[..start], &message[end..])
 }
 
-/// Resolves `\xx` and `\\` as LLVM does; any other backslash stands for
-/// itself.
+/// Resolves `\xx` and `\\` as LLVM does; any other backslash is literal.
 ///
 /// LLVM: `UnEscapeLexed`.
 pub fn unescape(text: &[u8]) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! The source oracle's answers on a batch's pairs.
 //!
-//! Where tables do not decide, an answer takes milliseconds at worst, and there are
-//! as many as pairs. So all of a batch have a limit together, beyond which the
-//! answer is `MayAlias`. One that was given stays: classes rely on it.
+//! If tables do not decide, an answer takes milliseconds at worst, and there may be one for each
+//! pair. So a whole batch has a common limit, beyond which the answer is `MayAlias`. Earlier
+//! answers never change, because classes rely on them.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
 
-/// Answers that are kept, of some 60 bytes each.
+/// The most cached answers, of about 60 bytes each.
 const KEPT: usize = 1 << 21;
 
 pub(super) struct Answers<'o, G> {
@@ -60,7 +60,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         self.kept.borrow().gave_up
     }
 
-    /// The same of accesses that are as large as their tags say.
+    /// Returns the same for accesses with their tags' own sizes.
     pub(super) fn tags(&self) -> impl Fn(TagId, TagId) -> bool {
         |a, b| self.may_alias(Key { tag: a, size: None }, Key { tag: b, size: None })
     }
@@ -72,7 +72,7 @@ mod tests {
     use tbaa::AliasRule;
     use tbaa::{Graph, Size};
 
-    /// Once the steps are spent, what was answered stays, and all else may alias.
+    /// Once the steps are used up, earlier answers stay, and all other pairs may alias.
     #[test]
     fn beyond_the_steps() {
         let mut graph = Graph::new();

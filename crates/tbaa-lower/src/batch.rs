@@ -35,11 +35,11 @@ struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// True if it is a fixed tag that does not alias everything. A newcomer in private
-    /// memory may stand apart from it, because no other code reaches that memory.
+    /// True for a fixed tag that does not alias everything. A new class in private memory may be
+    /// separate from it, because no other code reaches that memory.
     foreign: bool,
-    /// True if a newcomer in shared memory must be made comparable to it. All else
-    /// that the newcomer may alias is comparable to its seat in the skeleton.
+    /// True if a new class in shared memory must be made comparable to it. Everything else that the
+    /// class may alias is comparable to its seat in the skeleton.
     moves_shared: bool,
     scope: Option<u32>,
     /// True if it is a source. Pairs with fixed tags are not counted: they are not
@@ -50,16 +50,16 @@ struct Old {
 /// The relation of a new source to those already placed.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
-    /// The nodes of those that it may alias, in ascending order.
+    /// The nodes of the tags that it may alias, in ascending order.
     pub(super) nodes: Vec<u32>,
-    /// The scopes of these, in ascending order.
+    /// The scopes of these tags, in ascending order.
     pub(super) near: Vec<u32>,
 }
 
 impl Row {
-    /// Returns the row, and how many sources the newcomer may alias. For one in private
-    /// memory `private` has the nodes at which tags stand that alias everything: other
-    /// code reaches that memory only with these.
+    /// Returns the row, and the number of sources that the new class may alias. For a class in
+    /// private memory, `private` has the nodes of tags that alias everything: other code reaches
+    /// that memory only by these.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
@@ -89,10 +89,9 @@ impl Row {
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
-    /// The classes that are to go without a tag, for want of memory; the relation
-    /// does not know of them.
+    /// True for each class that gets no tag for lack of memory; the relation does not contain it.
     pub(super) passed: Vec<bool>,
-    /// The pairs of sources that may alias: in the batch, and with those placed already.
+    /// The number of pairs of sources that may alias: within the batch, and with earlier ones.
     pub(super) may: u64,
     pub(super) rows: Vec<Row>,
 }
@@ -100,9 +99,9 @@ pub(super) struct Batch {
 /// The relation of a batch's classes to each other.
 struct Related {
     relation: Relation,
-    /// Classes that are to go without a tag, for want of memory.
+    /// True for each class that gets no tag for lack of memory.
     passed: Vec<bool>,
-    /// The pairs of sources that may alias.
+    /// The number of pairs of sources that may alias.
     may: u64,
 }
 
@@ -127,8 +126,8 @@ fn each_pair<G: Borrow<Graph>>(
     }
 }
 
-/// Relates the classes, of which as many are passed over as it takes for the
-/// rest to need no more than `most` bytes: those that may alias most.
+/// Relates the classes. If this needs more than `most` bytes, the classes that may alias the most
+/// others are left out.
 fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
     let len = classes.len();
     let sizes: Vec<u64> = classes.iter().map(|class| class.members.len() as u64).collect();
@@ -164,7 +163,7 @@ fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: u
 }
 
 impl Lowering {
-    /// Lists what is there for an oracle, as far as it is not listed.
+    /// Prepares the list of existing tags for an oracle, and adds those that are missing from it.
     pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         let all = self.fixed.len() + self.sources.len();
         if !self.vicinity.0.is_of(oracle) {
@@ -175,7 +174,7 @@ impl Lowering {
         }
     }
 
-    /// Returns one of the tags that are there: first the fixed tags, then the sources.
+    /// Returns an existing tag: first the fixed tags, then the sources.
     fn old(&self, place: usize) -> Old {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
@@ -207,8 +206,8 @@ impl Lowering {
         old.filter(move |old| old.group == group)
     }
 
-    /// Returns the place where a newcomer may stand. Memory under a root of our own is nobody
-    /// else's. That of an open lineage that was forked may be the other fork's.
+    /// Returns where a new class may be placed. Memory under our own root is private, unless an
+    /// open lineage was forked: then it may be another fork's.
     fn seat(&self, graph: &Graph, key: Key, private: bool) -> Seat {
         match private && !self.forked && !self.skeleton.has(key) {
             true => Seat::Free,
@@ -232,7 +231,7 @@ impl Lowering {
         let plain: Vec<TagId> =
             batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
         let plain_classes = oracle.classes_asking(&plain, answers.tags());
-        // The tags that are there tell classes apart, too.
+        // Classes are also distinguished by the tags that exist.
         let group = batch.first().and_then(|new| {
             let root = oracle
                 .graph()
@@ -293,8 +292,8 @@ mod tests {
     use crate::{Lowering, Options, Why};
     use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-    /// A class that does not fit goes without a tag, is counted as lost, and is apart
-    /// from nothing by scopes.
+    /// A class that does not fit gets no tag, is counted as lost, and scopes do not separate it
+    /// from anything.
     #[test]
     fn beyond_the_bytes() {
         let mut graph = Graph::new();
@@ -339,8 +338,7 @@ mod tests {
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 
-    /// The number of sources that are looked at for a shape does not grow with the number of
-    /// shapes.
+    /// The number of sources that are searched for a shape does not grow with the number of shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {
         let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
@@ -360,8 +358,8 @@ mod tests {
         for shape in 0..200 {
             let tags: Vec<_> = oracle.update(|graph| {
                 let mut b = graph.builder();
-                // Each member lies across the end of the one before: a path,
-                // which no forest has.
+                // Each member overlaps the end of the one before: a path, which no forest can
+                // represent.
                 let field = |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
                 let fields: Vec<_> = (0..).zip(&members).map(field).collect();
                 let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();

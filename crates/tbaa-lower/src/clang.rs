@@ -64,18 +64,18 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
 }
 
 /// Returns clang 22's graph for declared types, and pairs for
-/// [`Lowering::fix`](super::Lowering::fix): the tag of each access in `source`,
-/// by policy [`Rfc`](Policy::Rfc), with clang's tag. `shared` tells which
-/// records the other side accesses by name; scalars it always may.
+/// [`Lowering::fix`](super::Lowering::fix): the tag of each access in `source`, by policy
+/// [`Rfc`](Policy::Rfc), with clang's tag. `shared` says which records the other side accesses by
+/// name; it may always access scalars.
 ///
-/// What clang tags as a bare `char` aliases everything and is left out.
+/// Accesses that clang tags as plain `char` alias everything and are left out.
 ///
-/// NB: clang's nodes are the same in two modules only if the records are, and
-/// the flags that matter: `-fno-pointer-tbaa` makes other nodes.
+/// NB: clang's nodes are the same in two modules only if the records and the relevant flags are:
+/// `-fno-pointer-tbaa` makes other nodes.
 ///
 /// # Errors
 ///
-/// [`DeclareError::Build`] where a graph is full.
+/// [`DeclareError::Build`] if a graph is full.
 pub fn tags_of_clang(
     types: &Declarations,
     source: &mut Graph,
@@ -91,7 +91,7 @@ pub fn tags_of_clang(
             (Err(DeclareError::Build(error)), _) | (_, Err(DeclareError::Build(error))) => {
                 return Err(DeclareError::Build(error));
             }
-            // Either has no tag for it: a bit-field, for one.
+            // One side has no tag for it, as for a bit-field.
             _ => continue,
         };
         let Ok(said) = theirs.tag(tag.1) else { continue };
@@ -102,7 +102,7 @@ pub fn tags_of_clang(
             pairs.push(tag);
         }
     }
-    // The tag that aliases everything stands at the top.
+    // The tag that aliases everything is at the top.
     if let (Ok(ours), Ok(char)) = (rfc.tag(source, "*char"), clang.tag(&mut theirs, "*char")) {
         pairs.insert(0, (ours, char));
     }

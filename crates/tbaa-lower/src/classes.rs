@@ -1,4 +1,4 @@
-//! The exact relation of a program's accesses, for an LLVM that has the plugin.
+//! The exact alias relation of a program's accesses, for LLVM with the plugin.
 
 use std::borrow::Borrow;
 
@@ -9,16 +9,15 @@ use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 
-/// Classes of accesses that answer alike, and which of them may alias.
+/// Classes of accesses with the same answers, and the pairs of classes that may alias.
 ///
-/// An access has one scope, named after its class, and no `!noalias` list, so that
-/// LLVM alone learns nothing from it. A row says which lower classes a class may
-/// alias; it never changes once it is given out, so that modules made at different
-/// times may be linked. The crate `tbaa-plugin` has the analysis that reads rows and
-/// scopes.
+/// An access has one scope, named after its class, and no `!noalias` list, so stock LLVM learns
+/// nothing from it. A row lists the lower classes that a class may alias. It never changes once it
+/// is given out, so that modules made at different times may be linked. The analysis in the crate
+/// `tbaa-plugin` reads rows and scopes.
 ///
-/// A call may have the scopes of all that it accesses, its callees included, and none if
-/// these are not known: LLVM puts a call's scopes on every access of an inlined callee.
+/// A call may have the scopes of everything that it accesses, including its callees, and must have
+/// none if these are not known: LLVM puts a call's scopes on every access of an inlined callee.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -62,8 +61,8 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of these accesses, named by a fingerprint of what they and
-    /// the rule say: equal names mean equal classes.
+    /// Returns the classes of these accesses, named by a fingerprint of the accesses and the rule:
+    /// equal names mean equal classes.
     ///
     /// # Errors
     ///
@@ -91,13 +90,12 @@ impl AccessClasses {
         Ok(classes)
     }
 
-    /// Adds accesses; those that are there, or have no tag, are passed over. It takes
-    /// a query for each new access with each one that the types leave open; for an access with a
-    /// size of its own, with each one that is there.
+    /// Adds accesses; known ones and untagged ones are skipped. It compares each new access with
+    /// each one that the types leave open; an access with its own size, with every existing one.
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; nothing is added then.
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -176,7 +174,7 @@ impl AccessClasses {
         (size.map_or(access, |size| access.with_size(size)), class)
     }
 
-    /// Lists for an oracle what is not listed yet.
+    /// Adds the tags that are missing from the list for an oracle.
     fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if !self.vicinity.0.is_of(oracle) {
             self.vicinity = (Vicinity::new(oracle), 0);

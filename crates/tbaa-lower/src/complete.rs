@@ -1,20 +1,18 @@
-//! Completing a relation to one that a forest expresses, at little cost.
+//! Completes a relation to one that a forest can express, at little cost.
 //!
-//! Two members of a forest are comparable when one stands above the other. The
-//! cost of a forest is the number of pairs of sources that are comparable and not
-//! related. Any order of the members gives a forest: the first of a connected
-//! set stands above the rest, whose connected parts follow the same way. No
-//! forest that has related pairs comparable, and the members in that order from
-//! the top down, has fewer comparable pairs.
+//! Two members of a forest are comparable if one is above the other. The cost of a forest is the
+//! number of pairs of sources that are comparable but not related. Any order of the members gives a
+//! forest: the first of a connected set is above the rest, whose connected parts follow the same
+//! way. No forest in which related pairs are comparable, and members are in this order from the top
+//! down, has fewer comparable pairs.
 //!
-//! Two forests are made, and the better one is taken. One has the order given,
-//! which is that of a forest known to do. In the other the member related to most
-//! stands at the top; in small parts a few such members are tried, each with the
-//! rest in the better of both orders.
+//! Two forests are made, and the better one is used. One has the given order, which is that of a
+//! forest known to be valid. In the other, the member with the most relations is at the top; in
+//! small parts a few such members are tried, each with the rest in the better of both orders.
 
 use super::relation::{Parts, Relation};
 
-/// Members of a part in which several tops are tried,
+/// The most members of a part in which several tops are tried,
 const SMALL: usize = 128;
 
 /// and how many.
@@ -25,7 +23,7 @@ trait Pick: Fn(&[u64], &[u32]) -> Option<u32> + Copy {}
 
 impl<T: Fn(&[u64], &[u32]) -> Option<u32> + Copy> Pick for T {}
 
-/// The order of members by what they are related to, most first.
+/// Returns the sort key of members: by their number of relations, most first.
 fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
     |&at| (u64::MAX - degrees[at as usize], at)
 }
@@ -338,7 +336,7 @@ mod tests {
             let relation = random(&mut rng, len, percent, seed % 2 == 0);
             let done = complete(&relation, &all(len), &all(len));
             assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
-            // The forest found, taken for the relation, costs nothing.
+            // The resulting forest, used as the relation, costs nothing.
             let mut pairs = Vec::new();
             for &(member, mut above) in &done.forest {
                 while let Some(up) = above {

@@ -20,8 +20,8 @@ pub enum LowerError {
     /// Sources were added to a lowering whose lineage has no name.
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
-    /// A source that was lowered as [private](super::Source::private) is asked for
-    /// as shared. Its tag was given out, and others' tags do not alias it.
+    /// A source that was lowered as [private](super::Source::private) is requested as shared. Its
+    /// tag was given out, and does not alias the tags of others.
     #[error(
         "`{place}` was lowered as private memory, and other code accesses it now: lower it without \
          `Source::private` from the start, or name its record in `Shared`"

@@ -5,8 +5,8 @@ use std::fmt;
 use tbaa::parts::table::IndexSet;
 use tbaa::{Graph, NodeId, Operand, TagId};
 
-/// FNV-1a of 128 bits. It tells lowerings apart; it is no defence against
-/// somebody who makes two collide.
+/// FNV-1a of 128 bits. It distinguishes lowerings, but does not protect against deliberate
+/// collisions.
 ///
 /// Source: Fowler, Noll, Vo, draft-eastlake-fnv.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,8 +38,8 @@ impl Fingerprint {
         bytes.iter().for_each(|&byte| self.byte(byte));
     }
 
-    /// Adds what tags say, down to the last type. Returns whether a node among
-    /// them is distinct: then equal content does not make equal types.
+    /// Adds the contents of tags, including all types. Returns whether one of these nodes is
+    /// distinct: then equal content does not make equal types.
     pub(super) fn tags(&mut self, graph: &Graph, tags: impl Iterator<Item = TagId>) -> bool {
         let mut nodes: IndexSet<NodeId> = IndexSet::default();
         for tag in tags {

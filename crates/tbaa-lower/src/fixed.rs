@@ -1,10 +1,9 @@
-//! Open lowering: memory that others tag too, under a root of theirs.
+//! Open lowering: memory that other modules tag too, under their root.
 //!
-//! Their tags stay as they are. Each is a chain of *cursors*, a type and an
-//! offset in it, from the tag's base to the root: the walk that LLVM takes.
-//! Every cursor has one successor, so all of them are a forest, and the tags to
-//! be lowered are newcomers in it. Those of shared memory stand at the others'
-//! cursors (`skeleton.rs`). Nodes of our own are for private memory.
+//! Their tags are not changed. Each is a chain of *cursors*, types with an offset, from the tag's
+//! base to the root: LLVM's walk. Every cursor has one successor, so all cursors form a forest, and
+//! the tags to lower are added to it. Tags of shared memory are placed at the others' cursors
+//! (`skeleton.rs`). Nodes of our own are for private memory.
 
 use std::borrow::Borrow;
 
@@ -26,8 +25,7 @@ pub enum FixError {
     /// The lowering has sources or fixed tags already.
     #[error("tags are fixed once, before any source is lowered: use a new lowering")]
     NotNew,
-    /// A source is no tag of the oracle's graph, or a fixed tag none of the
-    /// graph given.
+    /// A source is not a tag of the oracle's graph, or a fixed tag is not in the given graph.
     #[error(
         "a tag that another graph issued: sources are the oracle's, fixed tags those of the graph \
          given"
@@ -54,26 +52,24 @@ pub enum FixError {
 }
 
 impl Lowering {
-    /// Fixes tags that others use for the same memory: the lowering is *open*
-    /// for what these tags access, and closed for the rest.
+    /// Fixes tags that other modules use for the same memory: the lowering is *open* for the memory
+    /// of these tags, and closed for the rest.
     ///
-    /// `graph` has the others' tags, as clang emits them; it becomes the lowered
-    /// graph. Each of `pairs` is a source, a tag of the oracle's graph that says
-    /// exactly what is accessed, and the tag that the others give the access.
-    /// It must be every pair that they may use, pointers to scalars included;
-    /// but those that alias everything under the root, such as `char`, may be
-    /// left out. [`tags_of_clang`] makes them for declared types.
+    /// `graph` has the others' tags, as clang emits them; it becomes the lowered graph. Each of
+    /// `pairs` is a source (a tag of the oracle's graph that describes the access exactly) and the
+    /// tag that the others give the access. All pairs that they may use are required, including
+    /// pointers to scalars; only tags that alias everything under the root, such as `char`, may be
+    /// omitted. [`tags_of_clang`] makes them for declared types.
     ///
-    /// Other lineages may share the memory too, if they fix tags of the same types:
-    /// the tag of a source that is not [private](Source::private) is one of the
-    /// others', and follows from the source's types alone. What this lineage knows
-    /// beside may make it more general.
+    /// Other lineages may share the memory too, if they fix tags of the same types: the tag of a
+    /// source that is not [private](Source::private) is one of the others', and follows from the
+    /// source's types alone. Other knowledge of this lineage may make it more general.
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
     /// # Errors
     ///
-    /// [`FixError`]; the lowering is of no use then.
+    /// [`FixError`]; then the lowering cannot be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -144,7 +140,7 @@ impl Lowering {
                 let name = String::from_utf8_lossy(self.graph.ty(ty).name().unwrap_or_default());
                 let name = if scalar { name.into_owned() } else { format!("{name}+{offset}") };
                 let made = Made { ty: scalar.then_some(ty), tag, immutable: None };
-                // A field's cursor can be used by those whose tag it is.
+                // A field's cursor can only be used by accesses with exactly this tag.
                 let usable = scalar;
                 let group = 0;
                 self.forest.nodes.push(ForestNode {

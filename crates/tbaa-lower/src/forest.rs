@@ -3,10 +3,10 @@
 use tbaa::BuildError;
 use tbaa::{Format, Graph, Tag, TagId, TypeId};
 
-/// A node: what stands at it may alias what stands at it, above it and below.
+/// A node. Tags at a node may alias tags at the same node, above it and below it.
 #[derive(Clone, Debug)]
 pub(super) struct ForestNode {
-    /// The node above, which comes before.
+    /// The node above, which has a lower index.
     pub(super) above: Option<u32>,
     /// Nodes from the top down to this one.
     pub(super) depth: u32,
@@ -14,7 +14,7 @@ pub(super) struct ForestNode {
     pub(super) group: u32,
     /// The name of its type.
     pub(super) name: String,
-    /// The type is there, or else somebody else's tag stands here that
+    /// True if tags can be placed here: the type exists. False if another module's tag is here that
     /// cannot be made.
     pub(super) usable: bool,
     /// Its metadata, once made.
@@ -24,24 +24,24 @@ pub(super) struct ForestNode {
 /// The metadata of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
-    /// The type under which others may stand; a field of a struct has none.
+    /// The type of this node, below which others are placed; `None` for a field of a struct.
     pub(super) ty: Option<TypeId>,
     pub(super) tag: TagId,
-    /// The same with the immutable flag, where it was needed.
+    /// The same tag with the immutable flag, if it was needed.
     pub(super) immutable: Option<TagId>,
 }
 
-/// The place where a newcomer may stand.
+/// The place that a new class may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
     /// At a new node below this one, or below the root.
     Below(Option<u32>),
-    /// At this node, for what it may alias stands on two branches below it.
-    /// `None`: they have nothing in common, and only no tag will do.
+    /// At this node, because it may alias tags on two branches below it. `None`: they have no
+    /// common node, so it gets no tag.
     At(Option<u32>),
 }
 
-/// All nodes, each after the one above it.
+/// All nodes, in an order in which each comes after the node above it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
     pub(super) nodes: Vec<ForestNode>,
@@ -64,7 +64,7 @@ impl Forest {
             .any(|at| at == high)
     }
 
-    /// Returns whether what stands at two nodes may alias in LLVM.
+    /// Returns whether LLVM answers MayAlias for tags at two nodes.
     pub(super) fn comparable(&self, a: u32, b: u32) -> bool {
         self.nodes[a as usize].group != self.nodes[b as usize].group
             || self.is_above(a, b)
@@ -102,7 +102,7 @@ impl Forest {
         })
     }
 
-    /// The node itself or the next above at which tags can stand.
+    /// Returns the node itself, or the next one above that can hold tags.
     pub(super) fn usable(&self, node: Option<u32>) -> Option<u32> {
         self.up(node).find(|&at| self.nodes[at as usize].usable)
     }
@@ -144,8 +144,8 @@ impl Forest {
             }
             Format::New => {
                 let ty = b.sized_type(parent, 1, name, &[])?;
-                // The size is unknown: LLVM drops such a tag where it splits the
-                // access, instead of giving a scalar an offset.
+                // The size is unknown, so that LLVM drops the tag when it splits the access,
+                // instead of giving a scalar an offset.
                 (ty, b.access_tag(ty, ty, 0, 0)?)
             }
         };
@@ -153,7 +153,7 @@ impl Forest {
         Ok(())
     }
 
-    /// The tag of what stands at a node; made if it is not there.
+    /// Returns the tag of a node; makes it if it does not exist.
     pub(super) fn tag(
         &mut self,
         node: u32,

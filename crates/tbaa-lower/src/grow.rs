@@ -21,23 +21,22 @@ use tbaa::parts::table::IndexMap;
 use tbaa::{Graph, TypeId};
 
 impl Lowering {
-    /// Adds sources: tags of the oracle's graph, and accesses with a size of their
-    /// own.
+    /// Adds sources: tags of the oracle's graph, and accesses with a size of their own.
     ///
-    /// The first call is free to choose the forest. Later calls find places for more, and change no tag that was given out;
-    /// they take time in proportion to the sources added and those that they may
-    /// alias, where the oracle is that of the call before. With another oracle they look at all that
-    /// are there, and so does a source with a size of its own.
-    /// A source that is there already is passed over. Pairs that only a search
-    /// decides are taken to alias once these took 2^23 steps and 2^10 a node;
-    /// [`Loss::unsearched`](super::Loss::unsearched) says so.
+    /// The first call chooses the forest freely. Later calls find places for more sources, and
+    /// change no earlier tag. They take time in proportion to the added sources and those that
+    /// these may alias, if the oracle is the previous call's. With another oracle, or for a source
+    /// with its own size, they look at all existing sources. Sources that are already known are
+    /// skipped. Pairs that only a search decides count as aliasing once the searches have taken
+    /// 2^23 steps and 2^10 more for each node; [`Loss::unsearched`](super::Loss::unsearched)
+    /// reports this.
     ///
     /// # Errors
     ///
     /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`],
     /// [`LowerError::NoLineage`], [`LowerError::Private`]; the lowering is then
     /// unchanged.
-    /// [`LowerError::Build`] where the lowered graph is full.
+    /// [`LowerError::Build`] if the lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -206,7 +205,7 @@ impl Lowering {
             .map(|(class, &why)| Scoped {
                 name: class.members[0].describe(source),
                 near: &rows[class.row].near,
-                // A source that was passed over may alias more than the relation says.
+                // A source without a place may alias more than the relation records.
                 known: why != Why::TooManyPairs,
             })
             .collect();
@@ -216,8 +215,8 @@ impl Lowering {
         }
     }
 
-    /// Counts what a batch loses, of which `found` are comparable and `may` are
-    /// `MayAlias`, in itself and with what was there.
+    /// Counts the loss of a batch with `found` comparable and `may` aliasing pairs, within it and
+    /// with earlier sources.
     fn count(&mut self, group: u32, classes: &[Class], found: u64, may: u64) {
         let new = classes.iter().map(|class| class.members.len() as u64).sum();
         let all = pairs_within(new) + new * self.tally.all(group);
@@ -232,7 +231,7 @@ impl Lowering {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
             let name = &mut self.forest.nodes[node as usize].name;
             if name.is_empty() {
-                // Under somebody else's root the name alone tells lineages apart.
+                // Under a shared root, only the name distinguishes lineages.
                 *name = if self.fixed_nodes == 0 {
                     format!("{node} {}", key.describe(source))
                 } else {
@@ -242,7 +241,8 @@ impl Lowering {
         }
     }
 
-    /// Returns the fingerprint that tells this lineage from all others: its sources and their places.
+    /// Returns the fingerprint that distinguishes this lineage from all others: its sources and
+    /// their places.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
@@ -260,8 +260,7 @@ impl Lowering {
         print
     }
 
-    /// Makes the roots of groups that have none; `anonymous` tells which go
-    /// without a name.
+    /// Makes the roots of groups that have none; `anonymous` says which roots get no name.
     pub(super) fn make_roots(
         &mut self,
         anonymous: impl Fn(usize) -> bool,
@@ -275,8 +274,8 @@ impl Lowering {
         Ok(())
     }
 
-    /// Returns whether the types of a group's sources are unlike all others, whatever
-    /// these say.
+    /// Returns whether the types of a group's sources are distinct from all others, whatever their
+    /// contents.
     pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
         let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
         Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
@@ -291,7 +290,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Enters newcomers, whose nodes are made, and makes their tags.
+    /// Records new sources, whose nodes are made, and makes their tags.
     pub(super) fn enter(
         &mut self,
         source: &Graph,

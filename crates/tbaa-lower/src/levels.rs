@@ -1,23 +1,23 @@
-//! From members one above the other to nodes: as few as say the same, and no
-//! more than a given number one below the other.
+//! Converts members in a hierarchy to nodes: as few as are equivalent, and at most a given number
+//! on each path.
 
 use tbaa::parts::table::HashMap;
 
-/// A node of a forest, with the members that stand at it.
+/// A node of a forest, with its members.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) members: Vec<u32>,
-    /// The node above, which comes before.
+    /// The node above, which has a lower index.
     pub(super) above: Option<usize>,
     /// True if members were put here for want of depth.
     pub(super) capped: bool,
 }
 
-/// Puts members into nodes, at most `depth` (at least 1) one below the other.
+/// Puts members into nodes, at most `depth` (at least 1) on each path.
 ///
-/// A member with one member right below it shares its node: the two are
-/// comparable to the same. Where a path is too long, nodes on it take in the
-/// next below, those first where that makes the fewest pairs comparable.
+/// A member with only one member directly below it shares its node: the two are comparable to the
+/// same others. If a path is too long, nodes on it absorb the next ones below, first those that
+/// make the fewest pairs comparable.
 pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {
@@ -40,7 +40,7 @@ pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize)
     cap(nodes, sizes, depth)
 }
 
-/// Takes nodes in until none stands deeper than `depth`.
+/// Merges nodes until none is deeper than `depth`.
 fn cap(nodes: Vec<Level>, sizes: &[u64], depth: usize) -> Vec<Level> {
     let leaves = leaves_below(&nodes, depth);
     if leaves.is_empty() {
@@ -108,7 +108,7 @@ impl Merged {
     }
 }
 
-/// The nodes that no other took in, each with the members of those that it took.
+/// Returns the nodes that were not absorbed, each with the members of those that it absorbed.
 fn kept(nodes: Vec<Level>, into: &mut Merged) -> Vec<Level> {
     let mut kept: Vec<Level> = Vec::new();
     let mut place = vec![0; nodes.len()];

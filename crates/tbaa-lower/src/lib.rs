@@ -1,10 +1,9 @@
-//! Lowering: tags that stock LLVM gets right, for sources that it gets wrong.
+//! Lowering: replaces tags that stock LLVM misinterprets by tags that it gets right.
 //!
-//! LLVM reads tags by its own rule. It follows one member of a union, ignores
-//! sizes, and crashes on some programs; so tags that are right by rule `union`
-//! may be a miscompile there. A [`Lowering`] gives each source tag another, of a
-//! graph of its own, such that LLVM answers `MayAlias` on each pair on which the
-//! rule does, and on as few others as can be.
+//! LLVM reads tags by its own rule. It follows only one member of a union, ignores sizes, and
+//! crashes on some programs. So tags that are right by rule `union` may cause a miscompilation. A
+//! [`Lowering`] gives each source tag another one, in a graph of its own, such that LLVM answers
+//! `MayAlias` on each pair on which the rule does, and on as few others as possible.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -35,17 +34,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # How
+//! # How it works
 //!
-//! On scalar types LLVM answers `MayAlias` when one of two types stands above
-//! the other in the tree. So what it can answer under one root is what a forest
-//! can express, and any forest is written as scalar types. The pairs that the
-//! rule calls `MayAlias` are rarely those of a forest; a cheap forest that has
-//! them all is found. `docs/lowering.md` tells the theory.
+//! On scalar types LLVM answers `MayAlias` if one of two types is above the other in the tree. So
+//! the answers that it can give under one root are those that a forest can express, and any forest
+//! can be written as scalar types. The pairs that the rule calls `MayAlias` rarely form a forest,
+//! so a cheap forest that includes all of them is computed. `docs/lowering.md` explains the theory.
 //!
-//! The forest is *closed*: nobody else tags the same memory under the same root,
-//! so the root bears a fingerprint. Two accesses that LLVM merges get the tag of
-//! their nearest common node, which aliases whatever either did.
+//! The forest is *closed*: no other code tags the same memory under the same root, so the root has
+//! a fingerprint in its name. If LLVM merges two accesses, it uses their nearest common node, which
+//! aliases everything that either did.
 
 #![forbid(unsafe_code)]
 

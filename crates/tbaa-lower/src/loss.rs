@@ -10,21 +10,20 @@ pub struct Loss {
     pub no_alias: u64,
     /// The pairs that are lost.
     pub pairs: u64,
-    /// True if some pairs were taken to alias because searches came to their limit
-    /// ([`Lowering::lower`](super::Lowering::lower)). Those are counted nowhere here.
+    /// True if some pairs count as aliasing because searches reached their limit
+    /// ([`Lowering::lower`](super::Lowering::lower)). The numbers here do not include those.
     pub unsearched: bool,
 }
 
 impl Loss {
-    /// Returns the share of the rule's `NoAlias` pairs that LLVM keeps, 1 if
-    /// there are none.
+    /// Returns the share of the rule's `NoAlias` pairs that LLVM keeps; 1 if there are none.
     #[must_use]
     pub fn kept(&self) -> f64 {
         if self.no_alias == 0 { 1.0 } else { 1.0 - self.pairs as f64 / self.no_alias as f64 }
     }
 }
 
-/// The number of pairs among so many sources, of which there are less than 2^32.
+/// Returns the number of pairs among this many sources, which must be less than 2^32.
 pub(super) fn pairs_within(sources: u64) -> u64 {
     sources * sources.saturating_sub(1) / 2
 }

@@ -6,14 +6,13 @@ use tbaa::Format;
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
 
-/// The bytes that one call of [`Lowering::lower`] may take for the pairs of
-/// classes that may alias: 4 a pair and class, or a bit for each other class
-/// where that is less. Classes that do not fit, those with most pairs, go
-/// without a tag; [`Why::TooManyPairs`] tells them.
+/// The most bytes of one call of [`Lowering::lower`] for the pairs of classes that may alias: 4 for
+/// each pair and class, or a bit for each other class if that is less. If the classes do not fit,
+/// those with the most pairs get no tag; [`Why::TooManyPairs`] marks them.
 ///
-/// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each. The
-/// lists of scopes take as many bytes at most, 4 for each scope that they name or,
-/// where they name all but a few, leave out.
+/// 65,536 classes that may all alias fit, and so do 5,000,000 with 20 pairs each. The lists of
+/// scopes have the same limit, with 4 bytes for each scope that they name or, if they name all but
+/// a few, leave out.
 ///
 /// [`Lowering::lower`]: super::Lowering::lower
 /// [`Why::TooManyPairs`]: super::Why::TooManyPairs
@@ -32,14 +31,14 @@ pub const MAX_BYTES: usize = 1 << 29;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the lineage; without it a lowering cannot grow, and its
-    /// fingerprint alone tells it from others.
+    /// The name of the lineage. Without it a lowering cannot grow, and is identified by its
+    /// fingerprint.
     pub lineage: Option<String>,
     /// The format of the metadata.
     pub format: Format,
     /// The most nodes from the top down to another.
     pub depth: usize,
-    /// True if there are scopes of all pairs beside the tags.
+    /// True if scopes for all pairs are added to the tags.
     pub scopes: bool,
 }
 
@@ -59,11 +58,10 @@ impl Options {
 
     /// Names the lineage, so that the lowering can grow.
     ///
-    /// Modules of one lineage may be linked: their tags are of one type system.
-    /// NB: the name is a promise that one lowering alone grows under it.
-    /// Two that start alike and then grow apart, each unaware of the other's
-    /// tags, must bear two names; a process's number or a time will do. See
-    /// [`Lowering::save`](super::Lowering::save) for a lineage that several
+    /// Modules of one lineage may be linked: their tags belong to one type system. NB: the name is
+    /// a promise that only one lowering grows under it. Two that start alike and then diverge,
+    /// without knowledge of each other's tags, must have different names; a process's number or a
+    /// time is enough. See [`Lowering::save`](super::Lowering::save) for a lineage that several
     /// processes continue, one after the other.
     #[must_use]
     pub fn lineage(self, name: impl Into<String>) -> Self {
@@ -83,9 +81,8 @@ impl Options {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
     }
 
-    /// Adds scopes beside the tags. They tell all pairs apart that the rule tells
-    /// apart, also without the tags. A list has up to as many scopes as there are
-    /// classes, and LLVM looks through it at each query.
+    /// Adds scopes to the tags. They separate all pairs that the rule separates, even without the
+    /// tags. A list has up to as many scopes as there are classes, and LLVM scans it at each query.
     #[must_use]
     pub fn scopes(self) -> Self {
         Options { scopes: true, ..self }

@@ -1,11 +1,10 @@
-//! Giving classes of newcomers places in a forest whose nodes stay.
+//! Places new classes in a forest whose nodes never move.
 //!
-//! A newcomer must be comparable to each class that it may alias. Where those
-//! that have a place stand one above the other, it may stand below the lowest;
-//! else it stands at their nearest common node. Newcomers that are connected
-//! and may stand below one node make a forest of their own there, completed as
-//! if they were alone. The first newcomers, in an empty forest, are of that
-//! kind: closed lowering is growth from nothing.
+//! A new class must be comparable to each class that it may alias. If the placed ones form a chain,
+//! it may be placed below the lowest; else it goes to their nearest common node. New classes that
+//! are connected and may be placed below one node make a forest of their own there, completed as if
+//! they were alone. The first classes, in an empty forest, are of that kind: closed lowering is
+//! growth from nothing.
 
 use super::complete::Completer;
 use super::forest::{Forest, Position};
@@ -13,47 +12,46 @@ use super::levels::levels;
 use super::relation::Relation;
 use super::why::Why;
 
-/// Classes that have no place yet, all under one root.
+/// Classes without a place yet, all under one root.
 #[derive(Clone)]
 pub(super) struct Newcomers<'r> {
     pub(super) relation: &'r Relation,
-    /// For each class, the nodes of those that it may alias.
+    /// For each class, the nodes of the classes that it may alias.
     pub(super) marks: Vec<Vec<u32>>,
     /// For each class, its place in an order from general to special.
     pub(super) rank: &'r [u32],
-    /// For each class, the place where it may stand.
+    /// For each class, the nodes where it may be placed.
     pub(super) seats: &'r [Seat],
-    /// For each class, whether it goes without a tag, for want of memory.
+    /// For each class, true if it gets no tag for lack of memory.
     pub(super) passed: &'r [bool],
     pub(super) group: u32,
 }
 
-/// The place where a class may stand.
+/// The nodes at which a class may be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Seat {
-    /// Anywhere: no other module reaches its memory but by what stands above.
+    /// Any node: no other module reaches its memory, except by the tags above.
     Free,
-    /// At this node or one above, or without a tag: other modules may give the
-    /// same memory a tag.
+    /// This node or one above, or no tag: other modules may tag the same memory.
     Shared(Option<u32>),
 }
 
-/// The place where classes were put.
+/// The places that classes were given.
 pub(super) struct Placed {
-    /// For each class its node, or `None` where it goes without a tag.
+    /// For each class its node, or `None` if it gets no tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
 }
 
-/// In which order newcomers find their places.
+/// The order in which new classes are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Strategy {
-    /// Classes that may alias one another together.
+    /// Classes that may alias one another are placed together.
     Together,
     /// One by one, the most general first.
     OneByOne,
-    /// Classes in private memory together, then the others: these may stand
-    /// higher than they must.
+    /// Classes in private memory are placed together, then the others, which may be placed higher
+    /// than they must.
     PrivateFirst,
 }
 
@@ -63,7 +61,7 @@ impl Strategy {
 }
 
 impl Forest {
-    /// Gives each newcomer a place, at most `depth` nodes from the top.
+    /// Places each new class, at most `depth` nodes from the top.
     pub(super) fn place(
         &mut self,
         mut new: Newcomers<'_>,
@@ -101,7 +99,7 @@ impl Forest {
         }
     }
 
-    /// Gives places to a set of newcomers, part by part.
+    /// Places a set of new classes, part by part.
     fn together(
         &mut self,
         set: &[u32],
@@ -131,7 +129,8 @@ impl Forest {
                     self.position(marks)
                 });
             }
-            // One with one place to stand goes there, and marks it for others.
+            // A class with only one possible place goes there first, and marks the place for
+            // others.
             let at = |class: &&u32| matches!(positions[**class as usize], Some(Position::At(_)));
             if let Some(&class) = part.iter().find(at) {
                 let Some(Position::At(node)) = positions[class as usize] else { continue };
@@ -147,7 +146,7 @@ impl Forest {
                 self.hang(&part, anchor, new, depth, complete, placed);
                 continue;
             }
-            // Some must stand higher than it would alone: the most general.
+            // Some class must be placed higher than it would be alone: choose the most general.
             let near = |at: u32| {
                 let near = new.relation.near_of(at as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
@@ -193,7 +192,7 @@ impl Forest {
         }
     }
 
-    /// Puts a class at a node, or at the next above that takes it.
+    /// Places a class at a node, or at the next one above that takes it.
     fn sit(&self, class: u32, node: Option<u32>, new: &Newcomers<'_>, placed: &mut Placed) {
         let node = self.usable(node);
         placed.nodes[class as usize] = node;
@@ -204,7 +203,7 @@ impl Forest {
         };
     }
 
-    /// Puts a connected part below a node, as a forest of its own.
+    /// Places a connected part below a node, as a forest of its own.
     fn hang(
         &mut self,
         part: &[u32],
@@ -243,13 +242,13 @@ impl Forest {
 }
 
 impl Newcomers<'_> {
-    /// Returns whether a class that has a place may move another: of two that are shared,
-    /// the seats are comparable.
+    /// Returns whether the place of a class may affect another's: if both are shared, only if the
+    /// seats are comparable.
     fn heeds(&self, class: usize, other: usize) -> bool {
         self.seats[class] == Seat::Free || self.seats[other] == Seat::Free
     }
 
-    /// Has those of a part that a class may alias know where it stands.
+    /// Tells the members of a part that a class may alias where it was placed.
     fn note(
         &mut self,
         class: u32,

@@ -3,11 +3,11 @@
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 
-/// Types on one path that are looked at.
+/// The most types on one path that are examined.
 const LONGEST: u32 = 4096;
 
-/// Ranks tags by how far they stand from the top of clang's forest: an access
-/// that crosses an overlap is `char` there.
+/// Ranks tags by their distance from the top of clang's forest: an access across an overlap is
+/// `char` there.
 #[derive(Default)]
 pub(super) struct Ranks {
     overlaps: HashMap<TypeId, bool>,

@@ -1,21 +1,21 @@
 //! The pairs of classes that may alias, and the number of sources of each class.
 //!
-//! Of 100,000 classes most may alias a few others: a row is a list, or a bit
-//! each where that takes less.
+//! Out of 100,000 classes most may alias only a few others: a row is a list, or a bit set if that
+//! is smaller.
 
 use tbaa::parts::ones;
 
 /// The members that one member is related to, itself included.
 #[derive(Clone, Debug)]
 enum Row {
-    /// In ascending order.
+    /// The related members, in ascending order.
     Few(Vec<u32>),
-    /// A bit for each member.
+    /// One bit for each member.
     Many(Vec<u64>),
 }
 
 impl Row {
-    /// Returns an empty row that is to have so many members.
+    /// Returns an empty row for this many related members.
     fn new(len: usize, related: usize) -> Row {
         match Row::is_long(len, related) {
             true => Row::Many(vec![0; len.div_ceil(64)]),
@@ -30,12 +30,12 @@ impl Row {
         }
     }
 
-    /// Returns whether a list would take more than a bit for each member.
+    /// Returns whether a list would take more memory than a bit set.
     fn is_long(len: usize, related: usize) -> bool {
         related > len.div_ceil(64) * 2
     }
 
-    /// Returns the number of members that a look at all that are related must pass.
+    /// Returns the number of members that a walk over the related ones visits.
     fn cost(&self) -> usize {
         match self {
             Row::Few(list) => list.len(),
@@ -55,14 +55,14 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     rows: Vec<Row>,
-    /// The number of sources in each class, at least 1. Two classes have as many pairs
-    /// as the product of their sizes.
+    /// The number of sources in each class, at least 1. Two related classes stand for as many pairs
+    /// of sources as the product of their sizes.
     pub(super) sizes: Vec<u64>,
 }
 
 impl Relation {
-    /// Returns the relation of the pairs that `each` calls back with, once each;
-    /// `counts` are how many there are with each member.
+    /// Returns the relation of the pairs that `each` passes to its callback, once each. `counts`
+    /// are the numbers of pairs for each member.
     pub(super) fn new(
         sizes: Vec<u64>,
         counts: &[usize],
@@ -83,7 +83,7 @@ impl Relation {
         Relation { rows, sizes }
     }
 
-    /// The bytes of the row of a member with so many pairs.
+    /// Returns the bytes of the row of a member with this many pairs.
     pub(super) fn bytes(len: usize, pairs: usize) -> usize {
         if Row::is_long(len, 1 + pairs) { len.div_ceil(64) * 8 } else { (1 + pairs) * 4 }
     }
@@ -97,7 +97,7 @@ impl Relation {
         if row.cost() <= other.cost() { row.has(b) } else { other.has(a) }
     }
 
-    /// The members that one is related to, itself included, in ascending order.
+    /// Returns the members related to one, including itself, in ascending order.
     pub(super) fn near(&self, member: usize) -> impl Iterator<Item = usize> + '_ {
         let (list, bits) = match &self.rows[member] {
             Row::Few(list) => (&list[..], &[][..]),
@@ -106,8 +106,8 @@ impl Relation {
         list.iter().map(|&at| at as usize).chain(ones(bits.iter().copied()))
     }
 
-    /// The members that one is related to: all, or those of a set, whichever is
-    /// less to look at.
+    /// Returns the related members that are in a set; it walks the row or the set, whichever is
+    /// shorter.
     pub(super) fn near_of<'r>(
         &'r self,
         member: usize,
@@ -132,7 +132,7 @@ impl Relation {
 /// Finds the connected parts of sets of members.
 pub(super) struct Parts<'r> {
     relation: &'r Relation,
-    /// The number of the set for which each member is still to be reached.
+    /// For each member that is still to be reached, the number of its set.
     left: Vec<u32>,
     sets: u32,
 }
@@ -142,7 +142,7 @@ impl<'r> Parts<'r> {
         Parts { relation, left: vec![0; relation.len()], sets: 0 }
     }
 
-    /// The connected parts of a set, each in ascending order.
+    /// Returns the connected parts of a set, each in ascending order.
     pub(super) fn of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
         self.sets = self.sets.checked_add(1).unwrap_or_else(|| {
             self.left.fill(0);

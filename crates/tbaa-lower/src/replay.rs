@@ -13,7 +13,7 @@ use tbaa::{Graph, TagId};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// Two sources may alias, and LLVM says that their tags do not.
+    /// Two sources may alias, but LLVM answers NoAlias for their tags.
     NoAlias {
         /// One source.
         a: Access,
@@ -45,9 +45,9 @@ impl fmt::Display for ReplayError {
 impl std::error::Error for ReplayError {}
 
 impl Lowering {
-    /// Replays rule `llvm` on the lowered tags against the oracle's rule on the
-    /// sources, for all pairs of sources, and returns what does not hold:
-    /// nothing, unless this library or the graph is broken.
+    /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
+    /// pairs of sources, and returns the violations: none, unless this library or the graph is
+    /// broken.
     #[must_use]
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();

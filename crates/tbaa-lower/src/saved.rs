@@ -1,4 +1,4 @@
-//! Going on in another process.
+//! Saves a lowering, so that another process can continue it.
 
 use std::borrow::Borrow;
 
@@ -20,8 +20,8 @@ use tbaa::{Graph, Size, TypeId};
 
 const VERSION: u32 = 3;
 
-/// A lowering and its sources, to be stored: made by [`Lowering::save`], read
-/// again by [`Lowering::load`].
+/// A lowering and its sources in a form to be stored. [`Lowering::save`] makes it, and
+/// [`Lowering::load`] reads it.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Lowering", deny_unknown_fields)]
 pub struct Saved<'l> {
@@ -31,19 +31,19 @@ pub struct Saved<'l> {
     fingerprint: Option<String>,
     /// The graph of the sources.
     source: Held<'l>,
-    /// In open lowering, the graph of the fixed tags.
+    /// The graph of the fixed tags, in open lowering.
     fixed_graph: Option<Held<'l>>,
-    /// Sources' tags, and the fixed ones, by number.
+    /// The tags of the sources, and the fixed ones, by number.
     fixed: Vec<(SavedKey, u32)>,
-    /// The nodes of `source` that are roots of sources, and whether the root
-    /// lowered to has no name.
+    /// The nodes of `source` that are roots of sources, each with whether its lowered root is
+    /// anonymous.
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
     sources: Vec<SavedSource>,
     scope_names: Vec<String>,
     scope_lists: Vec<List>,
     loss: Loss,
-    /// True if another lineage goes on from the same state.
+    /// True if another lineage continues from the same state.
     forked: bool,
     checksum: String,
 }
@@ -73,7 +73,7 @@ struct SavedSource {
     scope: Option<u32>,
 }
 
-/// A graph, lent or owned.
+/// A borrowed or owned graph.
 #[derive(Debug)]
 enum Held<'l> {
     Lent(&'l Graph),
@@ -105,10 +105,10 @@ pub enum LoadError {
          new lineage"
     )]
     Version(u32),
-    /// It was changed since, or cut.
+    /// It was changed or truncated since.
     #[error("a saved lowering that is damaged ({0}): lower again, under a new lineage")]
     Damaged(&'static str),
-    /// Its tags do not answer as its sources do.
+    /// Its tags do not give the same answers as its sources.
     #[error(
         "a saved lowering whose tags do not answer as its sources do: lower again, under a new \
          lineage"
@@ -123,13 +123,13 @@ pub enum LoadError {
 }
 
 impl Saved<'_> {
-    /// Gives the lineage another name, so that it can grow apart from the one
-    /// that was saved: its root is another, and the two may be linked.
+    /// Renames the lineage, so that it can diverge from the saved one: it gets another root, and
+    /// the two may be linked.
     ///
-    /// An open lowering keeps the root that it shares. Sources that were private
-    /// keep their nodes, which all forks have. New ones are taken for shared,
-    /// whatever they say: another fork may access the same memory. NB: that holds
-    /// between forks. The lineage that was saved must not grow beside them.
+    /// An open lowering keeps the root that it shares. Sources that were private keep their nodes,
+    /// which all forks have. New ones are always treated as shared: another fork may access the
+    /// same memory. NB: this protects forks from each other only. The saved lineage must not grow
+    /// any further.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -145,7 +145,7 @@ impl Saved<'_> {
         forked
     }
 
-    /// A hash of what the graphs do not say.
+    /// Returns a hash of the state outside the graphs.
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
@@ -174,13 +174,12 @@ impl Saved<'_> {
 }
 
 impl Lowering {
-    /// Returns the state, to be stored with `serde`, so that a later process
-    /// goes on with the lineage and its tags still agree with those in objects
-    /// and bitcode of this one.
+    /// Returns the state, to be stored with `serde`, so that a later process can continue the
+    /// lineage and its tags agree with those in objects and bitcode of this one.
     ///
-    /// NB: a lineage is continued by one process after the other. Two that go on
-    /// from one state, each unaware of the other's new tags, must not be linked;
-    /// [`Saved::fork`] gives each a lineage of its own.
+    /// NB: a lineage is continued by one process after the other. Two processes that continue from
+    /// one state without knowledge of each other's new tags must not be linked; [`Saved::fork`]
+    /// gives each a lineage of its own.
     ///
     /// # Panics
     ///
@@ -238,14 +237,13 @@ impl Lowering {
         saved
     }
 
-    /// Returns the lowering that was saved, and its sources' graph: an oracle of
-    /// that graph is the one to go on with, and types declared in it again are
-    /// found there.
+    /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph:
+    /// types that are declared in it again are found there.
     ///
     /// # Errors
     ///
-    /// [`LoadError`]: what was saved is looked over, and its answers are checked
-    /// for all pairs of sources.
+    /// [`LoadError`]: the saved data is validated, and its answers are checked for all pairs of
+    /// sources.
     pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
         if saved.version != VERSION {
             return Err(LoadError::Version(saved.version));
@@ -282,7 +280,7 @@ impl Lowering {
         let kept = lowering.fixed_nodes;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
-        // Two nodes with one name under one type would be one.
+        // Two nodes with one name under one type would merge.
         let own = lowering.forest.nodes.len() - kept;
         if kept == 0 && lowering.graph.node_count() != made + 2 * own {
             return Err(LoadError::Damaged("two nodes of one name"));
@@ -316,7 +314,7 @@ impl Lowering {
         self.fix(oracle, *graph, pairs).map_err(LoadError::Fix)
     }
 
-    /// The sources as they were saved, whose groups, nodes and scopes there must be.
+    /// Restores the saved sources, and checks their groups, nodes and scopes.
     fn restored_entries(
         &mut self,
         source: &Graph,
@@ -359,7 +357,7 @@ impl Lowering {
         Ok(entries)
     }
 
-    /// Returns whether no scopes tell sources apart that may alias.
+    /// Returns whether scopes never separate sources that may alias.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         let members = |scope: u32| self.scopes.members(scope).iter();
         self.sources.keys().all(|key| {

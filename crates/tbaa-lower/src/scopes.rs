@@ -1,10 +1,9 @@
-//! Scopes: `!alias.scope` and `!noalias`, which say what no tree of types can.
+//! Scopes: `!alias.scope` and `!noalias`, which express relations that no tree of types can.
 //!
-//! An access with scope list `S` does not alias one whose `!noalias` list has
-//! all of `S`. With one scope for each class of sources, all in one domain,
-//! that expresses any relation, and it survives merging: LLVM then keeps both
-//! scopes and what both lists have. Scopes and domain are named by strings, so
-//! that inlining does not clone them.
+//! An access with scope list `S` does not alias one whose `!noalias` list contains all of `S`. With
+//! one scope for each class of sources, all in one domain, any relation can be expressed, and it
+//! survives merging: LLVM keeps both scopes and the intersection of the `!noalias` lists. Scopes
+//! and domain are named by strings, so that inlining does not clone them.
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
@@ -15,11 +14,10 @@ use super::source::Key;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, Graph, Oracle};
 
-/// Classes of accesses, each with a scope, and which classes do not alias.
+/// Classes of accesses, each with a scope, and the pairs of classes that do not alias.
 ///
-/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with
-/// it. What a scope stands for never changes, so old code and new may be inlined into
-/// each other.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with it. The
+/// meaning of a scope never changes, so old code and new may be inlined into each other.
 ///
 /// [`Options::scopes`]: super::Options::scopes
 ///
@@ -45,7 +43,7 @@ use tbaa::{Access, Graph, Oracle};
 /// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// LLVM's name for the program.
+    /// LLVM's name for the domain.
     pub(super) domain: String,
     pub(super) names: Vec<String>,
     /// For each scope, the scopes that an access with it does not alias.
@@ -54,18 +52,18 @@ pub struct Scopes {
     members: Vec<Vec<Key>>,
     /// The scope of each access.
     of: HashMap<Key, u32>,
-    /// The group of sources that each scope's accesses are of.
+    /// The group of sources of each scope's accesses.
     groups: Vec<Option<u32>>,
-    /// The numbers in all lists.
+    /// The number of entries in all lists.
     pub(super) entries: usize,
 }
 
-/// Scopes that an access does not alias: all of its group below `end`, but some.
+/// Scopes that an access does not alias: all of its group below `end`, except `but`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct List {
     pub(super) end: u32,
-    /// In ascending order.
+    /// The excluded scopes, in ascending order.
     pub(super) but: Vec<u32>,
 }
 
@@ -103,18 +101,18 @@ pub struct ScopeNames<'a> {
     pub rows: Vec<String>,
 }
 
-/// The relation of a class of newcomers to the scopes.
+/// A new class's relation to the scopes.
 pub(super) struct Scoped<'c> {
     /// The name of its scope.
     pub(super) name: String,
-    /// The scopes there that it may alias, in ascending order.
+    /// The existing scopes that it may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// True if the relation knows it.
+    /// True if the relation contains it.
     pub(super) known: bool,
 }
 
 impl Scopes {
-    /// Returns the number of scopes: of classes.
+    /// Returns the number of scopes, one for each class.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
@@ -126,7 +124,7 @@ impl Scopes {
         self.names.is_empty()
     }
 
-    /// Returns the scopes of an access; `None` where nothing is said of it.
+    /// Returns the scopes of an access; `None` if it has none.
     #[must_use]
     pub fn of(&self, access: impl Into<Access>) -> Option<ScopeNames<'_>> {
         let numbers = self.numbers(access.into())?;
@@ -135,11 +133,11 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the scopes of a call that makes the accesses `touched`, and others only to
-    /// memory that nobody else can access: those that the call leaves alone. A call is in
-    /// no scope itself.
+    /// Returns the `!noalias` scopes of a call that makes the accesses `touched`, and otherwise
+    /// accesses only memory that nobody else can: all scopes that the call does not touch. A call
+    /// is in no scope itself.
     ///
-    /// `oracle` is the one that the tags were lowered with, grown or not.
+    /// `oracle` is the one with which the tags were lowered; it may have grown.
     #[must_use]
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
@@ -180,8 +178,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a batch of classes, a scope for each; returns the first scope. A list that
-    /// would make all take more than `most` bytes stays empty.
+    /// Adds a batch of classes, a scope for each, and returns the first scope. A list that would
+    /// exceed the total of `most` bytes stays empty.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

@@ -1,11 +1,11 @@
-//! The records that others access by name, and those whose memory only we access.
+//! The records that other code accesses by name, and those whose memory only our code accesses.
 
 use tbaa::declare::{DeclId, Declarations};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId};
 
-/// The records that code compiled by clang accesses, for mixed lowering: some
-/// that are named, and all inside them.
+/// The records that code compiled by clang accesses, for mixed lowering: the named ones, and all
+/// inside them.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -43,9 +43,8 @@ pub struct Shared<'t> {
 }
 
 impl<'t> Shared<'t> {
-    /// Returns the records that are shared where some are: `named`, and what is
-    /// inside these. What they point to is not shared by that: name it too, if
-    /// the other side follows the pointer.
+    /// Returns the shared records: `named`, and all records inside them. Their pointees are not
+    /// shared automatically: name these too, if the other side follows the pointers.
     ///
     /// # Panics
     ///
@@ -74,11 +73,10 @@ impl<'t> Shared<'t> {
         self.shared.contains(&record)
     }
 
-    /// Returns a tag of declared types as a source, which is private where it
-    /// starts from a record that is not shared, is inside no shared one, and has
-    /// none inside.
+    /// Returns a tag of declared types as a source. It is private if it starts from a record that
+    /// is not shared, is inside no shared one, and contains none.
     ///
-    /// A tag of a scalar or a pointer is not private: it may lead anywhere.
+    /// A tag of a scalar or a pointer is not private: it may access any memory.
     #[must_use]
     pub fn source(&self, graph: &Graph, tag: TagId) -> super::Source {
         let source = super::Source::from(tag);

@@ -1,24 +1,22 @@
-//! The place of an access to shared memory, whoever asks.
+//! The place of an access to shared memory, which every module must compute in the same way.
 //!
-//! In open lowering, several modules may tag one place: clang's, and those of any
-//! number of lineages that know nothing of each other. LLVM calls two accesses
-//! `NoAlias` unless one's node stands above the other's. So each module must find
-//! comparable nodes for places that may alias, and each knows other records.
+//! In open lowering, several modules may tag one place: clang's, and those of any number of
+//! lineages that know nothing of each other. LLVM answers `NoAlias` for two accesses unless one's
+//! node is above the other's. So each module must choose comparable nodes for places that may
+//! alias, although each knows different records.
 //!
-//! *Theorem.* A *leaf* of an access is a scalar type that the access's base type
-//! has at bytes that are accessed. Two accesses of scalars that may alias have a
-//! leaf in common, or one is whole and its type stands above the other's. So they
-//! are comparable if each stands at the nearest common node of its leaves' nodes,
-//! or above it. An access with one way to its only leaf may stand at clang's own
-//! cursor below the leaf's node: all others that may alias it come to that cursor,
-//! or stand at the leaf's node or above. Leaves follow from the declaration alone.
-//! What a module knows beside it may move an access up, never down: that is private
-//! memory, and *odd* fixed tags, which do not stand at or below their leaves' node.
-//! (clang tags an `_Atomic int` in a struct as `char`.)
+//! *Theorem.* A *leaf* of an access is a scalar type that the access's base type has at the
+//! accessed bytes. Two accesses of scalars that may alias have a leaf in common, or one is whole
+//! and its type is above the other's. So they are comparable if each is placed at the nearest
+//! common node of its leaves' nodes, or above it. An access with a single path to its only leaf may
+//! be placed at clang's own cursor below the leaf's node: all others that may alias it reach this
+//! cursor, or are placed at the leaf's node or above. Leaves follow from the declaration alone.
+//! Other knowledge of a module may move an access up, never down: private memory, and *odd* fixed
+//! tags, which are not at or below their leaves' node. (clang tags an `_Atomic int` in a struct as
+//! `char`.)
 //!
-//! The theorem needs that every accessed byte is one of a scalar's. A whole struct
-//! and an access wider than its scalar may meet others in padding, or behind their
-//! base type. They go without a tag.
+//! The theorem requires that every accessed byte belongs to a scalar. A whole struct, and an access
+//! wider than its scalar, may meet others in padding, or past their base type. They get no tag.
 
 use super::forest::Forest;
 use super::source::Key;
@@ -28,17 +26,17 @@ use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 /// Types that are visited to find an access's leaves.
 const MOST: usize = 4096;
 
-/// The facts that others' tags tell about the sources' types.
+/// The facts about the sources' types that the fixed tags determine.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
-    /// The node of accesses of which only the scalar type is known; `None` if
-    /// there are several without a common one.
+    /// The node of accesses of which only the scalar type is known; `None` if there are several
+    /// without a common one.
     scalars: HashMap<TypeId, Option<u32>>,
-    /// The same of each of the sources that have a fixed tag.
+    /// The same for each source with a fixed tag.
     cursors: HashMap<TagId, Option<u32>>,
-    /// For each fixed tag, whether it is odd.
+    /// For each fixed tag, true if it is odd.
     pub(super) odd: Vec<bool>,
-    /// Nodes at the top at which no fixed tag stands. They may alias everything.
+    /// Top nodes without a fixed tag. They may alias everything.
     pub(super) tops: Vec<u32>,
 }
 
@@ -50,7 +48,7 @@ struct Leaves {
 }
 
 impl Skeleton {
-    /// Returns what fixed tags say, which stand at the nodes of a forest.
+    /// Derives the facts from fixed tags, which are at the nodes of a forest.
     pub(super) fn new(graph: &Graph, forest: &Forest, fixed: &[(Key, u32)]) -> Skeleton {
         let mut skeleton = Skeleton::default();
         let is_top = |&node: &u32| forest.nodes[node as usize].above.is_none();
@@ -77,8 +75,7 @@ impl Skeleton {
         self.cursors.contains_key(&key.tag)
     }
 
-    /// Returns the lowest node at which a source may stand, `None` if it must go
-    /// without a tag.
+    /// Returns the lowest node at which a source may be placed; `None` if it must be untagged.
     pub(super) fn node(&self, graph: &Graph, forest: &Forest, key: Key) -> Option<u32> {
         let leaves = Leaves::of(graph, key)?;
         let mut nodes = leaves.types.iter().map(|&leaf| self.scalar(graph, leaf));
@@ -137,8 +134,8 @@ impl Leaves {
         Some(leaves)
     }
 
-    /// Adds the fields of an aggregate that have some of the bytes, or all fields,
-    /// to what is left to visit.
+    /// Adds the fields of an aggregate that have some of the bytes, or all fields, to the types to
+    /// visit.
     fn step(
         &mut self,
         graph: &Graph,
@@ -187,7 +184,7 @@ impl Leaves {
             }
         }
         self.parted |= bytes.is_some();
-        // Elements of an array, also deep inside, may meet all that lies beside them.
+        // Elements of an array, even deep inside, may meet everything next to them.
         let elements = |&at: &usize| is_array(at) || has_array(graph, fields[at].ty);
         let any = !sized || bytes.is_none() || hit.iter().any(elements);
         for at in if any { all.collect() } else { hit } {

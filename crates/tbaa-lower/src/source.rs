@@ -23,10 +23,10 @@ use tbaa::{Graph, Size, TagId};
 pub struct Source {
     /// The tag.
     pub tag: TagId,
-    /// The number of bytes accessed, in place of what the tag says.
+    /// The number of bytes accessed, instead of the tag's size.
     pub size: Option<Size>,
-    /// True if the memory is out of reach of those whose tags are fixed, but
-    /// for tags that alias everything.
+    /// True if the code with fixed tags cannot reach the memory, except by tags that alias
+    /// everything.
     pub private: bool,
 }
 
@@ -70,7 +70,7 @@ impl From<&Source> for Source {
     }
 }
 
-/// The key that tells sources apart.
+/// The key of a source: equal keys mean the same source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Key {
     pub(super) tag: TagId,

@@ -1,4 +1,4 @@
-//! The state of a lowering, and what it tells.
+//! The state of a lowering, and its results.
 
 use super::emit::Emitter;
 use super::fingerprint::Fingerprint;
@@ -57,9 +57,9 @@ pub struct Lowering {
     pub(super) fixed: Vec<(Key, u32)>,
     /// The number of nodes that the fixed tags have. They are the first of the forest.
     pub(super) fixed_nodes: usize,
-    /// The place where accesses to memory that the fixed tags reach may stand.
+    /// The places for accesses to memory that the fixed tags reach.
     pub(super) skeleton: Skeleton,
-    /// True if other lineages go on from the same state.
+    /// True if other lineages continue from the same state.
     pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
@@ -111,9 +111,8 @@ impl Lowering {
         &self.options
     }
 
-    /// Returns the tag that a source is lowered to, of [`Lowering::graph`].
-    /// `None` means that the access must go untagged; so must one that is no
-    /// source.
+    /// Returns the lowered tag of a source, in [`Lowering::graph`]. `None` means that the access
+    /// must be untagged; this is also the answer for an access that is no source.
     #[must_use]
     pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
         self.sources.get(&Key::of(source.into())?)?.tag
@@ -133,12 +132,12 @@ impl Lowering {
         })
     }
 
-    /// Returns the sources in the order in which they came.
+    /// Returns the sources in the order in which they were added.
     pub fn sources(&self) -> impl ExactSizeIterator<Item = Access> + '_ {
         self.sources.keys().map(|&key| key.access())
     }
 
-    /// Returns what is lost, and what must be.
+    /// Returns the precision that was lost, and the part of it that cannot be avoided.
     #[must_use]
     pub fn lost(&self) -> Loss {
         self.loss
@@ -146,19 +145,21 @@ impl Lowering {
 }
 
 impl Lowering {
-    /// Returns the name of a type in some module's metadata that stands in this lineage's place and is not this
-    /// lineage's: another lowering of the same name made it, or one that goes on from the same saved state. `None` if
-    /// there is none, and the module may be linked with code of this lowering.
+    /// Returns the name of a type in a module's metadata that claims this lineage's name but is not
+    /// this lineage's: another lowering of the same name made it, or one that continued from the
+    /// same saved state. `None` if there is none, and the module may be linked with code of this
+    /// lowering.
     ///
-    /// LLVM takes types of equal content for one type, so that linked code of two such lineages is one type system that
-    /// nobody has looked at. Each must have a name of its own, or be a fork of the saved state ([`Saved::fork`]).
+    /// LLVM merges types of equal content, so linked code of two such lineages would mix two type
+    /// systems that were never checked together. Each must have a name of its own, or be a fork of
+    /// the saved state ([`Saved::fork`]).
     ///
     /// [`Saved::fork`]: super::Saved::fork
     #[must_use]
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
-        // Nodes with the content of one that is there are that one.
+        // Nodes with the content of an existing one merge with it.
         let mut copy = Emitter::new(self.graph.clone());
         let mut strangers = linked.types().filter(|&ty| {
             let named = |ty: TypeId| linked.ty(ty).name().is_some_and(own);
@@ -184,7 +185,7 @@ impl Lowering {
         &self.scopes.names
     }
 
-    /// Returns what an access with this source bears, `None` if nothing.
+    /// Returns the scopes of an access with this source; `None` if it has none.
     #[must_use]
     pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
         self.scopes.numbers(source.into())

@@ -4,8 +4,8 @@ use super::forest::Forest;
 use super::loss::pairs_within;
 use tbaa::parts::table::HashMap;
 
-/// The sources that are there, by node. It is kept up to date, so that a
-/// newcomer costs a look at the nodes above it.
+/// The existing sources, by node. It is updated incrementally, so that a new source only visits the
+/// nodes above it.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// The counts of each group.

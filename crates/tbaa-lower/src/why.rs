@@ -1,28 +1,29 @@
-//! The reason why a tag stands where it does.
+//! The reason for a tag's place.
 
 use std::fmt;
 
-/// The reason why a source's tag stands where it does.
+/// The reason for the place of a source's tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Why {
-    /// It has type chosen of the sources that came with it.
+    /// The forest chose its place together with other new sources.
     Completed,
-    /// Other modules may access its memory: it stands where each of them puts it,
-    /// or above ([`Lowering::fix`](super::Lowering::fix)).
+    /// Other modules may access its memory: its place is where each of them puts it, or above
+    /// ([`Lowering::fix`](super::Lowering::fix)).
     Shared,
-    /// The sources that it may alias stand on branches that part: it stands where they do.
+    /// The sources that it may alias are on different branches: its place is their nearest common
+    /// node.
     CommonAncestor,
-    /// It stood deeper than may be, and was put at a node above.
+    /// It would be too deep, and was moved to a node above.
     DepthLimit,
-    /// It may alias so many that [`MAX_BYTES`](super::MAX_BYTES) did not hold
-    /// them: it has no tag.
+    /// It may alias so many sources that they exceed [`MAX_BYTES`](super::MAX_BYTES): it has no
+    /// tag.
     TooManyPairs,
-    /// The sources that it may alias have no node in common: it has no tag.
+    /// The sources that it may alias have no common node: it has no tag.
     NothingInCommon,
-    /// Its source is no tag that can be read: it has no tag.
+    /// Its source is not a readable tag: it has no tag.
     Malformed,
 }
 

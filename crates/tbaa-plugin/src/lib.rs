@@ -1,16 +1,16 @@
-//! A plugin for LLVM 22, and what it measures.
+//! A plugin for LLVM 22, and measurements with it.
 //!
-//! Stock LLVM can be told a tree of types, or lists of scopes. The plugin's analysis
-//! `tbaa-classes` answers from any relation: an access has one scope, the name of its
-//! class, and the module's named metadata says which classes may alias. Without the
-//! plugin LLVM learns nothing from these scopes, so a module is as right without it.
+//! Stock LLVM can only use a tree of types, or lists of scopes. The plugin's analysis
+//! `tbaa-classes` answers from any relation: an access has one scope, the name of its class, and
+//! the module's named metadata lists the classes that may alias. Without the plugin LLVM learns
+//! nothing from these scopes, so the module is still correct.
 //!
-//! Its analysis `tbaa-worth` is LLVM's own by types, watched: it writes down which of
-//! its answers count, and leaves out those that it is told to. [`search()`] finds with
-//! it which answers change the code that LLVM makes.
+//! Its analysis `tbaa-worth` wraps LLVM's type-based one: it records the answers that matter, and
+//! suppresses those that it is told to. [`search()`] uses it to find the answers that change LLVM's
+//! code.
 //!
-//! [`Toolchain::find`] compiles the plugin for the LLVM that is installed. With feature
-//! `link` it is linked into the program, and `run_passes` runs LLVM's passes with it.
+//! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` it is linked
+//! into the program, and `run_passes` runs LLVM's passes with it.
 
 mod runs;
 mod search;

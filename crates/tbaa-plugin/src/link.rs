@@ -12,13 +12,12 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
 }
 
-/// Runs passes, such as `default<O2>`, on a module, with its relation asked after LLVM's
-/// own alias analyses. `machine` is the target machine whose costs the passes use, or
-/// null.
+/// Runs passes, such as `default<O2>`, on a module. Its relation is used after LLVM's own alias
+/// analyses. `machine` is the target machine for the passes' cost model, or null.
 ///
 /// # Errors
 ///
-/// LLVM's words, if it cannot read the pipeline.
+/// LLVM's message, if it cannot parse the pipeline.
 ///
 /// # Safety
 ///
@@ -34,7 +33,7 @@ pub unsafe fn run_passes(
     let passes =
         CString::new(passes).map_err(|_| "the pipeline contains a zero byte".to_owned())?;
     let machine = machine.map_or(ptr::null_mut(), ptr::NonNull::as_ptr);
-    // SAFETY: both are what the caller promises; the string ends with zero.
+    // SAFETY: both are as the caller promises; the string ends with zero.
     let message = unsafe { tbaa_run_passes(module, passes.as_ptr(), machine) };
     if message.is_null() {
         return Ok(());

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
-/// The alias analyses, LLVM's default ones, with the watched one in the place of
-/// LLVM's analysis by types, and last: it is asked only what all others leave open.
+/// LLVM's default alias analyses, with the watched one in place of the type-based one, and last: it
+/// is only asked when all others have no answer.
 const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
 
-/// The same with the watched one first: it is asked everything.
+/// The same analyses with the watched one first: it is always asked.
 const FIRST: &str = "tbaa-worth,basic-aa,scoped-noalias-aa,globals-aa";
 
-/// Two tags by their names, in the order of their bytes, or one and nothing: what an
-/// immutable tag says alone.
+/// Two tags by name, in byte order; or one tag and an empty name, for the promise of an immutable
+/// tag.
 ///
 /// A tag's name is `base+offset:access`, with the names of its type nodes.
 pub type Pair = (String, String);
 
-/// The answers that LLVM may get: for each function that is named, these pairs and no
-/// others; for all others all, or none.
+/// The answers that LLVM may get: for each named function only these pairs; for other functions all
+/// answers, or none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Allowed {
-    /// Functions of which only these answers are given.
+    /// For each function, the only answers that it gets.
     pub only: BTreeMap<String, BTreeSet<Pair>>,
     /// True if the other functions get no answers.
     pub none: bool,
@@ -74,16 +74,16 @@ pub struct Code {
     pub lines: BTreeMap<String, i64>,
 }
 
-/// One question that LLVM asked, with the answer.
+/// A question from LLVM, with the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub struct Question {
-    /// The function whose analysis was asked.
+    /// The function that was being analysed.
     pub function: String,
     /// The pass that asked.
     pub pass: String,
     /// The first tag's name.
     pub a: String,
-    /// The second tag's name, or nothing.
+    /// The second tag's name, or empty.
     pub b: String,
     /// `MayAlias`, `NoAlias`, `constant`, or `denied`.
     pub answer: String,
@@ -98,7 +98,7 @@ impl Question {
     }
 }
 
-/// Runs of one pipeline of passes on one module, each kept in a folder.
+/// Runs of one pipeline of passes on one module, each cached in a folder.
 #[derive(Debug)]
 pub struct Runs<'t> {
     tools: &'t Toolchain,
@@ -110,8 +110,8 @@ pub struct Runs<'t> {
 }
 
 impl<'t> Runs<'t> {
-    /// Prepares to run these passes, such as `default<O2>`, on a module's text, with
-    /// what is kept below `folder`.
+    /// Prepares to run passes such as `default<O2>` on a module's text, with a cache below
+    /// `folder`.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl<'t> Runs<'t> {
         fs::create_dir_all(&folder).map_err(|error| Error::File(folder.clone(), error))?;
         let input = folder.join("input.ll");
         if fs::read(&input).ok().is_none_or(|there| there != text) {
-            // Another text of the same hash: what it left is of no use.
+            // Another text has the same hash: its files are useless.
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let _ = fs::remove_file(entry.path());
             }
@@ -147,7 +147,8 @@ impl<'t> Runs<'t> {
         Ok(lines.into_iter().map(|code| (code.function.clone(), code)).collect())
     }
 
-    /// Returns the questions that LLVM asks its analysis by types when no other has an answer, all answers given.
+    /// Returns the questions that reach LLVM's type-based analysis last, after all others had no
+    /// answer. All are answered.
     ///
     /// # Errors
     ///
@@ -156,7 +157,7 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), LAST, "TBAA_WORTH_ASKED", "asked")
     }
 
-    /// Returns the questions that LLVM asks its analysis by types when that comes before all others.
+    /// Returns the questions that LLVM asks if its type-based analysis comes first.
     ///
     /// # Errors
     ///
@@ -165,9 +166,9 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), FIRST, "TBAA_WORTH_ASKED", "first")
     }
 
-    /// The pairs of tags that LLVM asks about, merged ones too, as LLVM's text: the
-    /// named metadata `tbaa.asked` lists, for each, the two tags, the answer of LLVM,
-    /// and how often it was asked.
+    /// Returns the pairs of tags that LLVM asks about, including merged ones, as LLVM's text: for
+    /// each, the named metadata `tbaa.asked` lists the two tags, LLVM's answer, and the number of
+    /// times it was asked.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl<'t> Runs<'t> {
         fs::read(&result).map_err(|error| Error::File(result, error))
     }
 
-    /// Runs the passes as `opt` alone does, and keeps nothing: for its time.
+    /// Runs the passes like plain `opt`, to measure time; nothing is cached.
     ///
     /// # Errors
     ///
@@ -186,8 +187,8 @@ impl<'t> Runs<'t> {
         self.plain("-enable-tbaa=true")
     }
 
-    /// Runs the passes as `opt` alone does without its analysis by types, and keeps nothing: for
-    /// its time.
+    /// Runs the passes like plain `opt` without its type-based analysis, to measure time; nothing
+    /// is cached.
     ///
     /// # Errors
     ///
@@ -219,7 +220,7 @@ impl<'t> Runs<'t> {
         parsed.map_err(|error| Error::File(result, error.into()))
     }
 
-    /// The file that a run writes, made anew if it is not there.
+    /// Returns the file that a run writes; runs it if the file does not exist.
     fn kept(
         &mut self,
         allowed: &Allowed,
@@ -279,7 +280,7 @@ fn finish(command: &mut Command) -> Result<(), Error> {
     Err(Error::Passes(shown_command(command), printed))
 }
 
-/// A number that names a file, whose content is compared besides.
+/// Returns a number that names a file. The file's content is compared too.
 fn hash(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);

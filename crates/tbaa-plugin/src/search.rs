@@ -1,10 +1,9 @@
-//! Finds which of LLVM's questions to types change the code.
+//! Finds the type-based answers that change LLVM's code.
 //!
-//! Of each function the smallest set of answers is sought with which LLVM makes the
-//! same code: a group of answers is left out; if the code stays as it is they were
-//! worth nothing, and else both halves are tried. What is left are pairs each of
-//! which changes the code when it is left out as well. Functions that cannot change
-//! one another's code are tried in the same run.
+//! For each function this finds a smallest set of answers with which LLVM makes the same code. A
+//! group of answers is left out; if the code does not change they were worth nothing, else both
+//! halves are tried. The remaining pairs each change the code when left out. Functions that cannot
+//! affect one another's code are tried in the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +13,19 @@ use crate::toolchain::Error;
 /// The loss of one function's code without one answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worth {
-    /// The function whose analysis gave the answer.
+    /// The function that was being analysed.
     pub function: String,
     /// The answer.
     pub pair: Pair,
-    /// The increase without it, in all functions whose code is other: instructions,
-    /// loads, stores, cost, and loads by line; of vector loops what is less.
+    /// The increase without the answer, over all functions whose code differs: instructions, loads,
+    /// stores, cost, and loads by line; for vectorised loops, the decrease.
     pub loss: Loss,
 }
 
-/// A difference between two compilations: what the second has more.
+/// The difference of a second compilation from a first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Loss {
-    /// Instructions more.
+    /// Additional instructions.
     pub instructions: i64,
     /// Loads more.
     pub loads: i64,
@@ -36,7 +35,7 @@ pub struct Loss {
     pub vector_loops: i64,
     /// Cost more, each function called once.
     pub cost: f64,
-    /// Loads more by line; less where the number is negative.
+    /// Additional loads by line; a negative number means fewer.
     pub lines: BTreeMap<String, i64>,
 }
 
@@ -83,18 +82,17 @@ impl Loss {
 pub struct Found {
     /// LLVM's questions that no other analysis answers, all answers given.
     pub questions: Vec<Question>,
-    /// All of LLVM's questions, with types asked first.
+    /// All questions from LLVM, if types are asked first.
     pub asked: Vec<Question>,
     /// The code with all answers.
     pub all: BTreeMap<String, Code>,
-    /// The code with none.
+    /// The code without any answers.
     pub none: BTreeMap<String, Code>,
     /// The answers that change code. With these alone LLVM makes the same code.
     pub worth: Vec<Worth>,
-    /// Functions that were not searched to the end, the runs being used up: all their
-    /// answers are kept.
+    /// Functions whose search was cut off by the limit of runs: all their answers are kept.
     pub open: BTreeSet<String>,
-    /// Functions whose code is other when all that is worth nothing is left out at once.
+    /// Functions whose code differs when all worthless answers are left out at once.
     pub differ: BTreeSet<String>,
 }
 
@@ -106,8 +104,8 @@ struct Search {
     groups: Vec<Vec<usize>>,
     /// Answers that are left out.
     out: BTreeSet<usize>,
-    /// The functions by whose code it is told: itself, or if it is inlined everywhere
-    /// and gone, those that may contain it.
+    /// The functions whose code shows a difference: the function itself, or if it is inlined
+    /// everywhere and gone, those that may contain it.
     told_by: BTreeSet<String>,
     /// The functions whose code it may change: itself and all that may contain it.
     changes: BTreeSet<String>,
@@ -124,13 +122,13 @@ impl Search {
     }
 }
 
-/// Finds out what each answer is worth, by at most `limit` runs of LLVM beside the five
-/// that begin and end it. `calls` are pairs of a function and one that it calls.
-/// `progress` is told how many runs were done, and how many groups are left.
+/// Finds the worth of each answer, in at most `limit` runs of LLVM besides the five at the
+/// beginning and end. `calls` are pairs of a caller and a callee. `progress` gets the number of
+/// runs done, and of groups left.
 ///
 /// # Errors
 ///
-/// LLVM fails, or what it printed cannot be read.
+/// LLVM fails, or its output cannot be read.
 pub fn search(
     runs: &mut Runs<'_>,
     calls: &[(String, String)],
@@ -196,8 +194,8 @@ fn settled(searches: &BTreeMap<String, Search>) -> Allowed {
     Allowed { only: only.collect(), none: false }
 }
 
-/// Functions with a group to try, none of which can change the code by which another
-/// one is told. Those with most answers come first: they take the most runs.
+/// Returns functions with a group to try, none of which can change the code that shows another's
+/// difference. Functions with the most answers come first: they take the most runs.
 fn independent(searches: &BTreeMap<String, Search>) -> Vec<String> {
     let mut open: Vec<_> = searches.iter().filter(|(_, it)| !it.groups.is_empty()).collect();
     open.sort_by_key(|(name, it)| (std::cmp::Reverse(it.pairs.len()), *name));
@@ -220,7 +218,7 @@ fn prepared(
     let measured = || all.iter().chain(none);
     let inlined = measured().map(|(name, code)| Some((name, code.inlined.as_ref()?)));
     match inlined.collect::<Option<Vec<_>>>() {
-        // The record of inlining tells more than the list of calls.
+        // The record of inlining is more exact than the list of calls.
         Some(inlined) => {
             for (name, callees) in inlined {
                 callees.iter().for_each(|it| callers.entry(it).or_default().push(name));
@@ -243,7 +241,7 @@ fn prepared(
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
-        // No single answer is worth anything where all together make no difference.
+        // No single answer matters if all together make no difference.
         let same = told_by.iter().all(|it| hash(all, it) == hash(none, it));
         let (groups, out) = if same {
             (Vec::new(), (0..pairs.len()).collect())

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The plugin's source, of which [`Toolchain::find`] makes the library.
+/// The plugin's source, from which [`Toolchain::find`] compiles the library.
 pub const SOURCE: &str = include_str!("plugin.cpp");
 
 /// The plugin's header, for programs in C++ that link it.
@@ -22,7 +22,7 @@ pub const LLVM: &str = "22";
 pub struct Toolchain {
     /// The place where `opt` is.
     pub opt: PathBuf,
-    /// The place where the plugin is: what `opt -load-pass-plugin` and `clang -fpass-plugin` take.
+    /// The plugin's path, for `opt -load-pass-plugin` and `clang -fpass-plugin`.
     pub plugin: PathBuf,
 }
 
@@ -30,16 +30,16 @@ pub struct Toolchain {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no LLVM 22 where it was looked for.
+    /// LLVM 22 was not found.
     #[error(
         "the plugin needs LLVM {LLVM}: {0}; install it (on Debian `apt-get install clang-{LLVM} \
          llvm-{LLVM}-dev`), or set LLVM_CONFIG to an llvm-config of that version"
     )]
     Llvm(String),
-    /// The plugin cannot be compiled: the command, and what it printed.
+    /// The plugin cannot be compiled: the command, and its output.
     #[error("cannot compile the plugin by `{0}`:\n{printed}", printed = .1.trim_end())]
     Compile(String, String),
-    /// A pipeline of passes failed: the command, and what it printed.
+    /// A pipeline of passes failed: the command, and its output.
     #[error("`{0}` failed:\n{printed}", printed = .1.trim_end())]
     Passes(String, String),
     /// A file cannot be read or written.
@@ -94,22 +94,22 @@ impl Toolchain {
     }
 }
 
-/// Returns the folder for what can be made again: `$XDG_CACHE_HOME/tbaa`, or
-/// `~/.cache/tbaa`. Relative paths are ignored, as the XDG Base Directory Specification says.
+/// Returns the folder for cached files: `$XDG_CACHE_HOME/tbaa`, or `~/.cache/tbaa`. Relative paths
+/// are ignored, as the XDG Base Directory Specification says.
 ///
 /// # Errors
 ///
-/// [`Error::NoCache`] where neither is set. A folder that several users share will not do: code
-/// is loaded from it.
+/// [`Error::NoCache`] if neither is set. A shared folder would be unsafe, because code is loaded
+/// from it.
 pub fn cache() -> Result<PathBuf, Error> {
     let of = |variable| env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Makes a folder that this user alone may write to, and checks that it is one: nobody else
-/// owns it or what leads to it, or may put another in its place. Returns its path without symbolic
-/// links: another user may own a link on the way, and change it after this.
+/// Makes a folder that only this user may write to, and checks it: nobody else may own it or its
+/// parents, or be able to replace it. Returns its path without symbolic links: another user may own
+/// a link on the way, and change it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -118,7 +118,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
     }
     let user = geteuid();
     let file = |error| Error::File(folder.to_owned(), error);
-    // All may write to a folder with the sticky bit, but rename only what is their own.
+    // Everyone may write to a folder with the sticky bit, but only rename their own files.
     let leads_there = |path: &Path| {
         path.ancestors().try_for_each(|path| {
             let found = fs::metadata(path).map_err(file)?;
@@ -149,12 +149,12 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
     made.map_err(|error| Error::File(folder.to_owned(), error))
 }
 
-/// The compiled plugin, and what it was made from.
+/// The compiled plugin, and the file that records its inputs.
 const LIBRARY: &str = "tbaa-plugin.so";
 const KEY: &str = "tbaa-plugin.key";
 
-/// The inputs of a library: the command, the source, and the library itself, so that
-/// one that was cut off is not taken for it.
+/// Returns the inputs of a library: the command, the source, and the library itself, so that a
+/// truncated one is not accepted.
 fn key(command: &str, library: &Path) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, HEADER, fs::read(library)?).hash(&mut hasher);
@@ -170,7 +170,8 @@ fn config() -> Result<OsString, Error> {
     found.map(OsString::from).ok_or_else(|| Error::Llvm("there is no `llvm-config-22`".to_owned()))
 }
 
-/// Returns the library in this folder, compiled from the same source in the same way.
+/// Returns the library in this folder; compiles it unless it was made from the same source by the
+/// same command.
 fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     let file = |path: &Path| {
         let path = path.to_owned();
@@ -233,7 +234,7 @@ fn shown(name: &OsStr) -> String {
     format!("`{}`", name.to_string_lossy())
 }
 
-/// A command as it is typed, but for quotes.
+/// Returns a command as it would be typed, without quoting.
 pub(crate) fn shown_command(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

@@ -8,7 +8,7 @@ use tbaa_ir::types::ParseError;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {
-    /// The module does not say where members stand.
+    /// The module does not determine the offsets of members.
     #[error(
         "no `target datalayout`, without which nobody knows where members stand: set the module's \
          data layout to that of the target machine"

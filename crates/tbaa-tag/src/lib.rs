@@ -1,16 +1,15 @@
 //! Tags for a module that has none, from the places that its `getelementptr`s name.
 //!
-//! [`tag`] works on text, without LLVM, and before LLVM's passes. A load or store gets a tag
-//! if its pointer is made by `getelementptr`s that lead, each with the type that the one
-//! before reached, to a member of a struct of the access's own type. All other accesses get
-//! none, and may alias everything.
+//! [`tag`] works on text, without LLVM, and before LLVM's passes. A load or store gets a tag if its
+//! pointer is computed by `getelementptr`s, each on the type that the previous one reached, and
+//! they lead to a member of a struct with the access's own type. All other accesses stay untagged,
+//! and may alias everything.
 //!
-//! A type is what it has: the offsets and types of its members, and no name. The base type
-//! of a tag ends with the member that is accessed. So structs that begin alike, literal
-//! structs, and structs that the linker renamed have the tags that their common members
-//! have in common.
+//! A type is identified by the offsets and types of its members, not by a name. The base type of a
+//! tag ends with the accessed member. So structs with equal first members, literal structs, and
+//! structs that the linker renamed share the tags of their common members.
 //!
-//! What the program must keep to is [`PROMISE`].
+//! The program must fulfil [`PROMISE`].
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +33,7 @@ If two accesses to the same bytes, while one value lives there, reach them throu
 then both use the same scalar type, and their structs have the same LLVM types up to there, in the \
 same order and nesting, or one struct is declared inside the other.";
 
-/// The promise of [`Options::elements`] beside [`PROMISE`].
+/// The promise of [`Options::elements`], in addition to [`PROMISE`].
 pub const ELEMENTS_PROMISE: &str = "\
 Memory that is accessed as one scalar type is accessed as no other while one value lives there: \
 nothing is zeroed, copied or hashed by words of another type.";

@@ -3,11 +3,11 @@
 use tbaa_ir::types::Definitions;
 use tbaa_types::Type;
 
-/// A front end's declarations about its types, beside what the module says.
+/// A front end's declarations about its types, in addition to the module.
 ///
-/// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. One stands
-/// also for what LLVM makes of it where the name is taken: `struct.Point.7`. Give all modules
-/// that are linked together the same options.
+/// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. A name also
+/// matches LLVM's renamed forms: `struct.Point.7`. Use the same options for all modules that are
+/// linked together.
 #[derive(Clone, Default, Debug)]
 pub struct Options {
     pub(crate) elements: bool,
@@ -27,17 +27,17 @@ impl Options {
         Self::default()
     }
 
-    /// Tags accesses behind other pointers, too, by their scalar type: elements of arrays, and
-    /// what a plain pointer points to. Bytes (`i8`, `i1`) stay without tags. This adds
-    /// [`ELEMENTS_PROMISE`](crate::ELEMENTS_PROMISE) to what the program must keep to.
+    /// Also tags accesses through other pointers by their scalar type: elements of arrays, and
+    /// targets of plain pointers. Bytes (`i8`, `i1`) stay untagged. This adds
+    /// [`ELEMENTS_PROMISE`](crate::ELEMENTS_PROMISE) to the program's obligations.
     #[must_use]
     pub fn elements(mut self) -> Self {
         self.elements = true;
         self
     }
 
-    /// Tells a struct apart from all others, also from those with the same members: its memory
-    /// is accessed through this type alone, or through one that it is declared in.
+    /// Separates a struct from all others, even from those with the same members: its memory is
+    /// accessed only through this type, or through one that contains it.
     #[must_use]
     pub fn nominal(mut self, name: &str) -> Self {
         self.nominal.push(owned(name));
@@ -60,7 +60,7 @@ impl Options {
         self
     }
 
-    /// Returns the types of a module that a name stands for.
+    /// Returns the types of a module that a name matches.
     pub(crate) fn types<'d>(
         definitions: &'d Definitions,
         name: &'d [u8],

@@ -32,7 +32,7 @@ struct Uses {
     instructions: Vec<usize>,
 }
 
-/// The places that one pointer leads to, by where their bytes begin.
+/// The places that one pointer addresses, by the start of their bytes.
 type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {

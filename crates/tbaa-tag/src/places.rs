@@ -10,7 +10,7 @@ use crate::pointers::{Head, Indices, Pointers};
 use crate::shapes::{Index, Item, Shapes};
 use crate::untagged::Untagged;
 
-/// A load or store, and the types on its way.
+/// A load or store, and the types on its path.
 pub(crate) struct PlacedAccess {
     /// Its index in the module's instructions.
     pub(crate) instruction: usize,
@@ -26,14 +26,14 @@ pub(crate) struct PlacedAccess {
     steps: Vec<Indices>,
 }
 
-/// The place where an access goes: what its tag says.
+/// The tag of an access, before it is made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Place {
     pub(crate) base: Item,
     pub(crate) offset: u64,
-    /// The shape of what is accessed.
+    /// The shape of the accessed scalar.
     pub(crate) scalar: u32,
-    /// The type that the way begins with; `None` of a scalar behind a plain pointer.
+    /// The type at which the path begins; `None` for a scalar through a plain pointer.
     pub(crate) root: Option<Type>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Reader<'t> {
     globals: HashMap<&'t [u8], Global<'t>>,
 }
 
-/// A module's accesses, and whether a `getelementptr` of it names a struct.
+/// A module's accesses, and whether one of its `getelementptr`s names a struct.
 pub(crate) struct Accesses {
     pub(crate) accesses: Vec<(usize, Result<PlacedAccess, Untagged>)>,
     /// The blocks that may run after each block, of functions with a place.
@@ -154,13 +154,13 @@ pub(crate) struct Follower<'s, 'c> {
     pub(crate) opaque: HashSet<Type>,
 }
 
-/// The point up to which a way has been followed.
+/// The point up to which a path has been followed.
 struct At {
     ty: Type,
     path: Vec<Index>,
-    /// True if other elements of the same type may stand beside this place.
+    /// True if other elements of the same type may be next to this place.
     among: bool,
-    /// True if the place is one of a union's, which ends the way.
+    /// True if the place is inside a union, which ends the path.
     is_union: bool,
 }
 
@@ -249,12 +249,12 @@ impl<'c> Follower<'_, 'c> {
         Ok(())
     }
 
-    /// Refuses what may not be looked into.
+    /// Refuses types that may not be examined.
     fn refuse(&self, ty: Type) -> Result<(), Untagged> {
         let is_union = |name: &[u8]| name.starts_with(b"union.");
         match self.opaque.contains(&ty) {
             true => Err(Untagged::Opaque),
-            // clang's name for a union of which the module's type shows one member.
+            // clang's name for a union, of which the LLVM type shows only one member.
             false if self.context.name(ty).is_some_and(is_union) => Err(Untagged::Type),
             false => Ok(()),
         }

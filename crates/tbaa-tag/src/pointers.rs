@@ -1,4 +1,4 @@
-//! The way of a pointer back to what it was made from.
+//! Follows a pointer back to its origin.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use tbaa_types::{Type, TypeKind};
 
 use crate::untagged::Untagged;
 
-/// The most `getelementptr`s and casts on one way.
+/// The most `getelementptr`s and casts that are followed.
 const LONGEST: usize = 64;
 
 /// The pointers of a function.
@@ -17,12 +17,12 @@ pub(crate) struct Pointers<'f, 't> {
     inside: HashSet<Value>,
 }
 
-/// The beginning of a way.
+/// The origin of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Head {
-    /// A pointer of which no more is known.
+    /// A pointer of unknown origin.
     Value(Value),
-    /// A pointer that is loaded from a stack slot; two loads most likely give the same.
+    /// A pointer that is loaded from a stack slot; two loads are most likely equal.
     Loaded(Value),
     /// A stack slot.
     Slot(Value),
@@ -30,7 +30,7 @@ pub(crate) enum Head {
     Global(Value),
 }
 
-/// A `getelementptr`: its type, and its indices; `None` for what is no constant.
+/// A `getelementptr`: its type, and its indices; `None` for a variable one.
 pub(crate) struct Indices {
     pub(crate) ty: Type,
     pub(crate) list: Vec<Option<u64>>,
@@ -41,8 +41,8 @@ impl<'f, 't> Pointers<'f, 't> {
         Pointers { function, inside: inside(function) }
     }
 
-    /// Follows a pointer back to its head, and returns the `getelementptr`s behind it, the first
-    /// one first.
+    /// Follows a pointer back to its origin, and returns the `getelementptr`s in between, first to
+    /// last.
     pub(crate) fn way(&self, pointer: Value) -> Result<(Head, Vec<Indices>), Untagged> {
         let function = self.function;
         let (mut pointer, mut steps) = (pointer, Vec::new());
@@ -99,8 +99,8 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
     matches!(function.operands(inst), &[_, index] if function.def(index) == Def::Integer(0))
 }
 
-/// Returns what `phi`, `select` and `freeze` make of pointers into objects. A pointer that only
-/// steps over whole objects is none of these.
+/// Returns the results of `phi`, `select` and `freeze` on pointers into objects. Pointers that only
+/// step over whole objects are excluded.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|it| joins(it.opcode)) {

@@ -7,20 +7,20 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
 
-/// The deepest nesting of types that is looked at.
+/// The deepest nesting of types that is examined.
 const DEEPEST: usize = 64;
 
-/// The longest name of a base type that says all of its members, in bytes.
+/// The longest name of a base type that lists all members, in bytes.
 const NAME: usize = 60;
 
 /// A type without its name, by its index.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Shape {
-    /// A scalar, or what is never looked into.
+    /// A scalar, or a type that is never examined further.
     Scalar(String),
-    /// Its elements, and how many.
+    /// An array: its element, and their number.
     Array(u32, u64),
-    /// Its members, each with its offset in bytes.
+    /// A struct: its members, each with its offset in bytes.
     Struct { members: Vec<(u64, u32)>, nominal: Option<Box<[u8]>> },
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Item {
     Base(u32),
 }
 
-/// A base type: what stands before its last member, and the last member.
+/// A base type: the members before the last one, and the last member.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Base {
     pub(crate) before: Option<u32>,
@@ -51,9 +51,9 @@ pub(crate) struct Shapes<'c> {
     known: HashMap<Type, Option<u32>>,
     shapes: IndexSet<Shape>,
     bases: IndexSet<Base>,
-    /// The members of each base, for its name.
+    /// For each base, its members as text, for its name.
     names: Vec<String>,
-    /// For each struct, the base types that end with each of its members.
+    /// For each struct, the base types that end at each of its members.
     prefixes: HashMap<u32, Vec<Option<u32>>>,
 }
 
@@ -131,7 +131,8 @@ impl<'c> Shapes<'c> {
                 Shape::Struct { members, nominal: self.nominal.get(&ty).cloned() }
             }
             TypeKind::Int(1 | 8) => Shape::Scalar(BYTE.to_owned()),
-            // Before LLVM 15 a pointer's type says what it points to, which a program casts.
+            // A typed pointer of LLVM before 15; programs cast these freely, so the target is
+            // ignored.
             TypeKind::Pointer { address_space: 0, .. } => Shape::Scalar("ptr".to_owned()),
             TypeKind::Pointer { address_space, .. } => {
                 Shape::Scalar(format!("ptr addrspace({address_space})"))
@@ -167,8 +168,7 @@ impl<'c> Shapes<'c> {
         format!("{{{}}}", self.names[base as usize])
     }
 
-    /// Returns the type that ends with what a path leads to, and the bytes from its start to
-    /// there.
+    /// Returns the base type that ends at a path's member, and the member's offset in bytes.
     pub(crate) fn cut(&mut self, shape: u32, path: &[Index]) -> Option<(Item, u64)> {
         match (path.split_first(), self.get(shape)) {
             (None, Shape::Scalar(_)) => Some((Item::Scalar(shape), 0)),
@@ -183,7 +183,7 @@ impl<'c> Shapes<'c> {
         }
     }
 
-    /// Returns what a shape is as a member; `None` if it has no bytes.
+    /// Returns the item for a shape as a member; `None` if it has no bytes.
     fn whole(&mut self, mut shape: u32) -> Option<Item> {
         loop {
             match self.get(shape) {
@@ -216,7 +216,7 @@ impl<'c> Shapes<'c> {
         *self.prefixes[&shape].get(len)?
     }
 
-    /// Puts a member behind others. What a struct begins with is no member of it, but it
+    /// Appends a member to others. The first member of a struct is not separate from the struct
     /// itself.
     fn append(
         &mut self,
@@ -255,7 +255,7 @@ impl<'c> Shapes<'c> {
         Item::Base(at as u32)
     }
 
-    /// Returns whether what one tag accesses may be inside what the other does.
+    /// Returns whether one tag's access may be inside the other's.
     ///
     /// LLVM: `matchAccessTags` of the old format.
     pub(crate) fn may_alias(&self, a: (Item, u64), b: (Item, u64)) -> bool {

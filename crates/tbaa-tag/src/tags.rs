@@ -13,7 +13,7 @@ use crate::places::{Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
 use crate::untagged::Untagged;
 
-/// The root of all tags that are made here.
+/// The root of all tags in this crate.
 const ROOT: &str = "types by structure";
 
 /// An access that gets a tag.
@@ -44,14 +44,14 @@ pub struct Tags {
     pub tags: Vec<TaggedAccess>,
     /// The other loads, stores and atomic accesses.
     pub untagged: Vec<UntaggedAccess>,
-    /// Names that the options have and the module has not.
+    /// Names in the options that the module does not define.
     pub unknown: Vec<String>,
 }
 
 /// Finds tags for the accesses of a module.
 ///
-/// Do it before any of LLVM's passes runs: they make `getelementptr`s that count bytes, and
-/// accesses behind these get no tag.
+/// Run it before LLVM's passes: they make `getelementptr`s that count bytes, and accesses through
+/// these get no tag.
 ///
 /// ```
 /// use tbaa_tag::{Options, tag};
@@ -101,7 +101,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let is_bytes =
         |it: &(usize, Result<_, Untagged>)| it.1.as_ref().is_err_and(|&it| it == Untagged::Bytes);
     if !found.has_structs && places.iter().any(is_bytes) {
-        // Where no step names a member, one that needs no step may be a member too.
+        // If no step of an address names a member, its access may still be to a member.
         for (_, place) in places.iter_mut().filter(|it| it.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }
@@ -134,7 +134,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
 }
 
 impl Tags {
-    /// Returns how many accesses get no tag for each reason.
+    /// Returns the number of untagged accesses for each reason.
     #[must_use]
     pub fn reasons(&self) -> BTreeMap<Untagged, usize> {
         let mut counts = BTreeMap::new();
@@ -148,7 +148,7 @@ impl Tags {
     ///
     /// # Errors
     ///
-    /// [`TextError`], where the end of an instruction cannot be made out.
+    /// [`TextError`], if the end of an instruction cannot be found.
     pub fn to_bytes(&self, module: &Module<'_>) -> Result<Vec<u8>, TextError> {
         let mut rewriter = Rewriter::new(module);
         let numbers = rewriter.define_graph(&self.graph)?;
@@ -172,7 +172,7 @@ fn language(text: &[u8]) -> Option<&'static str> {
     lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|it| it.1).next()
 }
 
-/// The nodes of base types, made where a tag needs them.
+/// The nodes of base types, made when a tag needs them.
 struct Nodes<'s, 'c> {
     shapes: &'s Shapes<'c>,
     graph: Graph,
@@ -229,7 +229,7 @@ impl<'s, 'c> Nodes<'s, 'c> {
         Ok(tags)
     }
 
-    /// Returns the base types that the tags need: each needs only earlier ones.
+    /// Returns the base types that the tags need. Each needs only earlier ones.
     fn needed(&self, places: &[(usize, Place)]) -> Vec<bool> {
         let bases: &IndexSet<Base> = self.shapes.bases();
         let mut needed = vec![false; bases.len()];

@@ -8,30 +8,31 @@ use std::fmt;
 pub enum Untagged {
     /// It has a tag already, which stays.
     Tagged,
-    /// It goes straight to a stack slot, which LLVM keeps in registers.
+    /// It directly accesses a stack slot, which LLVM promotes to registers.
     Slot,
-    /// Its pointer leads to no member of a struct.
+    /// Its pointer does not address a member of a struct.
     NoMember,
     /// A `getelementptr` counts bytes.
     Bytes,
     /// An index may lead out of its member.
     Index,
-    /// A type is other than the one at its place: a cast, or a union.
+    /// A type differs from the one at its place: a cast, or a union.
     Type,
-    /// An element of an array of bytes, which may hold anything.
+    /// An element of an array of bytes, which may contain anything.
     ByteArray,
-    /// A pointer into an object that `phi`, `select` or `freeze` made.
+    /// A pointer into an object from a `phi`, `select` or `freeze`.
     Joined,
     /// An atomic access.
     Atomic,
     /// A vector or an aggregate is accessed.
     NotScalar,
-    /// [`Options::opaque`](crate::Options::opaque) names a type on the way, or
-    /// [`Options::union`](crate::Options::union) beside [`Options::elements`](crate::Options::elements).
+    /// [`Options::opaque`](crate::Options::opaque) names a type on the path, or
+    /// [`Options::union`](crate::Options::union) does and
+    /// [`Options::elements`](crate::Options::elements) is set.
     Opaque,
-    /// One function uses one pointer as two types that do not agree on their members.
+    /// One function uses one pointer as two types with different members.
     Overlap,
-    /// A pointer or type that cannot be read, or whose size nobody knows.
+    /// A pointer or type that cannot be read, or has an unknown size.
     Unread,
 }
 

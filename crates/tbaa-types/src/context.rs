@@ -38,10 +38,10 @@ pub(super) struct Record {
 
 /// A uniquing store of LLVM-style types.
 ///
-/// Every type but an identified struct is held once: two ids are equal exactly
-/// when the types are. An identified struct is a type of its own; it is opaque
-/// until [`Context::set_body`], and completing it moves no other type. Names
-/// are unique: a struct that asks for one that is taken gets a suffix `.N`.
+/// Every type except identified structs is stored once: two ids are equal exactly when the types
+/// are. Each identified struct is a type of its own. It is opaque until [`Context::set_body`], and
+/// completing it moves no other type. Names are unique: a struct with a name that is already used
+/// gets a suffix `.N`.
 ///
 /// ```
 /// use tbaa_types::{Context, Packing, Primitive};
@@ -83,8 +83,8 @@ pub struct Context {
     /// Opaque structs that some type contains: only their completion can close
     /// a cycle.
     pub(super) held: HashSet<u32>,
-    /// True if these are the types of several modules, merged with opaque ones
-    /// as they are. Numbers behind names say nothing then.
+    /// True if these are the types of several modules, merged without completing opaque ones. Then
+    /// the numbers in names have no meaning.
     pub(super) is_part: bool,
 }
 
@@ -127,8 +127,7 @@ impl Context {
         self.records.len()
     }
 
-    /// Returns every type, in the order in which they were made; the primitive
-    /// ones come first.
+    /// Returns every type, in the order in which they were made, primitive types first.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + ExactSizeIterator + '_ {
         (0..self.records.len() as u32).map(|index| self.id(index))
     }
@@ -144,7 +143,7 @@ impl Context {
         ty.stamp == self.stamp && ty.index() < self.records.len()
     }
 
-    /// Returns what a type is.
+    /// Returns the kind of a type.
     ///
     /// # Panics
     ///
@@ -183,8 +182,8 @@ impl Context {
         }
     }
 
-    /// Returns the types that a type is made of: elements, the pointee, the
-    /// result and then the parameters. An opaque struct has none.
+    /// Returns the parts of a type: elements, the pointee, or the result and then the parameters.
+    /// An opaque struct has none.
     ///
     /// # Panics
     ///
@@ -292,7 +291,7 @@ impl Context {
         self.unique(Symbol::Array { len }, &[element])
     }
 
-    /// Returns the type of vectors of so many elements.
+    /// Returns the type of vectors with this many elements.
     ///
     /// # Errors
     ///

@@ -11,25 +11,25 @@ const LENGTH: usize = 4 << 10;
 /// The greatest depth to which a name's parts may nest.
 const DEPTH: u32 = 64;
 
-/// Returns the name in the source of a type that clang's metadata calls `name`:
-/// `foo::vec` of `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` of
-/// `_ZTSSt6vectorIiSaIiEE`. `None` for what is no mangled name.
+/// Returns the source name of a type whose name in clang's metadata is `name`: `foo::vec` for
+/// `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` for `_ZTSSt6vectorIiSaIiEE`. `None`
+/// if it is not a mangled name.
 pub fn demangled(name: &[u8]) -> Option<String> {
     let source = name.starts_with(b"_ZTS").then(|| in_source(name))??;
     source.strip_prefix("typeinfo name for ").map(str::to_owned)
 }
 
-/// Returns the name in the source of the function with the symbol `name`: `geo::sum(vec*)` of
-/// `_ZN3geo3sumEP3vec`. `None` for what is no mangled name.
+/// Returns the source name of the function with the symbol `name`: `geo::sum(vec*)` for
+/// `_ZN3geo3sumEP3vec`. `None` if it is not a mangled name.
 pub fn demangled_function(name: &[u8]) -> Option<String> {
     name.starts_with(b"_Z").then(|| in_source(name))?
 }
 
-/// Bytes of a name whose template arguments are all written.
+/// The most bytes of a name that is shown with all its template arguments.
 const SHORT: usize = 80;
 
-/// Leaves out what is innermost in a name that is too long to be shown: template arguments,
-/// `json::value<...>(int)`, and at last the parameters.
+/// Shortens a name that is too long to show: replaces inner template arguments,
+/// `json::value<...>(int)`, and finally the parameters.
 #[must_use]
 pub fn folded(name: String) -> String {
     if name.len() <= SHORT {
@@ -98,7 +98,7 @@ fn in_source(name: &[u8]) -> Option<String> {
     Some(source.0)
 }
 
-/// A name that ends where it becomes too long.
+/// A name whose text stops when it is too long.
 struct Bounded(String);
 
 impl DemangleWrite for Bounded {
@@ -157,7 +157,7 @@ mod tests {
     fn hostile_names_end() {
         let deep = format!("_ZTS{}S", "1AI".repeat(1000));
         assert_eq!(demangled(deep.as_bytes()), None);
-        // Each argument is twice the one before.
+        // Each argument is twice as long as the one before.
         let twice: String = (0..30).map(|at| format!("1AIS{at}_S{at}_E")).collect();
         assert_eq!(demangled(format!("_ZTSN1B{twice}E").as_bytes()), None);
         assert_eq!(demangled(&[b"_ZTS1".as_slice(), &[b'S'; 5000]].concat()), None);

@@ -71,12 +71,12 @@ impl Primitive {
 pub enum ElementCount {
     /// This many elements: `<4 x i32>`.
     Fixed(u32),
-    /// A multiple of so many, which the machine knows: `<vscale x 4 x i32>`.
+    /// A number that is multiplied by `vscale`, which only the machine knows: `<vscale x 4 x i32>`.
     Scalable(u32),
 }
 
 impl ElementCount {
-    /// Returns the number, or what it is a multiple of.
+    /// Returns the number, or its known factor if it is scalable.
     ///
     /// LLVM: `ElementCount::getKnownMinValue`.
     #[must_use]
@@ -92,12 +92,12 @@ impl ElementCount {
     }
 }
 
-/// Says whether a struct has padding where its elements' alignments demand it.
+/// Says whether a struct is padded for its elements' alignments.
 ///
 /// LLVM: `StructType::isPacked`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Packing {
-    /// It has: `{ i8, i32 }`.
+    /// It is padded: `{ i8, i32 }`.
     Padded,
     /// It has none: `<{ i8, i32 }>`.
     Packed,
@@ -159,7 +159,7 @@ pub enum TypeKind<'c> {
     },
     /// `target("spirv.Image", void, 1)`.
     Target {
-        /// The name, which says whose type it is.
+        /// The name, which identifies the target.
         name: &'c [u8],
         /// The type parameters.
         types: &'c [Type],
@@ -181,12 +181,12 @@ pub enum TypeError {
     /// A vector of no elements, or of 2^32 or more.
     #[error("a vector of {0} elements: it must have 1 to {most}", most = u32::MAX)]
     VectorLength(u64),
-    /// A type that cannot stand there.
+    /// A type that is not allowed at its place.
     #[error("{ty} cannot be {place}")]
     Element {
-        /// The place where it stands: "an element of an array", ...
+        /// The place: "an element of an array", ...
         place: &'static str,
-        /// The type, as it prints.
+        /// The type as it is printed.
         ty: String,
     },
     /// Parameters that a target type of this name does not take.
@@ -195,7 +195,7 @@ pub enum TypeError {
         /// The parameters that it takes.
         takes: &'static str,
     },
-    /// A body for what is no identified struct.
+    /// A body for a type that is not an identified struct.
     #[error("a body can be set only for an identified struct")]
     NotIdentified,
     /// A second body for a struct.

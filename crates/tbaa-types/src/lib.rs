@@ -1,15 +1,14 @@
 //! LLVM's types: a uniquing context, and data layouts.
 //!
-//! A [`Context`] holds types as an `LLVMContext` does. All but identified
-//! structs are uniqued, so that two of them are the same type exactly when
-//! their ids are equal. An identified struct such as `%struct.Point` is a type
-//! of its own; it is opaque until it gets a body, and is the only type that can
-//! be recursive. [`Context::display`] writes LLVM assembly, that of older LLVMs with its
-//! typed pointers included; `tbaa_ir::types` reads it.
+//! A [`Context`] stores types like an `LLVMContext`. All but identified structs are uniqued, so
+//! that two of them are the same type exactly when their ids are equal. An identified struct such
+//! as `%struct.Point` is a type of its own. It is opaque until it gets a body, and is the only type
+//! that can be recursive. [`Context::display`] writes LLVM assembly, including the typed pointers
+//! of older LLVMs; `tbaa_ir::types` reads it.
 //!
-//! A [`DataLayout`] says how large types are and where the elements of a struct
-//! stand, as LLVM 22 computes it. [`TypeClasses`] compare types of one or of
-//! several contexts by one of the [`Equality`] relations, and [`MergedTypes`] makes one context of several.
+//! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements, as LLVM
+//! 22 computes them. [`TypeClasses`] compare types of one or of several contexts by one of the
+//! [`Equality`] relations, and [`MergedTypes`] merges several contexts into one.
 //!
 //! ```
 //! use tbaa_types::{Context, DataLayout, Packing, TypeSize};

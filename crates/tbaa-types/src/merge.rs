@@ -7,20 +7,17 @@ use crate::table::{HashMap, HashSet, IndexMap};
 
 /// The types of several contexts in one.
 ///
-/// Structs merge that have one canonical name and the same body, bodies being
-/// compared in the same way, so that a program's `%struct.Point` is one type
-/// again. Names count: two names of one layout stay two types, where LLVM's
-/// linker would keep one of them.
+/// Structs with the same canonical name and body merge; bodies are compared in the same way. So a
+/// program's `%struct.Point` is one type again. Names count: two names of one layout stay two
+/// types, although LLVM's linker would keep only one.
 ///
-/// An opaque struct gets the body that another context has for its name, if
-/// all bodies for this name are the same and none would lead to a struct that
-/// contains itself. If no context has a body for exactly this name, the numbers
-/// behind names do not count, except in contexts that have several structs of
-/// the canonical name.
+/// An opaque struct gets the body that other contexts have for its name, if all these bodies are
+/// the same and none makes a struct contain itself. If no context has a body for exactly this name,
+/// the numbers that end names are ignored, except in contexts that have several structs of the
+/// canonical name.
 ///
-/// The merged types, their order and the numbers behind their names depend on
-/// the types alone, not on the order of contexts. Each opaque struct without a
-/// name is a type of its own.
+/// The merged types, their order and the numbers in their names depend only on the types, not on
+/// the order of contexts. Each unnamed opaque struct is a type of its own.
 ///
 /// ```
 /// use tbaa_types::{Context, MergedTypes, Packing};
@@ -77,15 +74,14 @@ impl MergedTypes {
         Self::of(contexts, &completions, classes)
     }
 
-    /// Merges a part of a program's types, and leaves opaque structs as they are:
-    /// another part may have another body. The merged context remembers that it
-    /// is a part; its definitions, read from a text, are one again after
-    /// `part(&[&context])`.
+    /// Merges a part of a program's types, and leaves opaque structs as they are: another part may
+    /// have a different body for them. The merged context remembers that it is a part. If its
+    /// definitions are written and read again, `part(&[&context])` restores this.
     ///
-    /// This is associative, commutative and idempotent, except for opaque structs
-    /// without a name. [`MergedTypes::new`] of all parts does not depend on how
-    /// they were put together. It differs from `new` of the modules only for
-    /// names of which a module has several structs, such as `%T` and `%T.0`.
+    /// This operation is associative, commutative and idempotent, except for unnamed opaque
+    /// structs. [`MergedTypes::new`] of all parts does not depend on how they were combined. It
+    /// differs from `new` of the modules only for names of which a module has several structs, such
+    /// as `%T` and `%T.0`.
     ///
     /// # Errors
     ///
@@ -116,7 +112,7 @@ impl MergedTypes {
         completions: &Completions<'_>,
         classes: TypeClasses,
     ) -> Result<MergedTypes, TypeError> {
-        // Every class stands for its first type.
+        // Each class is represented by its first type.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
             for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
@@ -141,7 +137,7 @@ impl MergedTypes {
             let Some((from, of)) = first else { continue };
             if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
-                // No class contains itself: none of its types does, or it is left opaque.
+                // No class contains itself: otherwise its type was left opaque.
                 context.complete(ty, &body, packing)?;
             }
         }
@@ -155,13 +151,13 @@ impl MergedTypes {
         &self.context
     }
 
-    /// Returns the merged types, to be kept without what they were merged from.
+    /// Returns the merged types without the mapping from the original contexts.
     #[must_use]
     pub fn into_context(self) -> Context {
         self.context
     }
 
-    /// Returns what a type of one of the contexts has become.
+    /// Returns the merged type of a type of one of the contexts.
     ///
     /// # Panics
     ///
@@ -171,9 +167,9 @@ impl MergedTypes {
         self.types[self.classes.class_of(ty)]
     }
 
-    /// Returns the canonical names that several structs have, in the order in
-    /// which the first of them was made. Opaque structs do not count, nor does
-    /// `struct.anon`, which is how clang calls a struct without a name.
+    /// Returns the canonical names of several structs, in the order in which their first struct was
+    /// made. Opaque structs are ignored, and so is `struct.anon`, clang's name for an unnamed
+    /// struct.
     #[must_use]
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
@@ -186,7 +182,7 @@ const ROUNDS: usize = 16;
 /// Opaque structs, and structs with bodies that go by the same name.
 type Group<'c> = (Vec<Type>, Vec<(&'c Context, Type)>);
 
-/// The struct whose body each opaque struct gets, and the classes of all types by that.
+/// Returns the struct whose body each opaque struct gets, and the resulting classes of all types.
 ///
 /// LLVM: `IRLinker::computeTypeMapping` until LLVM 20. It took the first body that it met, and
 /// dropped one number from the name in the later module.
@@ -218,7 +214,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
     }
 }
 
-/// The groups of which opaque structs may get bodies.
+/// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     // Structs that are the only one of their canonical name in their module, as far as known.
@@ -247,7 +243,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Returns whether each of `bodies`, and of what is in them, leads to no struct that contains itself.
+/// Returns whether no struct reached from `bodies` contains itself.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,
@@ -259,7 +255,7 @@ fn ends<'c>(
         // Each with the number of its next part, and whether all parts so far end.
         let mut way = if ends.contains_key(&body.1) { vec![] } else { vec![(body, 0, true)] };
         while let Some(((context, ty), at, so_far)) = way.pop() {
-            // Until it is known to end, who meets it again does not.
+            // A struct that is met again before it is finished contains itself.
             ends.insert(ty, false);
             let holds = Context::holds_parts(context.symbol(ty));
             let Some(&part) = context.parts(ty).get(at).filter(|_| holds) else {
@@ -269,7 +265,7 @@ fn ends<'c>(
             let part = completions.get(&part).copied().unwrap_or((context_of[&part.stamp], part));
             match ends.get(&part.1) {
                 Some(&part_ends) => way.push(((context, ty), at + 1, so_far && part_ends)),
-                // It is asked again when it is known.
+                // It is visited again once the part is known.
                 None => way.extend([((context, ty), at, so_far), (part, 0, true)]),
             }
         }
@@ -281,8 +277,8 @@ fn ends<'c>(
 /// part: types of one name that differ only deep inside take a round a level.
 const STEPS: usize = 1 << 22;
 
-/// The classes in an order that depends on nothing but the types: by kind and
-/// name, then by the places of their parts, as often as that tells more apart.
+/// Returns the classes in an order that depends only on the types: by kind and name, then by the
+/// positions of their parts, repeated while this separates more of them.
 fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -> Vec<usize> {
     let mut parts: Vec<Vec<usize>> = Vec::with_capacity(firsts.len());
     let mut labels: Vec<(String, Vec<u8>)> = Vec::with_capacity(firsts.len());
@@ -339,7 +335,7 @@ struct Making {
 }
 
 impl Making {
-    /// Makes the type of a class, and before it those of its parts.
+    /// Makes the type of a class, after those of its parts.
     fn make(
         &mut self,
         class: usize,

@@ -7,8 +7,8 @@ use tbaa_lex::source;
 use super::context::Symbol;
 use super::{Context, ElementCount, Packing, Type, TypeKind};
 
-/// Types named twice in others make the text of a type exponential in the
-/// number of types. What lies beyond this many types is printed as `...`.
+/// Types that occur twice in others make the text of a type exponential in the number of types.
+/// After this many types the rest is printed as `...`.
 const MAX_PRINTED: usize = 1 << 22;
 
 /// A type, to be printed as LLVM assembly.
@@ -25,9 +25,8 @@ pub struct Display<'c> {
 impl Context {
     /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
     ///
-    /// A numbered struct prints as its place among the numbered structs of the
-    /// context. Of a type whose text has more than 2^22 types, the rest prints
-    /// as `...`.
+    /// A numbered struct prints as its position among the numbered structs of the context. If the
+    /// text would have more than 2^22 types, the rest prints as `...`.
     ///
     /// # Panics
     ///
@@ -40,8 +39,8 @@ impl Context {
         Display { context: self, ty, definition: false, limit: MAX_PRINTED }
     }
 
-    /// Returns the line that defines an identified struct:
-    /// `%struct.Point = type { i32, i32 }`. Of any other type, its text.
+    /// Returns the line that defines an identified struct: `%struct.Point = type { i32, i32 }`. For
+    /// any other type, returns its text.
     ///
     /// # Panics
     ///
@@ -63,12 +62,12 @@ impl Context {
 
     /// Returns the number under which a struct without a name prints.
     fn number(&self, ty: Type) -> usize {
-        // Numbered structs are kept in order: the place is found by halving.
+        // Numbered structs are sorted, so binary search finds the position.
         self.numbered.binary_search(&ty.index).unwrap_or_default()
     }
 }
 
-/// A type's text for a message: cut off where it gets long.
+/// Returns a type's text for a message, cut off if it is long.
 pub(super) fn shortened(context: &Context, ty: Type) -> String {
     Display { limit: 16, ..context.display(ty) }.to_string()
 }
@@ -145,7 +144,7 @@ fn braces<'c>(elements: &'c [Type], packing: Packing, work: &mut Vec<Step<'c>>) 
 }
 
 impl<'c> Display<'c> {
-    /// Writes how a type starts, and puts what follows on the stack.
+    /// Writes the start of a type, and pushes the rest on the stack.
     fn start(&self, f: &mut fmt::Formatter<'_>, ty: Type, work: &mut Vec<Step<'c>>) -> fmt::Result {
         match self.context.kind(ty) {
             TypeKind::Primitive(primitive) => f.write_str(primitive.name()),

@@ -1,4 +1,4 @@
-//! Structs, and what lies under every constructor of a [`Context`].
+//! Structs, and the code shared by all constructors of a [`Context`].
 
 use std::hash::BuildHasher;
 
@@ -24,7 +24,7 @@ impl Context {
         self.unique(Symbol::Literal { packed: packing == Packing::Packed }, elements)
     }
 
-    /// Returns a target's own type.
+    /// Returns a target extension type.
     ///
     /// # Errors
     ///
@@ -61,8 +61,8 @@ impl Context {
         self.unique(Symbol::Target { name, ints: ints as u32 }, types)
     }
 
-    /// Makes an opaque struct of this name, or of this name with a suffix `.N`
-    /// where another struct has it. An empty name makes a numbered struct.
+    /// Makes an opaque struct with this name, with a suffix `.N` if another struct has the name. An
+    /// empty name makes a numbered struct.
     ///
     /// # Errors
     ///
@@ -102,11 +102,10 @@ impl Context {
         Ok(ty)
     }
 
-    /// Completes an opaque struct. Every other type stays what and where it
-    /// was.
+    /// Completes an opaque struct. No other type changes.
     ///
-    /// Takes time in the size of what the struct contains if some type already
-    /// contains the struct, or else in the number of elements.
+    /// It takes time in the size of the struct's contents if some type already contains the struct,
+    /// or else in the number of elements.
     ///
     /// # Errors
     ///
@@ -215,7 +214,7 @@ impl Context {
         !matches!(symbol, Symbol::Pointer { .. })
     }
 
-    /// Returns whether `ty` is among `elements` or what they contain.
+    /// Returns whether `ty` is among `elements` or their contents.
     fn contains(&self, elements: &[Type], ty: Type) -> bool {
         let mut seen = HashSet::default();
         let mut work = elements.to_vec();
@@ -238,8 +237,7 @@ impl Context {
         }
     }
 
-    /// Refuses the primitive types `refused`, functions if so asked, and ids of
-    /// other contexts.
+    /// Refuses the primitive types `refused`, functions if requested, and ids of other contexts.
     pub(super) fn refuse(
         &self,
         types: &[Type],

@@ -1,4 +1,5 @@
-//! Who owns memory: blocks of the heap by who allocated them, and others.
+//! Finds the owner of memory: blocks of the heap with the place that allocated them, other blocks,
+//! and mappings.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -8,30 +9,30 @@ use crate::lock::Lock;
 use crate::memory::PAGE;
 use crate::symbols;
 
-/// Places that allocated, by their numbers; 0 is none.
+/// The code addresses that allocated, by number; 0 is none.
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
-/// Places that are looked at for a caller before it stays unnamed.
+/// The number of slots that are tried for a new caller. If all are taken, the block has no caller.
 const PROBES: usize = 16;
-/// How far before an address the beginning of its block is looked for.
+/// The most bytes before an address that are searched for its block's start, for a report.
 const MAX_BLOCK: usize = 64 << 20;
-/// The same where it matters how long that takes.
+/// The same in calls where speed matters.
 const NEAR: usize = 64 << 10;
 
-/// The bytes of a block of the heap, which may be more than were asked for: they
-/// become the program's where the block grows in its place.
+/// Returns the usable bytes of a heap block. There may be more than were requested: the program
+/// gets them when the block grows in place.
 pub(crate) fn usable(block: *mut u8) -> usize {
     // SAFETY: a null pointer, or a block that has been allocated and not freed.
     unsafe { libc::malloc_usable_size(block.cast()) }
 }
 
-/// Set in the mark of a block's second part, which says how many of its bytes nobody
-/// asked for.
+/// This bit marks the second of a block's two marks, which holds the number of usable bytes that
+/// were not requested.
 const SPARE: u16 = 1 << 15;
 
-/// Notes who allocated a block, and how many bytes were asked for. A block has two marks,
-/// for it is never smaller than what two marks stand for.
+/// Records a block's caller and requested bytes in its two marks. Every block is large enough for
+/// two.
 pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
     if let Some(mark) = cells::block(block.addr()) {
         mark.store(number_of(caller), Relaxed);
@@ -42,7 +43,7 @@ pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
     }
 }
 
-/// Notes that a block is no more.
+/// Records that a block was freed.
 pub(crate) fn freed(block: *mut u8) {
     for at in [block.addr(), block.addr().wrapping_add(BLOCK_ALIGN)] {
         if let Some(mark) = cells::block(at) {
@@ -51,29 +52,29 @@ pub(crate) fn freed(block: *mut u8) {
     }
 }
 
-/// Whether a block has marks.
+/// Returns whether a block has marks.
 fn is_known(block: *mut u8) -> bool {
     cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Blocks of allocators that are not the C library's, by the page that they begin in. The uppermost bits
-/// of an entry say where in the page, and the others how many bytes. There may be many.
+/// Blocks of other allocators than the C library's, by the page in which they begin. An entry's
+/// upper bits are the offset in the page, and its lower bits the size. There may be many.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
-/// The bits of a block's size.
+/// The number of bits for a block's size.
 const SIZE_BITS: u32 = 52;
 const MAX_SIZE: u64 = (1 << SIZE_BITS) - 1;
 
-/// Parts of the address space that were mapped: their starts, and their bytes.
+/// Mapped parts of the address space: the bytes of each, by its start.
 static MAPPINGS: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
 
-/// Where in a page's list the block with a start is, or would be.
+/// Returns the index of the block with a start in a page's list, or where it would be inserted.
 fn search(list: &[u64], start: usize) -> Result<usize, usize> {
     list.binary_search_by_key(&(start % PAGE), |it| (it >> SIZE_BITS) as usize)
 }
 
-/// Notes what an allocation function has returned to checked code, and returns whether it is new:
-/// the C library's are known already.
+/// Records a block that an allocation function has returned to checked code. Returns whether it is
+/// new: the C library's blocks are already known.
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
@@ -88,7 +89,7 @@ pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     is_new
 }
 
-/// Notes that checked code is about to give a block back, and returns its bytes if it is not the C
+/// Records that checked code is about to free a block, and returns its size if it is not the C
 /// library's.
 pub(crate) fn released(block: *mut u8) -> Option<usize> {
     if block.is_null() || is_known(block) {
@@ -109,10 +110,10 @@ fn bytes_of(entry: u64) -> usize {
     (entry & MAX_SIZE) as usize
 }
 
-/// Notes that a part of the address space was mapped, or, if not, unmapped.
+/// Records that a part of the address space was mapped or unmapped.
 pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     let Some(end) = start.checked_add(size).filter(|_| size > 0) else { return };
-    // Whose blocks lay there has them no more.
+    // The blocks that lay there no longer exist.
     if let Some(mut others) = OTHERS.take() {
         let pages = others.range(start / PAGE..end.div_ceil(PAGE)).map(|(page, _)| *page);
         pages.collect::<Vec<_>>().iter().for_each(|page| drop(others.remove(page)));
@@ -130,7 +131,8 @@ pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     }
 }
 
-/// The block that has an address, or else the mapping: its start, its bytes, and whether it is a mapping.
+/// Returns the start and size of the block that contains an address, or else of the mapping, and
+/// whether it is a mapping.
 fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
     let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {
@@ -166,14 +168,14 @@ fn number_of(caller: usize) -> u16 {
     0
 }
 
-/// The block or mapping that has an address, from which on it is the program's: its start
-/// and its bytes.
+/// Returns the start and size of the block that contains an address, or the rest of a mapping from
+/// the address on.
 ///
 /// A block that begins far before the address is not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),
-        // Of a mapping what lies before may be anything.
+        // The part of a mapping before the address may belong to other objects.
         None => other(address).map(|(start, size, is_mapping)| match is_mapping {
             true => (address, size - (address - start)),
             false => (start, size),
@@ -181,7 +183,7 @@ pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Says in words whose an address is.
+/// Describes the owner of an address.
 pub(crate) fn owner(address: usize) -> String {
     if let Some((start, size, number)) = heap(address, MAX_BLOCK) {
         let caller = CALLERS[number as usize].load(Relaxed) as usize;
@@ -205,8 +207,8 @@ pub(crate) fn owner(address: usize) -> String {
     }
 }
 
-/// The C library's block that has an address, begins at most so far before it, and is not
-/// freed: its start, the bytes that were asked for, and the number of who asked.
+/// Returns the C library's block that contains an address and begins at most `far` bytes before it:
+/// its start, the requested bytes, and the number of its caller. Freed blocks are not found.
 fn heap(address: usize, far: usize) -> Option<(usize, usize, u16)> {
     let (start, number) = cells::block_before(address, far, SPARE)?;
     let mark = |at| cells::block(at).map_or(0, |mark| mark.load(Relaxed));

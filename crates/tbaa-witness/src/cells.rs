@@ -1,10 +1,9 @@
-//! Where the runtime keeps what it knows of memory: a cell for each granule of 4 bytes, and marks of blocks.
+//! Shadow memory: a cell for each granule of 4 bytes, and marks of blocks.
 //!
-//! The program lies below 1 TiB and from 81 TiB on, where Linux puts programs, libraries, heaps
-//! and stacks. The cell of a granule lies a page behind the granule's address with bit 46 flipped: these
-//! places, and those of marks of blocks, are reserved when the program starts, and take no
-//! memory until they are touched. What is left between is reserved too, so that no memory
-//! without cells is given out:
+//! The program lies below 1 TiB and above 81 TiB, where Linux puts programs, libraries, heaps and
+//! stacks. A granule's cell is at the granule's address with bit 46 flipped, plus one page. The
+//! addresses of cells and marks are reserved when the program starts, and take no memory until they
+//! are touched. The gaps are reserved too, so that the program gets no memory without cells:
 //!
 //! | from, TiB | to | |
 //! |---|---|---|
@@ -25,25 +24,25 @@ use tbaa_instrument::layout;
 
 use crate::{log, memory};
 
-/// The bytes of a granule. Few sites share so few, which keeps the combinations few.
+/// The bytes of a granule. It is small so that few sites share one and few combinations occur.
 pub(crate) const GRANULE: usize = 4;
 pub(crate) const PAIR: usize = 2 * GRANULE;
 /// All bytes of a granule.
 pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
-/// A block of the heap begins at a multiple of this.
+/// Blocks of the heap begin at a multiple of this.
 pub(crate) const BLOCK_ALIGN: usize = 16;
 
-/// Of a site, classes that a read neither changes nor contradicts, or numbers that a write of less than a
-/// granule leads to over the number that was there.
+/// A site's cached results: for reads, the classes that they neither change nor contradict; for
+/// writes of part of a granule, the old and new numbers.
 pub(crate) type Entries = [AtomicU64; layout::ENTRIES];
 
 const TIB: usize = 1 << 40;
-/// By which the address of a cell differs from its granule's.
+/// The bit that differs between a granule's address and its cell's.
 const FLIP: usize = 1 << layout::FLIP;
 /// The program's addresses.
 const LOW: Range<usize> = 0..TIB;
 const HIGH: Range<usize> = 81 * TIB..128 * TIB;
-/// The mark of address 0.
+/// The address of the mark for address 0.
 const MARKS: usize = TIB;
 const CELLS: Range<usize> = place(HIGH.start)..place(0) + LOW.end;
 const ENTRIES: Range<usize> =
@@ -52,19 +51,20 @@ const KINDS: Range<usize> =
     ENTRIES.end..ENTRIES.end + (layout::MAX_SITES as usize + 1) * size_of::<AtomicU32>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
-/// The bytes that are reserved: all, and those that may be touched.
+/// The bytes that are reserved in all, and those of them that may be touched.
 pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
 pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 
-/// Set once all that is needed is reserved.
+/// True once all addresses are reserved.
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// Reserves the addresses of cells and marks, of no weight until they are touched, and then those that
-    /// nobody shall have. Where something else has them, `RESERVED` stays as it is.
+    /// Reserves the addresses of cells and marks, then the gaps. Leaves `RESERVED` false if
+    /// something else occupies them.
     fn __tbaa_witness_reserve();
-    /// The same. The dynamic linker asks it for the address of a function before the first constructor runs, and the
-    /// startup code of a static program before the first function: these may call a `memcpy` of the program's.
+    /// Does the same, earlier: the dynamic linker calls it as a resolver before the first
+    /// constructor, and the startup code of a static program before the first function. Both may
+    /// call the program's own `memcpy`.
     fn __tbaa_witness_early();
 }
 
@@ -109,13 +109,13 @@ global_asm!(
     reserved = sym RESERVED,
 );
 
-/// Reserves the addresses of cells and marks, if they are not yet reserved. If that cannot be done, runs
-/// `again`, which may start the program anew, and ends it.
+/// Reserves the addresses of cells and marks, unless that is done. If it fails, runs `again`, which
+/// may restart the program, and then ends the program.
 #[cold]
 pub(crate) fn reserve(again: impl FnOnce()) {
     // SAFETY: a new mapping that replaces none.
     unsafe {
-        // Keeps it in the program.
+        // This reference keeps the function in the program.
         std::hint::black_box(__tbaa_witness_early as *const ());
         if !RESERVED.load(Relaxed) {
             __tbaa_witness_reserve();
@@ -134,11 +134,11 @@ pub(crate) fn reserve(again: impl FnOnce()) {
     }
 }
 
-/// Of so many bytes those that have cells, from the first on; none if the first has none.
+/// Returns the leading part of a range that has cells; an empty range if its first byte has none.
 #[inline(always)]
 pub(crate) fn covered(address: usize, size: usize) -> Range<usize> {
     if !RESERVED.load(Relaxed) {
-        // An allocation before this library's own start.
+        // The program has allocated before this library's constructor ran.
         reserve(|| {});
     }
     let end = match address {
@@ -153,7 +153,7 @@ fn is_covered(address: usize) -> bool {
     !covered(address, 1).is_empty()
 }
 
-/// Where the cells of a granule's address are.
+/// Returns the address of the cell for an address.
 #[inline(always)]
 pub(crate) const fn place(address: usize) -> usize {
     (address ^ FLIP) + layout::CELL_OFFSET as usize
@@ -165,44 +165,44 @@ pub(crate) fn cell(address: usize) -> &'static AtomicU32 {
     unsafe { &*ptr::with_exposed_provenance(place(address) & !(GRANULE - 1)) }
 }
 
-/// The cells of the word of 8 bytes that has an address.
+/// Returns the two cells of the 8-byte word that contains an address.
 #[inline(always)]
 pub(crate) fn cells(address: usize) -> &'static AtomicU64 {
-    // SAFETY: as `cell`; two cells lie at a multiple of 8.
+    // SAFETY: as `cell`; a pair of cells is aligned to 8.
     unsafe { &*ptr::with_exposed_provenance(place(address) & !(PAIR - 1)) }
 }
 
-/// What a site keeps under a number, at most [`layout::MAX_SITES`].
+/// Returns the entries with a number, at most [`layout::MAX_SITES`].
 pub(crate) fn entries(number: u32) -> &'static Entries {
     // SAFETY: they are reserved; zeroes are valid atomics.
     unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
 }
 
-/// The kind of a site, at most [`layout::MAX_SITES`].
+/// Returns the kind of a site, whose number is at most [`layout::MAX_SITES`].
 #[inline]
 pub(crate) fn kind(site: u32) -> &'static AtomicU32 {
     // SAFETY: they are reserved; zeroes are valid atomics.
     unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(KINDS.start).add(site as usize) }
 }
 
-/// The number of the states of a granule, if something is known of it.
+/// Returns the number of a granule's states; `None` if nothing is known.
 pub(crate) fn known(address: usize) -> Option<u32> {
     let number = is_covered(address).then(|| cell(address).load(Relaxed))?;
     (number != 0).then_some(number)
 }
 
-/// Whether something is known of an address, or a block begins there.
+/// Returns whether something is known of an address, or a block begins there.
 pub(crate) fn is_tracked(address: usize) -> bool {
     known(address).is_some() || block(address).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Forgets all about all memory.
+/// Forgets everything about all memory.
 pub(crate) fn forget_all() {
     memory::forget(CELLS);
 }
 
-/// The mark of a block that begins at an address: a number of who allocated
-/// it, or 0; `None` where no block can be.
+/// Returns the mark of a block that begins at an address: the allocation's place by number, or 0.
+/// `None` if no block can begin there.
 #[inline]
 pub(crate) fn block(address: usize) -> Option<&'static AtomicU16> {
     is_covered(address).then(|| mark(address))
@@ -214,10 +214,10 @@ fn mark(address: usize) -> &'static AtomicU16 {
     unsafe { &*ptr::with_exposed_provenance(place) }
 }
 
-/// The last address, at most `address` and at most `far` before it, that has a mark which is
-/// not 0 and of whose bits `none` are set; and the mark.
+/// Searches backwards from `address`, at most `far` bytes, for a mark that is not 0 and has no bit
+/// of `none`. Returns its address and value.
 pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
-    /// Marks that are looked at together.
+    /// The number of marks in a word, which are read together.
     const MANY: usize = size_of::<u64>() / size_of::<u16>();
     let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
     while at >= least && is_covered(at) {
@@ -226,7 +226,7 @@ pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usi
         if found != 0 && found & none == 0 {
             return Some((at, found));
         }
-        // SAFETY: as many marks as fill a word lie at a multiple of its size.
+        // SAFETY: a word's worth of marks is aligned to the word's size.
         let word: &AtomicU64 = unsafe {
             &*ptr::with_exposed_provenance(MARKS + (place & !(MANY - 1)) * size_of::<u16>())
         };

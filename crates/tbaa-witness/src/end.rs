@@ -1,5 +1,5 @@
-//! What is said when the program ends: how many reports of each kind there were, and which
-//! calls were not understood; for people, as JSON and as SARIF.
+//! The summary at the program's end: the number of reports of each kind, and the unknown functions
+//! that were called. It is written as text, JSON and SARIF.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use crate::sites::Described;
 use crate::states;
 use crate::symbols::{Frame, source_name};
 
-/// Unknown functions that the summary lists; the JSON has all.
+/// The number of unknown functions in the text; the JSON lists all.
 const FUNCTIONS: usize = 20;
 
-/// Says on standard error what there was.
+/// Writes the summary to standard error.
 pub(crate) fn say() {
     let (count, kinds) = (kinds::count(), kinds::kinds(false));
     if count > 0 {
@@ -72,7 +72,7 @@ fn counted((count, what): (usize, &str)) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// One line for the accesses that show each kind best.
+/// Returns one line for each kind, with its best pair of accesses.
 fn by_kind(kinds: Vec<Kind>) -> String {
     let mut text = String::from(
         "the kinds, those first that LLVM can use most easily; pairs of accesses, and the two that show \

@@ -1,9 +1,8 @@
-//! The C library's functions that give out memory or write to it, in its stead.
+//! Replaces the C library's functions that allocate or write memory.
 //!
-//! Each does what the C library's own does. What it gives out is fresh, and what
-//! it writes has no tag. Functions with a variable number of arguments are not
-//! here, nor those that LLVM turns into others: `tbaa instrument` knows them
-//! (`snprintf`, `scanf`, `strcpy`).
+//! Each calls the C library's own. Memory that it returns is marked as fresh, and memory that it
+//! writes as untagged. Variadic functions and those that LLVM transforms (`snprintf`, `scanf`,
+//! `strcpy`) are not here: `tbaa instrument` handles their calls.
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -16,7 +15,7 @@ use crate::cells::GRANULE;
 use crate::{Check, blocks, limits, shadow, symbols};
 
 unsafe extern "C" {
-    // The GNU C library's own, under names that nobody takes.
+    // The GNU C library's own functions, under names that programs do not replace.
     fn __libc_malloc(size: usize) -> *mut u8;
     fn __libc_calloc(count: usize, size: usize) -> *mut u8;
     fn __libc_realloc(block: *mut u8, size: usize) -> *mut u8;
@@ -24,8 +23,8 @@ unsafe extern "C" {
     fn __libc_free(block: *mut u8);
 }
 
-/// Defines an allocation function that hands its caller's address on as one
-/// more argument, the `$nth`.
+/// Defines an allocation function that passes its caller's address as an additional argument, in
+/// the register of the `$nth`.
 macro_rules! from_caller {
     ($name:ident => $inner:ident, $register:literal) => {
         /// The C library's function of this name; what it returns is fresh.
@@ -51,11 +50,10 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
-/// Notes a new block of which so many bytes were asked for: nothing is known of it.
+/// Notes a new block and the number of bytes that were requested: nothing is known of its contents.
 fn allocated(block: *mut u8, asked: usize, caller: usize) {
     if !block.is_null() {
-        // Whole granules, for which no lock is taken: this library's own locks
-        // may be held.
+        // Clears whole granules, which takes no lock: this library's own locks may be held.
         shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
         blocks::mark(block, asked, caller);
     }
@@ -113,7 +111,7 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
     };
     if new.is_null() {
         if size != 0 {
-            // It stays where it was.
+            // The block has not moved.
             blocks::mark(block, old, caller);
         }
     } else if new == block {
@@ -153,7 +151,7 @@ unsafe extern "C" fn pvalloc_from(size: usize, caller: usize) -> *mut u8 {
     unsafe { memalign_from(page(), whole, caller) }
 }
 
-/// In bytes.
+/// Returns the system's page size, in bytes.
 fn page() -> usize {
     // SAFETY: asks the system.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 12)
@@ -172,8 +170,8 @@ pub unsafe extern "C" fn free(block: *mut u8) {
     unsafe { __libc_free(block) };
 }
 
-/// In place of the C library's function of this name, and does nothing: all that is reserved for
-/// cells would become memory.
+/// Replaces the C library's function and does nothing: locking would commit all memory that is
+/// reserved for cells.
 #[unsafe(no_mangle)]
 pub extern "C" fn mlockall(_flags: c_int) -> c_int {
     0
@@ -186,8 +184,8 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
         // SAFETY: a name that ends in 0.
         function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if function.is_null() {
-            // There is a caller, so there is one to call, unless it is linked
-            // in some way that this library cannot serve.
+            // A function without an original cannot be called, except in a program that is linked
+            // in an unsupported way.
             std::process::abort();
         }
         known.store(function, Relaxed);
@@ -195,8 +193,8 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     function
 }
 
-/// Defines functions that do as the C library's, and then tell what they wrote:
-/// `$tell`, where the result is `$result`.
+/// Defines functions that call the C library's and then report the bytes they wrote, by `$tell`.
+/// The result is `$result`.
 macro_rules! writers {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
         static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
@@ -214,8 +212,8 @@ macro_rules! writers {
                     Ok(name) => name,
                     Err(_) => panic!("a name without zeroes"),
                 };
-            // SAFETY: the function of this name has this type, and the caller
-            // keeps to what it asks. What is looked at, the function has written.
+            // SAFETY: the function of this name has this type, and the caller fulfils its contract.
+            // Only memory that the function has written is read.
             unsafe {
                 let function = next(&NEXT, NAME);
                 let function: unsafe extern "C" fn($($ty),*) -> $output =
@@ -228,15 +226,14 @@ macro_rules! writers {
     )*};
 }
 
-/// Nothing is known of these bytes any more.
+/// Forgets what is known of these bytes.
 fn wrote<T>(to: *const T, size: usize) {
     if !to.is_null() {
         shadow::clear(to.addr(), size);
     }
 }
 
-/// The same of as many bytes as a result says, which is negative where nothing
-/// was written.
+/// Forgets as many bytes as a result says; a negative result means that nothing was written.
 fn filled<T>(to: *const T, result: isize) {
     wrote(to, usize::try_from(result).unwrap_or(0));
 }
@@ -269,7 +266,7 @@ fn gives_up(advice: c_int) -> bool {
         .contains(&advice)
 }
 
-/// The same of a string with its end.
+/// Forgets a string with its terminating 0.
 unsafe fn printed(at: *const c_char) {
     if !at.is_null() {
         // SAFETY: the caller says that there is one.
@@ -277,7 +274,7 @@ unsafe fn printed(at: *const c_char) {
     }
 }
 
-/// The same of what a result says lies in several places.
+/// Forgets as many bytes of a scattered buffer as a result says.
 unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     let mut left = usize::try_from(result).unwrap_or(0);
     for at in 0..count {
@@ -289,7 +286,7 @@ unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     }
 }
 
-/// The same of a message, with whose it is and what came beside it.
+/// Forgets a received message, its sender's address and its control data.
 unsafe fn received(to: *const libc::msghdr, result: isize) {
     if result >= 0 {
         // SAFETY: the caller says that there is one.
@@ -333,7 +330,7 @@ writers! {
         -> *mut c_void { |it| mapped(it, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
         -> *mut c_void { |it| mapped(it, size) }
-    // In C the last is one of a variable number, which is passed alike.
+    // The last parameter is variadic in C, which is passed the same way.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
         -> *mut c_void { |it| { unmapped(at, old, !failed(it)); mapped(it, size) } }
     // The pages may become zeroes.
@@ -363,14 +360,14 @@ static OTHERS: &[Check] = &[
     Check(limits::setrlimit64 as *const ()),
 ];
 
-/// Returns whether a function is one of these, which say themselves what they write. A program that is no PIE has an
-/// entry of its own for each function whose address it takes.
+/// Returns whether a function is one that this library replaces, so that it reports its own writes.
+/// A non-PIE program has its own PLT entry for each function whose address it takes.
 pub(crate) fn is_own(function: usize, name: &str) -> bool {
     WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
         || interposed().any(|own| own == name) && symbols::is_entry(function)
 }
 
-/// What a new thread is to run.
+/// The function that a new thread is to run, and its argument.
 struct Thread {
     run: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
@@ -379,7 +376,7 @@ struct Thread {
 extern "C" fn start(thread: *mut c_void) -> *mut c_void {
     // SAFETY: `pthread_create` below has made it for this thread alone.
     let Thread { run, argument } = *unsafe { Box::from_raw(thread.cast::<Thread>()) };
-    // A stack and its thread-local variables may have been another thread's.
+    // The new stack and thread-local variables may have been another thread's.
     // SAFETY: the attributes are filled in where the call succeeds.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
@@ -415,8 +412,7 @@ pub unsafe extern "C" fn pthread_create(
     ) -> c_int;
     shadow::THREADED.store(true, SeqCst);
     let own = Box::into_raw(Box::new(Thread { run, argument }));
-    // SAFETY: the function of this name has this type. If it fails, no thread
-    // has the box.
+    // SAFETY: the function of this name has this type. If it fails, no thread owns the box.
     unsafe {
         let create: Create = std::mem::transmute(next(&NEXT, c"pthread_create"));
         let status = create(thread, attributes, start, own.cast());
@@ -428,8 +424,7 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// The C library's function of this name, whose threads [`pthread_create`] does
-/// not see.
+/// The C library's function of this name. [`pthread_create`] does not see its threads.
 ///
 /// # Safety
 ///

@@ -1,7 +1,8 @@
-//! What was reported, by its kinds.
+//! Groups reports by kind.
 //!
-//! Reports are of a *kind* if their accesses have the same two tags, in the same order. What is
-//! written at the end says how many there were, and which two accesses show the kind best.
+//! Reports are of one *kind* if their accesses have the same two tags, in the same order. The
+//! summary at the end says how many reports of each kind there were, and shows the pair of accesses
+//! that LLVM can exploit most easily.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -17,7 +18,7 @@ use crate::options::options;
 use crate::sites::{self, Described, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
-/// What was reported or suppressed.
+/// The reports and the suppressed pairs.
 #[derive(Default)]
 pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
@@ -34,22 +35,22 @@ pub(crate) fn warns(order: Order) -> bool {
 #[derive(Clone)]
 pub(crate) struct Kind {
     pub(crate) order: Order,
-    /// The two accesses that LLVM sees at once most easily.
+    /// The two accesses that LLVM can most easily see together.
     pub(crate) best: [Described; 2],
-    /// Whether they are in one module, and in one function.
+    /// True if the two are in one module, and in one function.
     together: [bool; 2],
-    /// What their tags say.
+    /// The description of each tag.
     pub(crate) says: [String; 2],
-    /// The rules that contradict, and why.
+    /// The rules that the accesses contradict; `reason` says why.
     pub(crate) rules: Vec<AliasRule>,
     pub(crate) reason: String,
-    /// Of the first report.
+    /// The stack of the first report.
     pub(crate) stack: Vec<Frame>,
     /// The remedy.
     pub(crate) help: String,
     /// Set if clang has written the tags.
     pub(crate) is_clangs: bool,
-    /// Reports, one for each two places in the program.
+    /// The number of reports: one for each pair of places in the program.
     pub(crate) pairs: u32,
 }
 
@@ -64,12 +65,13 @@ pub(crate) fn count() -> u32 {
     REPORTS.load(Relaxed)
 }
 
-/// Takes what was reported.
+/// Locks the reports.
 pub(crate) fn lock() -> Option<Guard<'static, Option<Reported>>> {
     REPORTED.take()
 }
 
-/// The kinds of reports so far, those first that LLVM can use most easily; or those of warnings.
+/// Returns the kinds of warnings, or of other reports, so far. Those that LLVM can most easily
+/// exploit come first.
 pub(crate) fn kinds(warnings: bool) -> Vec<Kind> {
     let kinds = REPORTED.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
@@ -82,7 +84,7 @@ pub(crate) fn kinds(warnings: bool) -> Vec<Kind> {
 }
 
 impl Reported {
-    /// Whether two accesses come together for the first time.
+    /// Returns whether this pair of accesses is seen for the first time.
     pub(crate) fn is_new(&mut self, first: Site, second: Site) -> bool {
         self.pairs.insert((first, second))
     }
@@ -131,7 +133,7 @@ impl Kind {
         let graph = registry.oracle.graph();
         let [one, other] = [a, b].map(|it| sites::access(graph, (it.tag, it.size)));
         let own = options().rules;
-        // Where the chosen rule says nothing, the first that does.
+        // If the chosen rule allows the accesses, the first rule that does not is explained.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
         let reason = match order {
             Order::Constant => {
@@ -167,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// What LLVM needs to see both accesses at once.
+    /// Returns the condition under which LLVM sees both accesses at once.
     pub(crate) fn needs(&self) -> &'static str {
         match self.together {
             [false, _] => "in two modules, which are compiled apart: with -flto",
@@ -176,7 +178,7 @@ impl Kind {
         }
     }
 
-    /// What the two accesses do, by their order.
+    /// Returns what the two accesses are, in their order.
     pub(crate) fn words(&self) -> [&'static str; 2] {
         match self.order {
             Order::WriteRead => ["write", "read"],
@@ -197,7 +199,7 @@ impl Kind {
         }
     }
 
-    /// What may come of it.
+    /// Returns the possible consequence.
     pub(crate) fn so(&self) -> String {
         let who = match self.rules.contains(&AliasRule::Llvm) {
             true => "LLVM",
@@ -221,7 +223,7 @@ impl Kind {
     }
 }
 
-/// What a tag says, with its number of bytes.
+/// Describes a tag and the number of bytes.
 fn access(registry: &Registry, it: &Described) -> String {
     let graph = registry.oracle.graph();
     let Ok(tag) = graph.tag(it.tag) else { return "a malformed tag".to_owned() };
@@ -254,8 +256,8 @@ pub(crate) fn place(it: &Described) -> String {
 }
 
 unsafe extern "C" {
-    /// Of the library that unwinds: the start of the function that has an
-    /// address of code.
+    /// A function of the unwinder library: returns the start of the function that contains a code
+    /// address.
     fn _Unwind_FindEnclosingFunction(address: *const libc::c_void) -> *const libc::c_void;
 }
 
@@ -266,11 +268,11 @@ fn stack() -> Vec<Frame> {
     let found = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
     let found = &frames[..usize::try_from(found).unwrap_or(0)];
     let own = |frame: &*mut libc::c_void| {
-        // SAFETY: an address of code, just before where a call returns.
+        // SAFETY: any code address is allowed; this one is the call instruction's.
         let function = unsafe { _Unwind_FindEnclosingFunction(frame.wrapping_byte_sub(1)) };
         crate::CHECKS.iter().any(|check| check.0.addr() == function.addr())
     };
-    // What this library did comes first, up to the check that was called.
+    // This library's own frames come first, up to the check that the program called.
     let first = found.iter().position(own).unwrap_or(0);
     let frames = found[first..].iter().skip_while(|frame| own(frame));
     let of = |frame: &*mut libc::c_void| symbols::frames(frame.addr().wrapping_sub(1));

@@ -1,17 +1,17 @@
-//! `libtbaa_witness`: says at run time which accesses contradict their tags.
+//! `libtbaa_witness`: reports accesses at run time that contradict their tags.
 //!
-//! A module that `tbaa instrument` has worked on checks each tagged access before it
-//! happens, and calls this library where that is new. The library remembers, for each byte, the
-//! access that wrote it last, and asks the rule about a later read by another tag. If the rule says
-//! `NoAlias`, LLVM may let the read go first, and the library reports the two. With `reuse=1` it
-//! remembers an access that has read the byte since as well, and asks about a read and a later write.
-//! What is fresh nobody has written or read.
+//! A module instrumented by `tbaa instrument` checks each tagged access before it happens, and
+//! calls this library if the check finds a new state. The library remembers the last writing access
+//! of each byte, and asks the rule when a later read has another tag. If the rule says `NoAlias`,
+//! LLVM may move the read before the write, and the library reports the two. With `reuse=1` it also
+//! remembers a reading access since then, and asks about a read and a later write. Fresh memory has
+//! no accesses.
 //!
-//! The functions here are the C ABI: what modules call (`__tbaa_witness_*`),
-//! what a program may call (`tbaa_witness_*`, see `tbaa_witness.h`), and the C
-//! library's functions that give out memory or write to it.
+//! The functions here are the C ABI: `__tbaa_witness_*` for instrumented modules, `tbaa_witness_*`
+//! for programs (see `tbaa_witness.h`), and replacements of the C library's functions that allocate
+//! or write memory.
 //!
-//! The GNU C library on Linux, x86-64.
+//! It supports the GNU C library on Linux, x86-64.
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
 compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64");
@@ -46,7 +46,7 @@ use std::arch::naked_asm;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// The frames of a report begin above these.
+/// The functions that may report. A report's frames begin above them.
 pub(crate) static CHECKS: &[Check] = &[
     Check(__tbaa_witness_check as *const ()),
     Check(check as *const ()),
@@ -57,15 +57,15 @@ pub(crate) static CHECKS: &[Check] = &[
 /// A function that may report.
 pub(crate) struct Check(pub(crate) *const ());
 
-// SAFETY: the address of a function is compared, and nothing else.
+// SAFETY: the address of a function is only compared.
 unsafe impl Sync for Check {}
 
-/// Notes an access by the site of this number in the module; without a size, of as many bytes as
-/// its table says.
+/// Notes an access by a site of the module. `None` as the size means the size in the module's
+/// table.
 #[inline(always)]
 fn access(address: usize, size: Option<usize>, number: u32, module: &'static Module) {
     let event = module.event(number);
-    // Of a module that could not be registered, reads tell nothing.
+    // Reads are ignored in a module that could not be registered.
     if event.site != 0 || !event.reads {
         shadow::note(address, size.unwrap_or(event.size as usize), event);
         if kinds::count() > 0 {
@@ -74,10 +74,10 @@ fn access(address: usize, size: Option<usize>, number: u32, module: &'static Mod
     }
 }
 
-/// Before an access of as many bytes as the site's table says.
+/// Called before an access whose size is in the site's table.
 ///
-/// Keeps vector registers: who calls this may be inline assembly, of which LLVM does not know
-/// that it calls.
+/// Preserves vector registers: the caller may be inline assembly, and LLVM does not know that it
+/// calls.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_check(address: *const u8, number: u32, module: &'static Module) {
@@ -127,14 +127,14 @@ pub extern "C" fn __tbaa_witness_check(address: *const u8, number: u32, module: 
     );
 }
 
-/// Whether the processor and the system have `xsave`.
+/// True if the processor and the system support `xsave`.
 static XSAVE: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn check(address: *const u8, number: u32, module: &'static Module) {
     access(address.addr(), None, number, module);
 }
 
-/// Before an access of any size.
+/// Called before an access of any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_access(
     address: *const u8,
@@ -145,7 +145,7 @@ pub extern "C" fn __tbaa_witness_access(
     access(address.addr(), Some(size), number, module);
 }
 
-/// Before an access of those elements, each of `size` bytes, whose bit is set.
+/// Called before an access to the elements, each of `size` bytes, whose bit is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked(
     address: *const u8,
@@ -157,7 +157,7 @@ pub extern "C" fn __tbaa_witness_masked(
     elements(bits).for_each(|at| access(address.addr() + at * size, Some(size), number, module));
 }
 
-/// Before a write without a tag of those elements whose bit is set.
+/// Called before an untagged write to the elements whose bit is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked_clear(address: *const u8, bits: u64, size: usize) {
     elements(bits).for_each(|at| shadow::clear(address.addr() + at * size, size));
@@ -167,17 +167,18 @@ fn elements(bits: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| bits >> at & 1 != 0)
 }
 
-/// Before a write without a tag, and where a stack slot begins or ends.
+/// Called before an untagged write, and when a stack slot's lifetime begins or ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// After a string was printed to `address`, of `most` bytes with its end.
+/// Called after a string was printed to `address`; with its terminating 0 it has at most `most`
+/// bytes.
 ///
 /// # Safety
 ///
-/// There is such a string, unless `most` is 0.
+/// `address` points to such a string, unless `most` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, most: usize) {
     if most > 0 && !address.is_null() {
@@ -187,11 +188,11 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
     }
 }
 
-/// How much of a stack below a frame is taken to have been used.
+/// The bytes below a frame that are assumed to have been used by dead frames.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Where frames are gone that did not return: what they left is nobody's. `returned` is what `setjmp`
-/// has returned: 0 the first time, when all frames are there.
+/// Called when frames may have been left without a return: clears what they wrote. `returned` is
+/// the result of `setjmp`: 0 the first time, when all frames still exist.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     if returned == 0 {
@@ -206,39 +207,39 @@ pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
 }
 
-/// Says that code which is not checked has written `size` bytes, or is about to:
-/// nothing is known of them any more.
+/// Says that code which is not checked has written `size` bytes, or is about to: the library
+/// forgets them.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_wrote(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Says that an allocator gives out `size` bytes for something new.
+/// Says that an allocator hands out `size` bytes for a new object.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Returns how many contradictions were reported so far: each pair of accesses counts once.
+/// Returns the number of contradictions reported so far. Each pair of accesses counts once.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_reports() -> u32 {
     kinds::count()
 }
 
-/// Before a call of a function that may not be checked, with a pointer to memory of `size`
-/// bytes, or, if that is 0, of an unknown number.
+/// Called before a function that may not be checked gets a pointer to `size` bytes; 0 means
+/// unknown.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_out(callee: *const u8, pointer: *const u8, size: usize) {
     outside::called(callee.addr(), pointer.addr(), size);
 }
 
-/// Where LLVM may move no access of memory that others can reach.
+/// Called where inline assembly may access any memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_barrier() {
     outside::barrier();
 }
 
-/// After an allocation function has returned a block of `size` bytes, or null.
+/// Called after an allocation function has returned a block of `size` bytes, or null.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_allocated(block: *mut u8, size: usize) {
     if blocks::returned(block, size) {
@@ -246,7 +247,7 @@ pub extern "C" fn __tbaa_witness_allocated(block: *mut u8, size: usize) {
     }
 }
 
-/// Before a block, or null, is given back.
+/// Called before a block, or null, is freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
     if let Some(size) = blocks::released(block) {
@@ -254,15 +255,14 @@ pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
     }
 }
 
-/// Runs when the program ends, after what it has registered for that.
+/// Runs at the program's end, after the handlers that the program has registered.
 extern "C" fn at_exit() {
     let _inside = lock::enter();
     end::say();
     end::write_files();
     let code = options::options().exitcode;
     if kinds::count() > 0 && code != 0 {
-        // SAFETY: writes what the C library's streams hold, and ends the
-        // process.
+        // SAFETY: flushes the C library's streams, and ends the process.
         unsafe {
             libc::fflush(std::ptr::null_mut());
             libc::_exit(code);
@@ -270,15 +270,15 @@ extern "C" fn at_exit() {
     }
 }
 
-/// Where a stack without limit or an old layout puts mappings among the cells, starts the program
-/// anew without these.
+/// Restarts the program with a limited stack and the new address layout, if an unlimited stack or
+/// the old layout would put mappings where the cells are.
 fn start_again(arguments: *const *const c_char, environment: *const *const c_char) {
     /// `ADDR_COMPAT_LAYOUT` of Linux.
     const OLD_LAYOUT: c_int = 0x020_0000;
-    /// Of the program's stack, in bytes.
+    /// The stack's limit after a restart, in bytes.
     const LIMIT: libc::rlim_t = 64 << 30;
-    // SAFETY: the arguments are those that the C library gives to functions that run at the start;
-    // what is asked and set is this process's own.
+    // SAFETY: the arguments are those that the C library passes to constructors. Only this
+    // process's own limits and layout are read and set.
     unsafe {
         let mut limit: libc::rlimit64 = std::mem::zeroed();
         let personality = libc::personality(0xffff_ffff);
@@ -304,7 +304,7 @@ extern "C" fn at_start(
 ) {
     cells::reserve(|| start_again(arguments, environment));
     XSAVE.store(std::is_x86_feature_detected!("xsave"), Relaxed);
-    // SAFETY: the functions take nothing and stay.
+    // SAFETY: the functions take no arguments and are never unloaded.
     unsafe {
         libc::pthread_atfork(Some(forks), None, None);
         libc::atexit(at_exit);
@@ -312,8 +312,8 @@ extern "C" fn at_start(
     lock::STARTED.store(true, Release);
 }
 
-/// Before the program's own constructors, so that what they register for the
-/// program's end comes before [`at_exit`].
+/// Runs before the program's own constructors, so that the handlers which they register run before
+/// [`at_exit`].
 #[used]
 #[unsafe(link_section = ".init_array.00000")]
 static AT_START: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = at_start;

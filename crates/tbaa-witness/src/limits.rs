@@ -1,8 +1,9 @@
-//! Limits of memory that the program sets for itself, in place of the C library's functions.
+//! Replaces the C library's functions by which a program limits its own memory.
 //!
-//! Memory of this library is not charged to the program: the kernel gets the program's limit and what this
-//! library has, and the program gets its own values back. A limit that is set by a system call of the program's
-//! own counts this library's memory too. A program that is executed gets the limits of the kernel.
+//! This library's memory is not charged to the program: the kernel gets the program's limit plus
+//! this library's memory, and the program reads its own values back. A limit that the program sets
+//! by its own system call counts this library's memory too. An executed program inherits the
+//! kernel's limits.
 //!
 //! Source: `getrlimit(2)`.
 
@@ -15,10 +16,10 @@ use libc::{RLIM_INFINITY, pid_t, rlimit64};
 use crate::lock::Lock;
 use crate::{cells, shadow};
 
-/// One of the limits that count what is reserved.
+/// One of the limits that count reserved memory.
 struct Limit {
     resource: c_int,
-    /// In bytes.
+    /// The reserved bytes that the limit counts.
     reserved: u64,
     /// The program's value, once it has set one.
     own: Lock<Option<rlimit64>>,
@@ -29,20 +30,20 @@ static LIMITS: [Limit; 2] = [
     Limit { resource: libc::RLIMIT_DATA as c_int, reserved: cells::USABLE, own: Lock::new(None) },
 ];
 
-/// The bytes that this library has taken beside those that are reserved.
+/// The bytes that this library has taken besides the reserved ones.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// By how much the last value of a limit may grow with what this library takes, in bytes.
+/// The bytes by which this library may grow after the program has set its last limit.
 const ROOM: u64 = 1 << 30;
 
-/// The system call that asks for a limit and sets one.
+/// Calls the kernel to read and set a limit.
 pub(crate) fn system(
     process: pid_t,
     resource: c_int,
     new: *const rlimit64,
     old: *mut rlimit64,
 ) -> c_int {
-    // SAFETY: the pointers are null or the program's, as it asks.
+    // SAFETY: the pointers are null or the program's own.
     unsafe { libc::syscall(libc::SYS_prlimit64, process, resource, new, old) as c_int }
 }
 
@@ -55,7 +56,7 @@ fn minus(limit: u64, less: u64) -> u64 {
 }
 
 impl Limit {
-    /// The program's limit as the kernel has it.
+    /// Returns the limit that the kernel gets for a limit of the program.
     fn charged(&self, own: &rlimit64) -> rlimit64 {
         rlimit64 {
             rlim_cur: plus(own.rlim_cur, self.reserved + TAKEN.load(Relaxed)),
@@ -63,18 +64,18 @@ impl Limit {
         }
     }
 
-    /// Does what the program asks.
+    /// Sets and reads the program's limit.
     unsafe fn exchange(&self, new: *const rlimit64, old: *mut rlimit64) -> c_int {
         // SAFETY: the pointers are null or to limits, as the caller says.
         let new = unsafe { new.as_ref() };
         let Some(mut own) = self.own.take() else {
-            // SAFETY: it is this thread's own.
+            // SAFETY: the thread's own variable.
             unsafe { *libc::__errno_location() = libc::EAGAIN };
             return -1;
         };
-        // The kernel refuses this too, but it gets other values.
+        // The kernel would refuse this too, but it gets other values.
         if new.is_some_and(|new| new.rlim_cur > new.rlim_max) {
-            // SAFETY: it is this thread's own.
+            // SAFETY: the thread's own variable.
             unsafe { *libc::__errno_location() = libc::EINVAL };
             return -1;
         }
@@ -99,7 +100,7 @@ impl Limit {
     }
 }
 
-/// Counts what this library takes or, if not, gives back, so that the program's limit does not.
+/// Counts bytes that this library takes or gives back, so that they are not charged to the program.
 pub(crate) fn take(bytes: usize, takes: bool) {
     match takes {
         true => TAKEN.fetch_add(bytes as u64, Relaxed),
@@ -114,7 +115,7 @@ pub(crate) fn take(bytes: usize, takes: bool) {
     }
 }
 
-/// The C library's function of this name; what this library has is not counted.
+/// The C library's function of this name; this library's memory is not counted.
 ///
 /// # Safety
 ///

@@ -1,16 +1,17 @@
-//! Who may work in this library: one check at a time in each thread, and one thread with a lock.
+//! Entry and locks of this library: each thread runs at most one check at a time, and one thread
+//! holds a lock.
 //!
-//! Checks run inside the program's `malloc`, its signal handlers, and functions of the program that the C
-//! library calls for this one. So this library may be entered while it is at work. [`enter`] fails there, and a
-//! lock is not to be had: the check forgets what it writes, and returns.
+//! Checks run inside the program's `malloc`, in signal handlers, and in functions of the program
+//! that the C library calls for this library. So a check may interrupt another. Then [`enter`]
+//! fails and a lock is not available: the check clears the memory that it would write, and returns.
 
 use std::arch::{asm, global_asm};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-// A byte in each thread, which is 1 while the thread is in this library. It is at a fixed distance from the
-// thread's base: other thread-local variables may allocate when they are used first.
+// A byte in each thread, which is 1 while the thread is in this library. Its distance from the
+// thread's base is fixed: other thread-local variables may allocate on first use.
 global_asm!(
     ".section .tbss, \"awT\", @nobits",
     ".globl __tbaa_witness_inside",
@@ -22,13 +23,13 @@ global_asm!(
     ".text",
 );
 
-/// Set once this library has started. Before, a thread may have no base yet.
+/// True once this library has started. Before that a thread may have no base.
 pub(crate) static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Says until it is dropped that this thread is in this library.
+/// Marks this thread as inside this library until it is dropped.
 pub(crate) struct Inside(());
 
-/// Says so, unless this thread is in this library already, or this library has not started.
+/// Marks this thread, unless it is already inside or the library has not started.
 #[inline]
 pub(crate) fn enter() -> Option<Inside> {
     (STARTED.load(Acquire) && !set_inside(true)).then(|| Inside(()))
@@ -40,10 +41,10 @@ impl Drop for Inside {
     }
 }
 
-/// Says whether this thread is in this library, and returns whether it was said to be.
+/// Sets or clears this thread's mark, and returns its old value.
 pub(crate) fn set_inside(is: bool) -> bool {
     let mut value = u8::from(is);
-    // SAFETY: the variable is this thread's own. Its handlers of signals give it back as it was.
+    // SAFETY: the variable is this thread's own. Its signal handlers restore it.
     unsafe {
         asm!(
             "mov {at}, qword ptr [rip + __tbaa_witness_inside@GOTTPOFF]",
@@ -57,21 +58,21 @@ pub(crate) fn set_inside(is: bool) -> bool {
 }
 
 pub(crate) struct Lock<T> {
-    /// The thread that has it, or 0.
+    /// The thread that holds the lock, or 0.
     owner: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is touched by the owner alone.
+// SAFETY: only the owner accesses the value.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 pub(crate) struct Guard<'l, T>(&'l Lock<T>);
 
-/// How often a lock that another thread has is tried.
+/// The number of times that a lock is tried while another thread holds it.
 const TRIES: u32 = 1 << 16;
 
-/// This thread's number, which is not 0. No thread-local variable: the first use of
-/// one may allocate.
+/// Returns this thread's number, which is not 0. It is not in a thread-local variable: the first
+/// use of one may allocate.
 fn me() -> usize {
     // SAFETY: takes nothing and always succeeds.
     unsafe { libc::pthread_self() as usize }
@@ -82,8 +83,8 @@ impl<T> Lock<T> {
         Lock { owner: AtomicUsize::new(0), value: UnsafeCell::new(value) }
     }
 
-    /// Takes the lock. `None` where this thread has it already, and where it does not
-    /// become free.
+    /// Takes the lock. Returns `None` if this thread holds it already, or if it is not released in
+    /// time.
     pub(crate) fn take(&self) -> Option<Guard<'_, T>> {
         let me = me();
         for _ in 0..TRIES {
@@ -109,14 +110,14 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this thread has the lock.
+        // SAFETY: this thread holds the lock.
         unsafe { &*self.0.value.get() }
     }
 }
 
 impl<T> DerefMut for Guard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this thread has the lock, and no other guard of it.
+        // SAFETY: this thread holds the lock, and has no other guard of it.
         unsafe { &mut *self.0.value.get() }
     }
 }

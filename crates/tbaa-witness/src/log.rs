@@ -1,4 +1,4 @@
-//! What this library says: on standard error, or in the files that the options name.
+//! Output of this library: to standard error, or to the file that the options name.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 
 use crate::options::options;
 
-/// Writes a line of this library's own.
+/// Writes a message of this library.
 pub(crate) fn say(line: &str) {
     put(&format!("tbaa-witness: {line}\n"));
 }
@@ -28,14 +28,14 @@ pub(crate) fn put(text: &str) {
     print(text);
 }
 
-/// Opens a file for what there was. Where others may put a link, they may have one to a file of this user's: a link is
-/// followed only if it is this user's or the system's.
+/// Opens a file for reports. In a folder where others can create links, a link could point to a
+/// file of this user: a link is followed only if this user or the system owns it.
 pub(crate) fn open(file: &str, append: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).append(append).truncate(!append);
     let opened = options.clone().custom_flags(libc::O_NOFOLLOW).open(file);
     let Ok(link) = fs::symlink_metadata(file) else { return opened };
-    // SAFETY: nothing can go wrong.
+    // SAFETY: cannot fail.
     let users = [0, unsafe { libc::geteuid() }];
     match link.is_symlink() {
         true if users.contains(&link.uid()) => options.open(file),
@@ -47,8 +47,8 @@ pub(crate) fn open(file: &str, append: bool) -> io::Result<File> {
 fn print(text: &str) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
-        // SAFETY: the bytes are there. Not through the standard library, whose
-        // lock a signal handler may find taken.
+        // SAFETY: the bytes are valid. Not through the standard library, whose lock may be held
+        // when a signal handler runs.
         let done = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
         let Ok(done @ 1..) = usize::try_from(done) else { return };
         rest = &rest[done..];

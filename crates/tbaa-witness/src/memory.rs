@@ -1,5 +1,4 @@
-//! Memory from the system, of no weight until it is touched, and this library's own
-//! allocator.
+//! Memory from the system that is committed only when touched, and this library's own allocator.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::Range;
@@ -13,8 +12,7 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
     limits::take(size, true);
     let (read_write, private) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping that replaces none. By number, for `mmap` is one of
-    // the functions that this library takes the place of.
+    // SAFETY: a new mapping that replaces none. By number, because this library interposes `mmap`.
     let mapped = unsafe {
         libc::syscall(
             libc::SYS_mmap,
@@ -34,29 +32,29 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
     Some(mapped)
 }
 
-/// Says of whole pages that touching some shall not take 2 MiB, and that they are no part of a dump.
+/// Advises the kernel not to use huge pages for whole pages, and to leave them out of core dumps.
 pub(crate) fn stays_small(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
     for advice in [libc::MADV_NOHUGEPAGE, libc::MADV_DONTDUMP] {
-        // SAFETY: says how the pages are kept, and changes nothing of them.
+        // SAFETY: the advice does not change the pages' contents.
         unsafe { advise(start, pages.len(), advice) };
     }
 }
 
-/// As `madvise`, which this library takes the place of.
+/// Calls `madvise` by number, because this library interposes the function.
 unsafe fn advise(start: *mut libc::c_void, size: usize, advice: libc::c_int) {
     // SAFETY: as the caller says.
     unsafe { libc::syscall(libc::SYS_madvise, start, size, advice) };
 }
 
-/// Unmaps what [`map`] returned and nobody has seen.
+/// Unmaps a mapping from [`map`] that nothing uses.
 pub(crate) fn unmap(mapped: *mut u8, size: usize) {
     // SAFETY: as the contract says.
     unsafe { libc::syscall(libc::SYS_munmap, mapped, size) };
     limits::take(size, false);
 }
 
-/// Makes whole pages that are [reserved](crate::cells::reserve) zero, and gives them back.
+/// Zeroes whole [reserved](crate::cells::reserve) pages, and returns their memory to the system.
 pub(crate) fn forget(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
     // SAFETY: the pages are this library's own, and hold atomics that may
@@ -64,7 +62,7 @@ pub(crate) fn forget(pages: Range<usize>) {
     unsafe { advise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
-/// Whether an address is in memory that other processes may write, too. Source: `proc_pid_maps(5)`.
+/// Returns whether other processes may write an address. Source: `proc_pid_maps(5)`.
 pub(crate) fn is_shared(address: usize) -> bool {
     let has = |line: &str| {
         let (range, rest) = line.split_once(' ')?;
@@ -76,8 +74,8 @@ pub(crate) fn is_shared(address: usize) -> bool {
     maps.lines().any(|line| has(line) == Some(true))
 }
 
-/// Reads the program's memory, also where it has none any more: a page that the program has
-/// protected, or unmapped by means of its own, has no words.
+/// Reads words of the program's memory safely: a page that the program has protected or unmapped
+/// yields `None`.
 pub(crate) struct Words {
     /// The page that was read last.
     page: usize,
@@ -91,7 +89,7 @@ impl Words {
         Words { page: 1, is_there: false, words: [0; PAGE / size_of::<usize>()] }
     }
 
-    /// The word at an address, a multiple of its size.
+    /// Returns the word at an address, which is a multiple of the word's size.
     pub(crate) fn at(&mut self, address: usize) -> Option<usize> {
         let page = address & !(PAGE - 1);
         if page != self.page {
@@ -105,19 +103,20 @@ impl Words {
     }
 }
 
-/// Blocks of this library, which are never the program's `malloc`'s: that may be checked
-/// code, and then calls this library.
+/// This library's allocator. It must not use the program's `malloc`, which may be checked code that
+/// calls this library.
 ///
-/// Blocks are powers of two, cut from pages; a freed one waits in a list for the next of
-/// its size. Larger ones are mappings of their own.
+/// Blocks are powers of two, cut from larger chunks. A freed block goes to a list for its size.
+/// Blocks above [`LARGEST`] are mappings of their own.
 struct Own {
     free: Lock<Free>,
 }
 
 struct Free {
-    /// By size, from [`SMALLEST`] on; a free block begins with the address of the next.
+    /// The free blocks of each size, from [`SMALLEST`] on. A free block begins with the address of
+    /// the next.
     lists: [*mut u8; CLASSES],
-    /// What is left of the last chunk.
+    /// The unused rest of the last chunk, and its bytes.
     chunk: *mut u8,
     left: usize,
 }
@@ -125,12 +124,12 @@ struct Free {
 // SAFETY: the blocks belong to nobody, and the lock guards the lists.
 unsafe impl Send for Free {}
 
-/// In bytes.
+/// The size of the smallest block, in bytes.
 const SMALLEST: usize = 16;
 const CLASSES: usize = 11;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
 const CHUNK: usize = 1 << 20;
-/// Of the system, in bytes.
+/// The system's page size, in bytes.
 pub(crate) const PAGE: usize = 4096;
 
 #[global_allocator]
@@ -138,13 +137,13 @@ static OWN: Own = Own {
     free: Lock::new(Free { lists: [ptr::null_mut(); CLASSES], chunk: ptr::null_mut(), left: 0 }),
 };
 
-/// The bytes of a block for a layout.
+/// Returns the bytes of a block for a layout.
 fn block_size(layout: Layout) -> usize {
     layout.size().max(layout.align()).max(SMALLEST).next_power_of_two()
 }
 
-// SAFETY: a block is as large as the power of two next to what is asked for, aligned to
-// its size or to a page, and given out to one at a time.
+// SAFETY: a block has at least the requested size, is aligned to its size or to a page, and has one
+// owner.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = block_size(layout);
@@ -153,7 +152,7 @@ unsafe impl GlobalAlloc for Own {
         }
         match self.free.take().filter(|_| size <= LARGEST) {
             Some(mut free) => free.block(size),
-            // A large one; or a signal handler has interrupted this function.
+            // A large block, or the lock is taken: a signal handler has interrupted this function.
             None => map(size).unwrap_or(ptr::null_mut()),
         }
     }
@@ -163,10 +162,10 @@ unsafe impl GlobalAlloc for Own {
         if size > LARGEST {
             return unmap(block, size);
         }
-        // In such a signal handler the block is lost.
+        // If a signal handler interrupted this library, the block is lost.
         if let Some(mut free) = self.free.take() {
             let list = &mut free.lists[class(size)];
-            // SAFETY: the block is nobody's now, and holds at least an address.
+            // SAFETY: the block is free now, and has room for an address.
             unsafe { block.cast::<*mut u8>().write(*list) };
             *list = block;
         }
@@ -188,7 +187,7 @@ impl Free {
         }
         let skipped = self.chunk.align_offset(size);
         if self.chunk.is_null() || skipped.saturating_add(size) > self.left {
-            // What is left of the old one is not worth a list.
+            // The rest of the old chunk is too small to keep.
             let Some(chunk) = map(CHUNK) else { return ptr::null_mut() };
             (self.chunk, self.left) = (chunk, CHUNK);
             return self.cut(0, size);

@@ -1,4 +1,4 @@
-//! Modules as the program has them, and how they make themselves known.
+//! Instrumented modules of the program, and their registration.
 
 use std::ptr;
 use std::slice::from_raw_parts;
@@ -14,10 +14,11 @@ use crate::{cells, log};
 /// The base of a module that could not be registered.
 const FAILED: u64 = 2;
 
-/// What a module says of itself: `@__tbaa_witness.module`.
+/// A module's description of itself: `@__tbaa_witness.module`.
 #[repr(C)]
 pub struct Module {
-    /// Its first site as a change has it ([`states::change`]); 0 until it is registered.
+    /// The module's first site, encoded as in a change ([`states::change`]); 0 until the module is
+    /// registered.
     base: AtomicU64,
     version: u32,
     count: u32,
@@ -27,7 +28,7 @@ pub struct Module {
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
-    /// One for each site.
+    /// One row for each site.
     rows: *const Row,
 }
 
@@ -35,8 +36,8 @@ pub struct Module {
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// An access by the site with this number in the module. Where the module cannot be
-    /// registered nothing is known after a write.
+    /// Returns an access by the site with this number in the module. If the module cannot be
+    /// registered, its writes only clear memory.
     #[inline]
     pub(crate) fn event(&'static self, number: u32) -> Event {
         let mut base = self.base.load(Acquire);
@@ -58,14 +59,15 @@ impl Module {
         let stays = loaded(self.sites.addr());
         let Some(mut registry) = sites::lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
-        // Another thread may have been first.
+        // Another thread may have registered the module.
         if self.base.load(Acquire) == 0 {
             let first = self.add(registry, stays);
             self.base.store(first.map_or(FAILED, |it| states::change(0, 0, it)), Release);
         }
     }
 
-    /// Adds the module, whose tables may stay where they are, and returns its first site.
+    /// Adds the module, and returns its first site. Its tables are borrowed if `stays`, else
+    /// copied.
     fn add(&'static self, registry: &mut Registry, stays: bool) -> Option<Site> {
         if self.version != VERSION {
             log::say("a module was instrumented by another version of tbaa: it is not checked");
@@ -91,9 +93,9 @@ impl Module {
     }
 }
 
-/// Returns whether an address is among the constants of the program's own file. Forgets all memory if a library has been
-/// unloaded since this was asked last: where it was, another may be loaded, whose variables nobody has
-/// written.
+/// Returns whether an address is in a constant part of the program's own file. Forgets all memory
+/// if a library was unloaded since the last call: another one may be loaded in its place, with
+/// fresh variables.
 fn loaded(address: usize) -> bool {
     static UNLOADED: AtomicU64 = AtomicU64::new(0);
     struct Found {
@@ -101,13 +103,13 @@ fn loaded(address: usize) -> bool {
         is_constant: bool,
         unloaded: u64,
     }
-    /// Of the first, which is the program.
+    /// Visits the first file, which is the program.
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
         found: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the C library hands over what it knows of a file, and what it was given.
+        // SAFETY: the C library passes its description of a file, and `found` below.
         let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
         // SAFETY: the file has as many parts as it says.
         let parts = unsafe { from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -122,7 +124,7 @@ fn loaded(address: usize) -> bool {
         1
     }
     let mut found = Found { address, is_constant: false, unloaded: 0 };
-    // SAFETY: the function gets what is its own.
+    // SAFETY: the function gets the pointer to `found` that it expects.
     unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
     if UNLOADED.swap(found.unloaded, Relaxed) != found.unloaded {
         cells::forget_all();

@@ -1,4 +1,4 @@
-//! What the environment variable `TBAA_WITNESS` says.
+//! The options in the environment variable `TBAA_WITNESS`.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -7,33 +7,34 @@ use tbaa::AliasRule;
 
 use crate::own::variable;
 
-/// Options, as `name=value` with `:` between them.
+/// The options, as `name=value` separated by `:`.
 pub(crate) struct Options {
     /// `rules=llvm`, `union` or `union-strict`.
     pub(crate) rules: AliasRule,
-    /// `exitcode=N`: the status of a program with reports; 0 leaves its own.
+    /// `exitcode=N`: the exit status of a program with reports; 0 keeps the program's own.
     pub(crate) exitcode: i32,
     /// `halt=1`: the first report ends the program.
     pub(crate) halt: bool,
-    /// `reuse=1`: a read and a later write count as well.
+    /// `reuse=1`: a read and a later write are judged too.
     pub(crate) reuse: bool,
-    /// `report_stores=1`: a write over a write counts as well.
+    /// `report_stores=1`: a write over a write is judged too.
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports go to `FILE.PID`.
     pub(crate) log_path: Option<String>,
-    /// `all=1`: reports of a kind that was reported are written as well.
+    /// `all=1`: every report is written, not only the first of its kind.
     pub(crate) all: bool,
-    /// `calls=1`: unknown functions are listed at the end where nothing was reported, too.
+    /// `calls=1`: unknown functions are listed at the end even without reports.
     pub(crate) calls: bool,
-    /// `json=FILE`, `sarif=FILE`: what there was goes there at the end; `%p` is the
+    /// `json=FILE`, `sarif=FILE`: the reports are written there at the end; `%p` is replaced by the
     /// process's number.
     pub(crate) json: Option<String>,
     pub(crate) sarif: Option<String>,
-    /// `harmless=FILE`: functions that write nothing of consequence, one a line, with `*`.
+    /// `harmless=FILE`: functions that write no tracked memory, one pattern a line, with `*` as
+    /// wildcard.
     pub(crate) harmless: Vec<String>,
-    /// `repro=FOLDER`: a program of each report's two accesses goes there.
+    /// `repro=FOLDER`: for each report, a program with its two accesses is written there.
     pub(crate) repro: Option<String>,
-    /// `suppressions=FILE`: what is not reported.
+    /// `suppressions=FILE`: reports that are left out.
     pub(crate) suppressions: Vec<Suppression>,
 }
 
@@ -48,8 +49,8 @@ pub(crate) fn options() -> &'static Options {
     OPTIONS.get_or_init(|| read(&text()))
 }
 
-/// The options as they are given; none where the program has more rights than who runs it, for
-/// they name files that are written.
+/// Returns the text of the options; empty if the program has more rights than its user, because
+/// options name files to write.
 fn text() -> String {
     // SAFETY: the name ends with a zero byte, and so does the text; nothing changes it meanwhile.
     unsafe {
@@ -141,7 +142,7 @@ impl Suppression {
     }
 }
 
-/// Whether a text is what a pattern says, `*` standing for any characters.
+/// Returns whether a text matches a pattern in which `*` is any string.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };

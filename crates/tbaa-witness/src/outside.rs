@@ -1,10 +1,10 @@
-//! Calls of functions that are not checked. What they can reach by a pointer that they get,
-//! they may write: nothing is known of it any more.
+//! Handles calls of functions that are not checked. Such a function may write all memory that it
+//! can reach through its pointers, so this memory is forgotten.
 //!
-//! A function can reach the block, mapping or variable that the pointer is to, and what the
-//! pointers that checked code has put there are to. Of memory whose end is not known,
-//! [`UNKNOWN`] bytes are taken for what it can reach. Functions that [`is_harmless`] knows
-//! are left out, and so are those of this library, which say themselves what they write.
+//! It can reach the block, mapping or variable that a pointer points to, and the targets of
+//! pointers that checked code has stored there. If the end of the memory is not known, [`UNKNOWN`]
+//! bytes are assumed. Functions in [`is_harmless`]'s list are skipped, and so are those of this
+//! library, which report their own writes.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -19,32 +19,32 @@ use crate::options::{glob, options};
 use crate::symbols::source_name;
 use crate::{blocks, cells, interpose, shadow, symbols};
 
-/// What a call of an unknown function came to.
+/// The cost of the calls of one unknown function.
 #[derive(Clone, Default)]
 pub(crate) struct Calls {
     pub(crate) times: u64,
-    /// Bytes that something was known of.
+    /// The bytes that were forgotten.
     pub(crate) bytes: u64,
-    /// How often all memory was forgotten.
+    /// The number of times all memory was forgotten.
     pub(crate) all: u64,
     harmless: bool,
-    /// The most bytes that it writes, if it writes only to the objects of its arguments.
+    /// The most bytes that it writes, if it writes only to its arguments' objects.
     most: Option<u64>,
 }
 
 static CALLS: Lock<Option<HashMap<usize, Calls>>> = Lock::new(None);
-/// Functions that are harmless, by their hash.
+/// Functions that are known to be harmless, hashed by address.
 static HARMLESS: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
 
-/// In bytes, behind a pointer to memory whose end is not known.
+/// The bytes that are assumed to be reachable behind a pointer, if the object's end is not known.
 const UNKNOWN: usize = 64 << 10;
-/// The same behind a pointer that was found in memory.
+/// The same for a pointer that was found in memory.
 const UNKNOWN_INNER: usize = 4 << 10;
-/// Objects that are followed. Beyond that all memory is forgotten.
+/// The most objects that are followed from one call. Beyond that all memory is forgotten.
 const OBJECTS: usize = 512;
 
-/// The known function that is at an address. The C library has some of them at one address by
-/// several names, and those that it chooses by processor at addresses without a name.
+/// Returns the known function at an address. In the C library, some have several names for one
+/// address, and some are variants for the processor that have no name.
 fn known_at(function: usize) -> Option<&'static str> {
     static KNOWN: OnceLock<HashMap<usize, &'static str>> = OnceLock::new();
     let address = |name: &'static str| {
@@ -53,19 +53,18 @@ fn known_at(function: usize) -> Option<&'static str> {
         let at = unsafe { libc::dlsym(libc::RTLD_DEFAULT, text.as_ptr()) };
         (!at.is_null()).then_some((at.addr(), name))
     };
-    // SAFETY: nothing is asked for. A program that is linked statically has no dynamic linker.
+    // SAFETY: only reads a value. A statically linked program has no dynamic linker.
     let has_linker = unsafe { libc::getauxval(libc::AT_BASE) } != 0;
     let known = KNOWN.get_or_init(|| {
         let known = known_names().filter(|_| has_linker).filter_map(address).collect();
-        // SAFETY: as it says. The program need not see that a name was not found.
+        // SAFETY: clears the error of a failed lookup, so that the program does not see it.
         unsafe { libc::dlerror() };
         known
     });
     known.get(&function).copied()
 }
 
-/// Before a call of a function that is not checked, with a pointer to memory of `size`
-/// bytes, or, if that is 0, of an unknown number.
+/// Called before a function that is not checked gets a pointer to `size` bytes; 0 means unknown.
 pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     let slot = &HARMLESS[callee.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54];
     if slot.load(Relaxed) == callee {
@@ -101,7 +100,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     }
 }
 
-/// Where inline assembly may access any memory.
+/// Called where inline assembly may access any memory.
 pub(crate) fn barrier() {
     cells::forget_all();
     let inside = enter();
@@ -112,8 +111,8 @@ pub(crate) fn barrier() {
     }
 }
 
-/// Forgets what can be reached by a pointer, and returns how many bytes something was known
-/// of; `None` if that is all memory.
+/// Forgets everything reachable through a pointer, and returns the number of bytes about which
+/// something was known; `None` if all memory was forgotten.
 fn forget(pointer: usize, size: usize) -> Option<usize> {
     let reach = |at: usize, size: usize, unknown: usize| match size {
         0 => blocks::containing(at).unwrap_or((at, unknown)),
@@ -141,7 +140,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     Some(bytes)
 }
 
-/// The functions that were called and not known, with what came of it, the most bytes first.
+/// Returns the unknown functions that were called, most forgotten bytes first.
 pub(crate) fn unknown() -> Vec<(String, Calls)> {
     let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
     let mut list: Vec<_> = calls

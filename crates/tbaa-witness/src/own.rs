@@ -135,11 +135,11 @@ global_asm!(
     variable = sym variable,
 );
 
-/// Does what `getenv` does.
+/// Works like `getenv`.
 ///
 /// # Safety
 ///
-/// The name ends with a zero byte, and nobody changes the environment meanwhile.
+/// The name ends with a zero byte, and nothing changes the environment meanwhile.
 pub(crate) unsafe extern "C" fn variable(name: *const c_char) -> *const c_char {
     // SAFETY: as the contract says. The list of the C library ends with a null pointer.
     unsafe {

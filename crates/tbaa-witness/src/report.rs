@@ -1,6 +1,6 @@
-//! Reports: what two accesses did, and why their tags say that they cannot.
+//! Reports: two accesses, and why their tags say that they cannot overlap.
 //!
-//! The first of a kind is written when it happens, and the others are counted.
+//! The first report of a kind is written when it happens, and later ones are counted.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Order, Registry, Site};
 use crate::{blocks, log, memory};
 
-/// The last pairs by their hash, to be found without a lock.
+/// The last reported pairs, by hash. They are found without a lock.
 static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
-/// Whether this process has forked, or was forked.
+/// True if this process has forked, or was forked.
 pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Reports two accesses, once for each two sites.
@@ -55,7 +55,7 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     if is_new || options().all && !kinds::warns(order) {
         let (number, kind) = match options().all && !kinds::warns(order) {
             true => (kinds::count(), &Kind::new(order, [&a, &b], registry)),
-            // Those that are printed are counted on.
+            // Printed reports are numbered one after the other.
             false => (seen.count_of(kinds::warns(order)), seen.kind(kind)),
         };
         log::put(&text(number, kind, address, bytes, registry));
@@ -100,7 +100,7 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     if let Some(folder) = &options().repro {
         let (write, read) = if kind.order == Order::WriteRead { (a, b) } else { (b, a) };
         let what = match kind.order {
-            // LLVM merges the reads also where nothing is optimised.
+            // LLVM reuses a constant value even without optimisation.
             Order::Constant => "none: of memory that is called constant".to_owned(),
             _ if !kind.rules.contains(&AliasRule::Llvm) => {
                 "none: LLVM itself keeps the two apart".to_owned()
@@ -115,7 +115,8 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     out
 }
 
-/// Whether a tag is of a member of character type: of a scalar that all others are below.
+/// Returns whether a tag accesses a member of character type: a scalar that is the parent of all
+/// others.
 fn is_character(graph: &Graph, tag: TagId) -> bool {
     let Ok(tag) = graph.tag(tag) else { return false };
     let of_root = |ty| {
@@ -126,7 +127,7 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
     tag.base != tag.access && is_char && of_root(tag.access)
 }
 
-/// Writes a program of two accesses, and says where it is.
+/// Writes a program with the two accesses, and returns a line that names its file.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
     let program = reproduce(graph, (write.tag, write.size), (read.tag, read.size));

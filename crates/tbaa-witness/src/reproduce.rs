@@ -6,12 +6,11 @@ use tbaa::{Graph, TagId};
 /// The largest access that a program repeats whole, in bytes.
 const MOST: u64 = 256;
 
-/// Returns a program that writes memory by one tag and reads it by another, each
-/// so many bytes.
+/// Returns a program that writes memory by one tag and reads it by another, with these numbers of
+/// bytes.
 ///
-/// As it is, the program ends with status 0. If LLVM answers `NoAlias` for the
-/// two, it ends with 1 after `opt -O2`, which takes what it has read before the
-/// write for what it reads after it.
+/// Unoptimised, the program ends with status 0. If LLVM answers `NoAlias` for the two, it ends with
+/// 1 after `opt -O2`, which then reuses a value that was read before the write.
 ///
 /// # Panics
 ///

@@ -1,14 +1,12 @@
-//! What is known of each byte of the program's memory.
+//! Records the last accesses of each byte of the program.
 //!
-//! The *state* of a byte is the site that wrote it last, and with `reuse=1` a site that has
-//! read it since. Each granule of 4 bytes has a *cell* of 32 bits, a number that
-//! stands for the states of its bytes ([`crate::states`]); 0 says that nothing
-//! is known.
+//! The *state* of a byte is the site that wrote it last, and with `reuse=1` a site that has read it
+//! since. Each granule of 4 bytes has a *cell* of 32 bits: the number of its bytes' states
+//! ([`crate::states`]), or 0 if nothing is known.
 //!
-//! Threads: cells are atomic, and no lock is taken where a granule's bytes go
-//! from states to states as others have before. Two threads that touch one byte
-//! at once race in the program already; those that touch neighbours in a granule
-//! lose nothing, for a change of some of its bytes is a compare-and-exchange.
+//! Threads: cells are atomic, and a change that has been seen before takes no lock. Two threads
+//! that touch one byte at once already race in the program. Two threads that touch different bytes
+//! of a granule lose nothing: a change of part of a granule is a compare-and-exchange.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -17,12 +15,12 @@ use crate::cells::{GRANULE, PAIR, WHOLE, cell, cells, covered, place};
 use crate::memory;
 use crate::states::{self, Event};
 
-/// Whether the program has had a second thread. Until then a plain store does,
-/// which takes a fifth of the time. Modules look at it, too.
+/// True once the program has had a second thread. Before that plain stores are used, which take a
+/// fifth of the time. Instrumented modules read it too.
 #[unsafe(export_name = "__tbaa_witness_threaded")]
 pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 
-/// Notes what happens to some bytes, and reports what it contradicts.
+/// Records an event for some bytes, and reports contradictions.
 pub(crate) fn note(address: usize, size: usize, event: Event) {
     let Range { start: mut at, end } = covered(address, size);
     while at < end {
@@ -34,8 +32,8 @@ pub(crate) fn note(address: usize, size: usize, event: Event) {
     }
 }
 
-/// Notes an event for the bytes of one granule that `mask` has, of which
-/// `address` is the first.
+/// Records an event for the bytes of one granule that `mask` selects. `address` is the first of
+/// them.
 #[inline(always)]
 fn granule(address: usize, mask: u8, event: Event) {
     let cell = cell(address);
@@ -57,8 +55,8 @@ fn granule(address: usize, mask: u8, event: Event) {
     }
 }
 
-/// Forgets all about some bytes, and returns how many of them something was known of.
-/// `visit` gets the address of each word of 8 bytes before it is forgotten.
+/// Forgets everything about some bytes, and returns the number of bytes about which something was
+/// known. `visit` gets the address of each 8-byte word before it is forgotten.
 pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
     let range = covered(start, size);
     let mut bytes = 0;
@@ -86,12 +84,12 @@ fn forget_word(word: usize, range: &Range<usize>, visit: &mut impl FnMut(usize))
     bytes
 }
 
-/// Whole pages of cells are given back from this many bytes of the program on.
+/// From this many bytes of the program on, whole pages of cells are returned to the system.
 const GIVE_BACK: usize = 1 << 17;
-/// The bytes of the program whose cells fill a page of the system.
+/// The bytes of the program whose cells fill one page.
 const SPAN: usize = memory::PAGE / size_of::<u32>() * GRANULE;
 
-/// Forgets all about many bytes that the program has no more: their cells take no memory then.
+/// Forgets many bytes that the program has freed, and returns their cells' memory to the system.
 #[inline]
 pub(crate) fn give_back(address: usize, size: usize) {
     if size >= GIVE_BACK {
@@ -123,15 +121,16 @@ pub(crate) fn clear(address: usize, size: usize) {
     clear_whole(at, last);
 }
 
-/// The bytes of the program whose cells are looked at together.
+/// The bytes of the program whose cells are read together.
 const ROUND: usize = 64;
 
-/// Whether nothing is known of so many bytes from a multiple of as many on.
+/// Returns whether nothing is known of the [`ROUND`] bytes from an address on, a multiple of
+/// [`ROUND`].
 #[inline(always)]
 fn is_nothing(at: usize) -> bool {
     let found: u32;
-    // SAFETY: the cells are reserved. They are read by assembly, for they are atomic: the processor
-    // reads each one whole.
+    // SAFETY: the cells are reserved. They are read in assembly because they are atomic: the
+    // processor reads each one whole.
     unsafe {
         std::arch::asm!(
             "movdqa {a}, [{cells}]",

@@ -1,4 +1,4 @@
-//! The accesses of all modules, their tags, and what the rule says of two.
+//! All modules' accesses and tags, and the rule's answers for pairs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,18 +15,17 @@ use crate::states::Row;
 use crate::symbols::source_name;
 use crate::{cells, log};
 
-/// An access of the program by its number, which counts from 1 through all
-/// modules and has 26 bits.
+/// An access in the program, by its number: it counts from 1 over all modules and has 26 bits.
 pub(crate) type Site = u32;
 
-/// One access in words.
+/// An access described for a report.
 #[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) tag: TagId,
-    /// In bytes; 0 where it is known only as it runs.
+    /// The bytes of the access; 0 if known only at run time.
     pub(crate) size: u64,
     pub(crate) function: String,
-    /// Empty where the program has no debug information.
+    /// The source file; empty without debug information.
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -44,7 +43,7 @@ impl Described {
     }
 }
 
-/// In which order two accesses came: what LLVM does most often first.
+/// The order of two accesses. The one that LLVM exploits most often comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
@@ -54,25 +53,26 @@ pub(crate) enum Order {
     Constant,
 }
 
-/// Set in the kinds of characters.
+/// This bit is set in the kinds of characters.
 const CHARACTER: u32 = 1 << 30;
 
-/// Set in the kinds of tags that call memory constant.
+/// This bit is set in the kinds of tags that call memory constant.
 const CONSTANT: u32 = 1 << 29;
 
-/// Set in a writer's kind in a class of bytes that a tag called constant since.
+/// Set in a writer's kind in a class, if a tag has called the byte constant since the write.
 pub(crate) const PROMISED: u32 = 1 << 28;
 
 /// The other bits of a kind.
 const NUMBER: u32 = PROMISED - 1;
 
-/// Answers by two kinds: 31 bits of each, and whether they may alias.
+/// A cache of answers, hashed by two kinds: two 31-bit kinds, and a bit that is set if they may
+/// alias.
 static ANSWERS: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
-/// Whether a write over a write is to be judged.
+/// True if a write over a write is judged.
 static STORES: AtomicBool = AtomicBool::new(false);
 
-/// Whether a read and a later write are to be judged.
+/// True if a read and a later write are judged.
 static READERS: AtomicBool = AtomicBool::new(false);
 
 /// Set once a tag calls memory constant.
@@ -80,21 +80,22 @@ static CONSTANTS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
-/// All modules that ran so far.
+/// All modules that have run so far.
 pub(crate) struct Registry {
-    /// By their first sites, ascending.
+    /// The modules, by ascending first site.
     modules: Vec<Known>,
     next: Site,
     pub(crate) oracle: Oracle<Graph>,
-    /// The kinds, and each one's number less 1.
+    /// The number of each kind's tag and size, less 1.
     kinds: HashMap<(TagId, u64), u32>,
     list: Vec<(TagId, u64)>,
-    /// The rows of the program's modules while no tag calls memory constant; `None` of a module that may go.
+    /// The rows of the program's modules, kept until a tag calls memory constant; `None` for a
+    /// module that may be unloaded.
     rows: Vec<Option<&'static [Row]>>,
 }
 
-/// A module's own tables. The program's stay, and all others are copied: a library may be unloaded, and a
-/// JIT may free what it has run.
+/// A module's tables. Those of the program's own file are borrowed, and all others are copied: a
+/// library may be unloaded, and a JIT may free its code.
 pub(crate) struct Tables {
     pub(crate) sites: Cow<'static, [[u32; 2]]>,
     pub(crate) places: Cow<'static, [[u32; 6]]>,
@@ -104,11 +105,11 @@ pub(crate) struct Tables {
 struct Known {
     first: Site,
     tables: Tables,
-    /// In the order in which the sites count them.
+    /// The tags, in the order in which the sites number them.
     tags: Vec<TagId>,
 }
 
-/// Takes the registry.
+/// Locks the registry.
 pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
     REGISTRY.take()
 }
@@ -127,7 +128,7 @@ impl Registry {
         }
     }
 
-    /// Adds a module with the text of its tags, and returns its first site.
+    /// Adds a module and the text of its tags, and returns its first site.
     pub(crate) fn add(
         &mut self,
         tables: Tables,
@@ -163,7 +164,7 @@ impl Registry {
         }
         if !has_constants() && self.kinds.values().any(|kind| kind & CONSTANT != 0) {
             CONSTANTS.store(true, Relaxed);
-            // From now on it matters what a write finds.
+            // From now on a write must check the previous state.
             let rows = std::mem::take(&mut self.rows);
             rows.iter().flatten().copied().flatten().for_each(Row::look);
             let left = rows.iter().filter(|it| it.is_none()).count();
@@ -205,8 +206,8 @@ impl Registry {
         })
     }
 
-    /// Whether two accesses were compiled in one module, and are in one function. One in a function of a header is in
-    /// each module that has it.
+    /// Returns whether two accesses are in one module, and in one function. A function of a header
+    /// is in every module that includes it.
     pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
         let has = |module: usize, it: &Described| {
             let known = &self.modules[module];
@@ -223,13 +224,13 @@ impl Registry {
     }
 }
 
-/// An access by a tag, of so many bytes where that is known.
+/// Returns an access by a tag; 0 bytes means that the size is unknown.
 pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
     if bytes == 0 { tag.into() } else { Access::of_bytes(graph, tag, bytes) }
 }
 
-/// Whether an access is of one byte, by a type that all others but a few are below: C++'s `char`,
-/// beside which is the pointer to a vtable.
+/// Returns whether an access is to one byte by a type that is a parent of others and a child of the
+/// root, such as C++'s `char`.
 fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     let is_top = |access| {
         let parent = graph.ty(access).parent();
@@ -239,7 +240,7 @@ fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     size == 1 && graph.tag(tag).is_ok_and(|tag| tag.base == tag.access && is_top(tag.access))
 }
 
-/// Adds a module's nodes to the graph of all, and returns its tags there.
+/// Adds a module's nodes to the merged graph, and returns its tags there.
 fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     let places: HashMap<NodeId, usize> =
         own.nodes().enumerate().map(|(place, node)| (node, place)).collect();
@@ -258,13 +259,14 @@ fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     Some(own.tags().map(|tag| graph.mark_tag(nodes[places[&own.tag_node(tag)]])).collect())
 }
 
-/// The number of a site's tag and size, its *kind*; 0 for no site. All sites of a kind answer alike.
+/// Returns a site's *kind*: the number of its tag and size; 0 for no site. All sites of a kind get
+/// the same answers.
 #[inline]
 pub(crate) fn kind(site: Site) -> u32 {
     if site == 0 { 0 } else { cells::kind(site).load(Relaxed) }
 }
 
-/// Whether a site is of characters.
+/// Returns whether a site accesses characters.
 pub(crate) fn is_of_characters(site: Site) -> bool {
     kind(site) & CHARACTER != 0
 }
@@ -274,28 +276,28 @@ pub(crate) fn is_constant(site: Site) -> bool {
     kind(site) & CONSTANT != 0
 }
 
-/// Returns whether a tag calls memory constant: then it matters what a write finds.
+/// Returns whether any tag calls memory constant, so that a write must check the previous state.
 pub(crate) fn has_constants() -> bool {
     CONSTANTS.load(Relaxed)
 }
 
-/// Whether two sites have one tag and one size.
+/// Returns whether two sites have one tag and one size.
 #[inline]
 pub(crate) fn same_kind(a: Site, b: Site) -> bool {
     a == b || kind(a) == kind(b)
 }
 
-/// Whether a write over a write is reported.
+/// Returns whether a write over a write is reported.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
 }
 
-/// Whether a read and a later write are reported.
+/// Returns whether a read and a later write are reported.
 pub(crate) fn remembers_readers() -> bool {
     READERS.load(Relaxed)
 }
 
-/// Whether the rule says that two kinds may share bytes; `None` where it cannot be asked.
+/// Returns whether the rule allows two kinds to share bytes; `None` if it cannot be asked.
 #[inline]
 pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
     if a == b {
@@ -319,7 +321,7 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
     Some(may)
 }
 
-/// The rules by which two accesses do not alias.
+/// Returns the rules by which two accesses do not alias.
 pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
     let graph = registry.oracle.graph();
     let [a, b] = [a, b].map(|it| access(graph, (it.tag, it.size)));

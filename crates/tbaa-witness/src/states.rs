@@ -1,21 +1,20 @@
-//! The states of a granule's bytes, each combination of them once.
+//! Interns the states of a granule's bytes: each combination has one number.
 //!
-//! Programs do the same things again and again: few combinations ever occur, and
-//! fewer changes from one to another. Each combination has a number, and a change
-//! that has been seen is found without a lock: among the last of its own site,
-//! or else in a cache of all. Whether a change contradicts the tags is asked when
-//! it is seen first, for what is reported is reported once.
+//! Programs repeat themselves: few combinations occur, and few changes from one to another. A
+//! change that has been seen is found without a lock: among the last changes of its site, or in a
+//! cache for all sites. The rule is asked only when a change is seen first, since each
+//! contradiction is reported only once.
 //!
-//! A number has 14 bits of a *class* and, above these, an index among the combinations of that
-//! class. The class says of which kind (tag and size) the writer of each byte is, and nothing of who
-//! it is. That decides each read, which changes nothing; and no write contradicts anything.
+//! A number has a *class* in its low 14 bits, and an index among the combinations of that class
+//! above. The class says the kind (tag and size) of each byte's writer, but not which site it was.
+//! This is enough to judge a read: a read does not change the state. A write contradicts nothing.
 //!
-//! A read by a tag that calls its memory constant is remembered, and the class says that there was one: then each
-//! write is looked up.
+//! A read by a tag that calls its memory constant is remembered, and the class says that there was
+//! one. Then each write is judged as well.
 //!
-//! Where a read and a later write are reported as well, readers are remembered, too. Then the class
-//! says of which kind the reader of each byte is, and nothing of who wrote: a read by a kind that has
-//! read the bytes before changes nothing, and a write contradicts only readers.
+//! With `reuse=1` (a read and a later write are reported) readers are remembered too. The class
+//! then says the kind of each byte's reader, and not its writer: a read by a kind that has read the
+//! bytes before changes nothing, and a write contradicts only readers.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -29,25 +28,26 @@ use crate::lock::{Lock, enter};
 use crate::report::report;
 use crate::sites::{self, Order, PROMISED, Site};
 
-/// What happens to bytes: a read or write by a site, or, by none, anything
-/// after which nothing is known of them.
+/// An access to bytes: a read or write by a site. Without a site, an event after which nothing is
+/// known of the bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Event {
     row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
-    /// Set if it matters what a write finds, for it may be warned of.
+    /// Set if a write must be judged against the previous state, because a warning may result.
     looks: bool,
-    /// How many bytes the site accesses, in all; 0: known only as it runs.
+    /// The number of bytes that the site accesses; 0 if known only at run time.
     pub(crate) size: u32,
-    /// The bytes of a granule that its row is for, a power of 2; 0: it has none.
+    /// The bytes of a granule that one entry of the site's row covers, a power of 2; 0 without a
+    /// row.
     unit: u8,
-    /// How many bytes of the access follow the granule at hand, at most.
+    /// The bytes of the access after this granule, capped at `u16::MAX`.
     more: u16,
 }
 
-/// The site that wrote a byte last, and one that has read it since; 0: none. By default a reader counts only if its
-/// tag calls the memory constant.
+/// The site that last wrote a byte, and one that has read it since; 0 is none. By default a reader
+/// is stored only if its tag calls the memory constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct State {
     writer: Site,
@@ -57,8 +57,8 @@ struct State {
 type Granule = [State; GRANULE];
 
 impl State {
-    /// The kind of the reader, as classes have it: marked where it contradicts the writer, for
-    /// then each two sites are a report of their own. `None` where nobody can be asked.
+    /// Returns the reader's kind as classes store it. It is marked if it contradicts the writer:
+    /// then each pair of sites is a report of its own. `None` if the rule cannot be asked.
     fn reader_kind(self) -> Option<u32> {
         let (writer, reader) = (sites::kind(self.writer), sites::kind(self.reader));
         let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader)?;
@@ -66,53 +66,54 @@ impl State {
     }
 }
 
-/// No kind has this bit.
+/// Marks a reader's kind that contradicts the writer. No kind has this bit.
 const CONTRADICTS: u32 = 1 << 31;
 
-/// The class of all combinations for which no class is left: it says nothing. One more is the
-/// class of no combination.
+/// The class of all combinations after the classes have run out: it allows no conclusion.
+/// `OTHER_CLASS + 1` is the class of no combination.
 const OTHER_CLASS: u32 = CLASS - 1;
-/// Combinations of a class that are told apart. What goes beyond that is forgotten.
+/// The most combinations of a class. Changes to further combinations are forgotten.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 
 /// The number of sites in a combination.
 const WIDTH: usize = 2 * GRANULE;
 
-/// All combinations by their numbers. The first of the first class says that nothing is known.
+/// All combinations by number. Number 0 of class 0 says that nothing is known.
 struct States {
-    /// The writers of each combination's bytes, and the readers.
+    /// For each class, its combinations one after another: the writers of the bytes, then the
+    /// readers.
     lists: Vec<Vec<Site>>,
-    /// The numbers, hashed by their combinations.
+    /// The numbers of all combinations, hashed by combination.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// By the kinds of writers or readers.
+    /// The class for each combination of writers' or readers' kinds.
     classes: HashMap<[u32; GRANULE], u32>,
-    /// Kinds that were compared: of what was there, and of what came.
+    /// The pairs of kinds that were compared: the earlier access's, then the later's.
     met: HashSet<(u32, u32)>,
 }
 
 static STATES: Lock<Option<States>> = Lock::new(None);
 
-/// A change that has been seen, and the number that it leads to. The first word
-/// is the exclusive or of both: a reader that meets half of a change in here
-/// takes it for none.
+/// A change that has been seen, and the number that it leads to. The first word is the exclusive or
+/// of both: if another thread has written only half of the entry, it does not match.
 #[repr(C)]
 pub(crate) struct Seen {
     check: AtomicU64,
     number: AtomicU64,
 }
 
-/// The last changes by all sites, by their hash. Modules look at them. They begin with few, so that few
-/// pages are touched, and become twice as many whenever as many as there are were new.
+/// A hash table of the last changes by all sites. Instrumented modules read it. Only a small part
+/// is used at first, so that few pages are touched. It doubles whenever as many new changes were
+/// counted as it has entries.
 #[unsafe(export_name = "__tbaa_witness_changes")]
 pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
     [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CHANGES_BITS];
 
-/// How many bits of a hash do not count.
+/// The number of hash bits that are shifted out: 64 less the table's bits.
 #[unsafe(export_name = "__tbaa_witness_changes_shift")]
 pub(crate) static SHIFT: AtomicU64 = AtomicU64::new(64 - 10);
 
-/// Counts a new change, and makes room for more.
+/// Counts a new change, and doubles the table if it is full.
 fn count() {
     static NEW: AtomicU64 = AtomicU64::new(0);
     let bits = 64 - SHIFT.load(Relaxed);
@@ -122,41 +123,43 @@ fn count() {
     }
 }
 
-/// What a site did last. Modules look at their rows before they call this library. All that is
-/// compared has its bits inverted: an empty row says nothing.
+/// A site's last accesses. Modules compare with their rows before they call this library. All
+/// values that are compared are stored inverted, so that an empty row matches nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// A class of bytes that a read by the site neither changes nor contradicts. Of a write of characters,
-    /// the class of a granule of characters: it becomes the site's.
+    /// For a read, a class that the site neither changes nor contradicts. For a write of
+    /// characters, the class of a granule that holds only characters: the granule becomes the
+    /// site's.
     class: AtomicU32,
-    /// The number that a write by the site leaves. A read of less than a granule that changed
-    /// nothing leaves the class that it met, with the place in the granule.
+    /// The number that a write by the site leaves. A read of part of a granule stores the class
+    /// that it met first, with its position in the granule.
     number: AtomicU32,
-    /// The number that a write of whole granules leaves, not inverted; 0: that depends on what is there.
+    /// The number that a write of whole granules leaves, not inverted; 0 if the previous state
+    /// matters.
     always: AtomicU32,
     /// The number of the site's entries.
     entries: AtomicU32,
 }
 
-/// Which entry is for a value, in accesses that begin at a byte of a granule.
+/// Returns the index of the entry for a value and a position in the granule.
 fn place(value: u32, part: u32) -> usize {
     value.wrapping_add(part << 1) as usize % ENTRIES
 }
 
 impl Row {
-    /// From now on a write looks at what is there.
+    /// Makes all later writes check the previous state.
     pub(crate) fn look(&self) {
         self.always.store(0, Release);
     }
 
-    /// The site's entries, which it gets when it needs them first.
+    /// Returns the site's entries. They are allocated on first use.
     fn entries(&self) -> Option<&'static Entries> {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let mut number = self.entries.load(Acquire);
         if number == 0 {
             let next = |last: u32| (last < MAX_SITES).then_some(last + 1);
             let own = LAST.fetch_update(Relaxed, Relaxed, next).ok()? + 1;
-            // Those that another thread was quicker to get stay.
+            // If another thread allocated the entries first, its number is used.
             number = self
                 .entries
                 .compare_exchange(0, own, AcqRel, Acquire)
@@ -188,7 +191,7 @@ impl Event {
 
     pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row, looks: bool) -> Self {
         if site == 0 {
-            // What nobody did is no part of a site's row.
+            // Events without a site do not use a row.
             return Event { reads, size, ..Event::CLEAR };
         }
         let unit = if matches!(size, 1 | 2) { size as u8 } else { 4 };
@@ -203,7 +206,7 @@ impl Event {
         if !self.reads {
             return State { writer: self.site, reader: 0 };
         }
-        // The first reader stays: others with its tag say no more.
+        // The first reader stays: others with its tag add nothing.
         let stays = sites::is_constant(state.reader)
             || !sites::is_constant(self.site)
                 && (!sites::remembers_readers()
@@ -211,8 +214,8 @@ impl Event {
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
-    /// Reports what the event contradicts, of bytes that have one state. Returns whether it
-    /// contradicts nothing; `None` where nobody can be asked.
+    /// Reports contradictions between the event and bytes that have one state. Returns true if
+    /// there is none; `None` if the rule cannot be asked.
     fn check(self, state: State, address: usize, bytes: usize) -> Option<bool> {
         let check = |order, first| {
             if first == 0 {
@@ -235,8 +238,8 @@ impl Event {
         }
     }
 
-    /// What the site keeps of a change: of a read that holds for all of its class, or of a write of less
-    /// than a granule. Such accesses have entries of their own for each part of the granule.
+    /// Stores a change in the site's entries: a read that holds for a whole class, or a write of
+    /// part of a granule. Accesses to part of a granule have one entry for each part.
     fn remember(self, old: u32, mask: u8, new: u32) {
         let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
         let (key, by) = if self.reads { (class, class) } else { (!old, index) };
@@ -253,7 +256,7 @@ impl Event {
         let Some(entries) = self.row.entries() else { return };
         let first = self.row.class.load(Relaxed);
         if is_new && self.reads && first != 0 {
-            // The class that the site has met before becomes one of several.
+            // The class in the row becomes one of several entries.
             (0..GRANULE as u32).step_by(self.unit.into()).for_each(|part| {
                 entries[place(first, part)].store(first.into(), Relaxed);
             });
@@ -264,7 +267,7 @@ impl Event {
         }
     }
 
-    /// Tells the site's module what to look at first.
+    /// Fills the site's row at its first event.
     #[cold]
     fn introduce(self) {
         let readers = sites::remembers_readers();
@@ -279,7 +282,7 @@ impl Event {
         if self.reads && class != OTHER_CLASS {
             self.row.class.store(!class & CLASS, Release);
         } else if !self.reads {
-            // Where reads or writes before it are judged, what it writes over matters.
+            // If earlier reads or writes are judged, a write must check the previous state.
             let matters = readers || self.looks || sites::judges_stores() || sites::has_constants();
             self.row.always.store(if matters { 0 } else { number }, Release);
             self.row.number.store(!number, Release);
@@ -291,14 +294,14 @@ impl Event {
 }
 
 impl Event {
-    /// How many of the bytes that follow in the access share what `first` did: the report
-    /// of the first byte is the only one.
+    /// Returns how many following bytes of the access have the same earlier access `first`: the
+    /// first byte's report covers them.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
             Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),
             Order::WriteRead | Order::WriteWrite => sites::same_kind(state.writer, first),
         };
-        // Of a granule that is read in part, the rest is no part of the access.
+        // If the access covers only part of this granule, it ends there.
         let most = if from.is_multiple_of(GRANULE) { usize::from(self.more) } else { 0 };
         let mut bytes = 0;
         while bytes < most {
@@ -314,8 +317,8 @@ impl Event {
     }
 }
 
-/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether
-/// it says that they can, or it does not matter; `None` where nobody can be asked.
+/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether the
+/// rule allows them; `None` if it cannot be asked.
 #[inline]
 fn judge(
     order: Order,
@@ -335,14 +338,14 @@ fn judge(
     Some(agrees)
 }
 
-/// A change: the number that was there, a site, the bytes of the granule, and a bit that is
-/// always set.
+/// A change as one word: the old number, the site, the mask of bytes, and a low bit that is always
+/// set.
 #[inline(always)]
 pub(crate) fn change(old: u32, mask: u8, site: Site) -> u64 {
     u64::from(old) << 32 | u64::from(site) << SITE_SHIFT | u64::from(mask) << MASK_SHIFT | 1
 }
 
-/// The site of a change, or `None` of what is no change.
+/// Returns the site of a change; `None` if the word is not a change.
 #[inline(always)]
 pub(crate) fn site(change: u64) -> Option<Site> {
     (change & 1 != 0).then_some(change as u32 >> SITE_SHIFT)
@@ -353,8 +356,7 @@ fn slot(change: u64) -> &'static Seen {
     &CHANGES[(change.wrapping_mul(MIX) >> SHIFT.load(Relaxed)) as usize]
 }
 
-/// Returns the number of the states that a granule has after an event on the
-/// bytes that `mask` has, if that has been seen lately.
+/// Returns a granule's new number after an event on the bytes in `mask`, if the change is cached.
 #[inline(always)]
 pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     let class = !old & CLASS;
@@ -367,7 +369,8 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     (slot.check.load(Relaxed) ^ number == change).then_some(number as u32)
 }
 
-/// The same in any case; reports what the event contradicts.
+/// Returns a granule's new number after an event, without the cache. Reports contradictions, and
+/// fills the caches.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     let Some(_inside) = enter() else { return 0 };
@@ -405,7 +408,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
     let kinds = [a, b, c, d];
-    // Without a lock all that is known is forgotten, and that is not remembered.
+    // If the lock is not available the granule is forgotten, and the change is not cached.
     let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
     let new = new.unwrap_or_else(|| {
         FORGOTTEN.fetch_add(1, Relaxed);
@@ -416,20 +419,21 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     count();
-    // Whether the same holds for all of a read's class.
+    // True if the result holds for all combinations of the old number's class.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
         && match readers {
             true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
             false => agrees,
         };
-    // And for all bytes of the granule.
+    // A read's class may be stored in the row if the read agrees with all bytes of the granule, not
+    // only its own.
     let agrees_with = |kind: &u32| {
         let kind = kind & !PROMISED;
         kind == 0 || sites::may_alias(kind, sites::kind(event.site)) == Some(true)
     };
     let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
-    // A read that has met one class needs no entries.
+    // A read that has met only one class needs no entries.
     let is_first = of_class && event.row.class.load(Relaxed) == 0;
     if (alike || !event.reads) && !(is_first && event.row.entries.load(Relaxed) == 0) {
         event.remember(old, mask, new);
@@ -440,9 +444,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// Makes a granule one of characters if it has nothing else, or else one without characters: what contradicts
-/// a character is a pointer, which has all of the granule. So there are few states of text, not
-/// one for each four sites that wrote a byte.
+/// Makes a granule all characters if it holds nothing else, or else removes the characters. Only a
+/// pointer contradicts a character, and a pointer fills the granule. This keeps the states of text
+/// few: otherwise each combination of four writers would have its own.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
@@ -455,20 +459,20 @@ fn together(before: &Granule, granule: &mut Granule, site: Site) {
     }
 }
 
-/// Changes that were forgotten, for a class had no number left.
+/// The number of changes that were forgotten because a class was full.
 static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
-/// How many changes were forgotten for want of a number.
+/// Returns the number of changes that were forgotten because a class was full.
 pub(crate) fn forgotten() -> u64 {
     FORGOTTEN.load(Relaxed)
 }
 
-/// How many pairs of kinds were compared because they touched the same bytes.
+/// Returns how many pairs of kinds were compared because they touched the same bytes.
 pub(crate) fn met() -> usize {
     with(|states| states.met.len()).unwrap_or(0)
 }
 
-/// `None` where the lock is not to be had.
+/// Returns `None` if the lock is not available.
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
@@ -492,13 +496,13 @@ impl States {
 
     fn of(lists: &[Vec<Site>], number: u32) -> Granule {
         let list = lists.get((number & CLASS) as usize).map_or(&[][..], Vec::as_slice);
-        // The program may have written to a cell, if only by accident.
+        // The program may have overwritten a cell by accident, so the number may be invalid.
         let sites = list.chunks_exact(WIDTH).nth((number >> CLASS_BITS) as usize);
         let site = |at: usize| sites.and_then(|sites| sites.get(at)).copied().unwrap_or(0);
         std::array::from_fn(|at| State { writer: site(at), reader: site(at + GRANULE) })
     }
 
-    /// The class of bytes whose readers are of these kinds.
+    /// Returns the class for these kinds of writers or readers.
     fn class(&mut self, kinds: [u32; GRANULE]) -> u32 {
         let next = self.classes.len() as u32;
         if next < OTHER_CLASS {
@@ -508,7 +512,7 @@ impl States {
         }
     }
 
-    /// The number of states whose readers are of these kinds.
+    /// Returns the number of a combination with these kinds; `None` if its class is full.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
         let hash = self.hasher.hash_one(granule);
         if let Some(number) = self.numbers.find(hash, |&it| self.granule(it) == *granule) {

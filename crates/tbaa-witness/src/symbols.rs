@@ -1,58 +1,57 @@
-//! What stands at an address of code: function, file and line, from debug information and
-//! the symbols of the program and its libraries.
+//! Finds the function, file and line of a code address, from debug information and the symbols of
+//! the program and its libraries.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
 
 use crate::lock::Lock;
 
-/// A function's name as it is in the source, if it is a C++ function.
+/// Returns a C++ function's name in the source, or the symbol itself for other functions.
 pub(crate) fn source_name(symbol: &str) -> String {
     tbaa_ir::demangled_function(symbol.as_bytes()).unwrap_or_else(|| symbol.to_owned())
 }
 
-/// A function that an address is in; the first is the innermost of those that are inlined
-/// there.
+/// A function that contains an address. If functions are inlined there, the innermost comes first.
 #[derive(Clone)]
 pub(crate) struct Frame {
-    /// Its name; a file and an offset into it where there is none.
+    /// The function's name, or the file and offset if it has none.
     pub(crate) function: String,
-    /// Empty without debug information.
+    /// The source file; empty without debug information.
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// `prog+0x11a5`.
+    /// The file and offset: `prog+0x11a5`.
     pub(crate) place: String,
 }
 
-/// What was asked before: to look an address up takes milliseconds.
+/// A cache of results: a lookup takes milliseconds.
 static KNOWN: Lock<Option<HashMap<usize, Vec<Frame>>>> = Lock::new(None);
 
-/// Returns the functions that an address of code is in, at least one.
+/// Returns the functions that contain a code address, at least one.
 pub(crate) fn frames(address: usize) -> Vec<Frame> {
     let Some(mut known) = KNOWN.take() else { return vec![plain(address)] };
     let known = known.get_or_insert_with(HashMap::new);
     known.entry(address).or_insert_with(|| resolve(address)).clone()
 }
 
-/// Where the system's own libraries are.
+/// The folders of the system's own libraries.
 const SYSTEM: [&str; 3] = ["/lib/", "/lib64/", "/usr/lib/"];
 
 fn resolve(address: usize) -> Vec<Frame> {
     let plain = plain(address);
     let file = linked(address).1;
     if SYSTEM.iter().any(|folder| file.starts_with(folder)) {
-        // Their debug information takes as much memory as many a program.
+        // Reading their debug information takes as much memory as a typical program.
         return vec![plain];
     }
     let mut found = Vec::new();
-    // The crate takes it for where a call returns, and looks a byte before.
+    // The crate expects a return address, and looks one byte before.
     let at = std::ptr::without_provenance_mut(address.wrapping_add(1));
-    // SAFETY: the lock of what is known is held, and nobody else asks.
+    // SAFETY: the lock on `KNOWN` is held, so no other thread resolves.
     unsafe {
         backtrace::resolve_unsynchronized(at, |symbol| {
             let path = symbol.filename().map(|path| path.display().to_string());
-            // A C function may be called as C++ calls a type: `g`.
+            // A C function may have the name of a mangled C++ type: `g` would become a type.
             let name = symbol.name().map(|name| match name.as_str() {
                 Some(plain) if !plain.starts_with("_Z") && !plain.starts_with("_R") => {
                     plain.to_owned()
@@ -71,7 +70,7 @@ fn resolve(address: usize) -> Vec<Frame> {
     if found.is_empty() { vec![plain] } else { found }
 }
 
-/// What the dynamic linker knows.
+/// Returns what the dynamic linker knows about an address.
 fn plain(address: usize) -> Frame {
     let (name, file, offset) = linked(address);
     let short = file.rsplit('/').next().unwrap_or(&file);
@@ -83,7 +82,7 @@ fn plain(address: usize) -> Frame {
     Frame { function, file: String::new(), line: 0, column: 0, place }
 }
 
-/// The name that is linked by, the file, and the offset into it.
+/// Returns the linked symbol's name, the file, and the offset in the file.
 fn linked(address: usize) -> (Option<String>, String, usize) {
     // SAFETY: all zero is a valid value, and `dladdr` fills it in.
     let (known, info) = unsafe {
@@ -93,14 +92,14 @@ fn linked(address: usize) -> (Option<String>, String, usize) {
     if !known || info.dli_fname.is_null() {
         return (None, String::new(), 0);
     }
-    // SAFETY: what `dladdr` gives are strings that stay.
+    // SAFETY: `dladdr` returns strings that live as long as the file is loaded.
     let string =
         |at: *const libc::c_char| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned();
     let name = (!info.dli_sname.is_null()).then(|| string(info.dli_sname));
     (name, string(info.dli_fname), address.wrapping_sub(info.dli_fbase.addr()))
 }
 
-/// Returns whether a function is another file's, and has an entry at this address.
+/// Returns whether a function belongs to another file, and this address is its PLT entry.
 pub(crate) fn is_entry(function: usize) -> bool {
     const SYMBOL: libc::c_int = 1;
     unsafe extern "C" {
@@ -121,12 +120,12 @@ pub(crate) fn is_entry(function: usize) -> bool {
     }
 }
 
-/// The name by which the function that begins at an address is linked, if it has one.
+/// Returns the symbol name of the function that begins at an address, if it has one.
 pub(crate) fn linked_name(function: usize) -> Option<String> {
     linked(function).0.or_else(|| Some(frames(function).pop()?.function))
 }
 
-/// The variable at an address, or the file that it is in.
+/// Returns the variable at an address, or the file that contains it.
 pub(crate) fn variable(address: usize) -> Option<String> {
     let (name, file, offset) = linked(address);
     (!file.is_empty()).then(|| {
@@ -135,7 +134,7 @@ pub(crate) fn variable(address: usize) -> Option<String> {
     })
 }
 
-/// What stands at an address, on one line.
+/// Describes a code address on one line.
 pub(crate) fn line(address: usize) -> String {
     frames(address).first().map_or(String::new(), ToString::to_string)
 }
@@ -153,7 +152,7 @@ impl std::fmt::Display for Frame {
     }
 }
 
-/// A path from the current folder, if it lies below it.
+/// Returns a path relative to the current folder if it lies below it.
 fn short(file: &str) -> &str {
     let here = std::env::current_dir().ok();
     let rest = here.as_deref().and_then(|here| std::path::Path::new(file).strip_prefix(here).ok());

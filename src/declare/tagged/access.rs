@@ -55,7 +55,7 @@ impl TaggedTypes {
             container = ty;
         }
         match (access, self.types.kind(resolved.end())) {
-            // A copy is of the object, wherever it stands.
+            // A copy is of the object, wherever it is.
             (AccessInfo::Ordinary { .. } | AccessInfo::MayAlias { .. }, DeclKind::Record(_)) => {
                 self.bare(resolved.end())
             }
@@ -63,7 +63,7 @@ impl TaggedTypes {
         }
     }
 
-    /// An access of which no more than the type is known.
+    /// Returns an access of which only the type is known.
     fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {

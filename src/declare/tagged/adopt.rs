@@ -14,18 +14,17 @@ const CHAR: &str = "omnipotent char";
 const DEEPEST: usize = 1 << 10;
 
 impl TaggedTypes {
-    /// Returns the tag under these declarations of an access that clang tagged
-    /// in another module: so that accesses of a runtime's functions, compiled
-    /// from C, and of a front end's own meet in one tree of types.
+    /// Returns the tag under these declarations for an access that clang tagged in another module,
+    /// so that accesses of a runtime's C functions and of a front end's code belong to one tree of
+    /// types.
     ///
-    /// A member of a struct declared here becomes that member, and anything else an access of which no more than
-    /// the type is known: of clang's type if it is declared, else of the nearest
-    /// type above that is, `char` in the end. The new tag so may alias
-    /// whatever clang's may. `None` for a tag that is not under clang's root,
-    /// or malformed: such an access must go without.
+    /// An access to a member of a struct that is declared here becomes an access to that member.
+    /// Any other becomes an access of which only the type is known: clang's type if it is declared,
+    /// else the nearest declared type above it, finally `char`. So the new tag may alias everything
+    /// that clang's may. `None` for a tag that is not under clang's root, or malformed: such an
+    /// access must stay untagged.
     ///
-    /// Structs are told by their names: those of one name must be the same
-    /// struct.
+    /// Structs are identified by name: two structs of one name must be the same.
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -51,9 +50,9 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::OtherType`] where the member has another type in the other
-    /// module than here: a struct that is declared with a `long` where the header
-    /// has a `long long`. [`DeclareError::Build`] where the graph is full.
+    /// [`DeclareError::OtherType`] if the member has another type in the other module: for example,
+    /// a struct that is declared with a `long` while the header has a `long long`.
+    /// [`DeclareError::Build`] if the graph is full.
     ///
     /// # Panics
     ///
@@ -77,7 +76,7 @@ impl TaggedTypes {
             let ours = self.node_of(graph, resolved.end())?;
             let equal = base == access
                 || ours.is_some_and(|ours| graph.ty(ours).name() == clang.ty(access).name());
-            // clang says `char` where it says nothing, which is right of any type.
+            // clang writes `char` for unknown types, which fits any type.
             let vague = name(access) == Some(CHAR);
             let size = name(access).and_then(|name| self.scalar_named(name));
             let size = size.and_then(|ty| self.types.size_of(ty));
@@ -158,8 +157,8 @@ impl TaggedTypes {
         self.types.ty(&format!("{pointee} {}", "*".repeat(depth))).ok()
     }
 
-    /// The member of a struct that starts at an offset and has no members, or
-    /// the whole struct. `None` where a union lies on the way, or a bit-field.
+    /// Returns the member of a struct that starts at an offset and has no members itself, or the
+    /// whole struct. `None` if the path goes through a union, or ends at a bit-field.
     fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<ResolvedPath> {
         let mut resolved =
             ResolvedPath { volatile: false, immutable: false, start: record, steps: Vec::new() };
@@ -191,8 +190,8 @@ impl TaggedTypes {
     }
 }
 
-/// Returns whether a scalar stands below the one of another graph that is called as `above`
-/// is; below `char` stands everything, which says nothing.
+/// Returns whether a scalar is below the type with the name of `above` in another graph. Everything
+/// is below `char`, so that counts as no.
 fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {
         return false;
@@ -201,7 +200,7 @@ fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> boo
     chain.by_ref().take(DEEPEST).any(|ty| graph.ty(ty).name() == Some(name))
 }
 
-/// `A::B` of `_ZTSN1A1BE`; what is no such name as it is.
+/// Returns `A::B` for `_ZTSN1A1BE`; other names unchanged.
 fn source_name(name: &str) -> String {
     demangled(name.as_bytes()).unwrap_or_else(|| name.to_owned())
 }

@@ -6,7 +6,7 @@ use crate::declare::{DeclId, DeclareError};
 use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Graph};
 
-/// clang lists members one by one; a larger list would help nobody.
+/// The most members in a list. clang lists members one by one; a longer list would not help.
 const LONGEST: usize = 1 << 16;
 
 impl TaggedTypes {
@@ -38,7 +38,7 @@ impl TaggedTypes {
         let types = &self.types;
         let char = types.char();
         let mut parts = Vec::new();
-        // Records that are open: where they begin, and their next member.
+        // The open records: their offset, and the next member.
         let mut stack = vec![(ty, 0_u64, 0, false)];
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);

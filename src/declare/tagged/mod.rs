@@ -11,7 +11,7 @@ use crate::Access;
 use crate::extent::Size;
 use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 
-/// The way in which declared types become TBAA.
+/// The policy by which declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -22,11 +22,9 @@ pub enum Policy {
     /// bit-fields have no tag.
     #[default]
     Clang,
-    /// The size-aware format of the 2017 RFC: unions are types with
-    /// overlapping members, for the rules
-    /// [`Union`](crate::AliasRule::Union) and
-    /// [`UnionStrict`](crate::AliasRule::UnionStrict). LLVM itself reads a tag into
-    /// a union by its last member.
+    /// The size-aware format of the 2017 RFC: unions are types with overlapping members, for the
+    /// rules [`Union`](crate::AliasRule::Union) and [`UnionStrict`](crate::AliasRule::UnionStrict).
+    /// LLVM itself follows only the last member of a union.
     Rfc,
 }
 
@@ -50,32 +48,29 @@ pub struct BitRange {
     pub width: u32,
 }
 
-/// The place where a path leads, resolved once for all accesses there.
+/// The place of a path, resolved once for all accesses there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Place {
-    /// The tag of the access; `None` where the policy has none, and the access
-    /// goes without.
+    /// The tag of the access; `None` if the policy has none, so that the access must stay untagged.
     pub tag: Option<TagId>,
-    /// The type of what is accessed.
+    /// The type of the accessed memory.
     pub ty: DeclId,
-    /// Bytes from the object that the path's last pointer points to, or from
-    /// the start of its first type. Indices that are not constant count as 0.
+    /// Bytes from the target of the path's last pointer, or from the start of its first type.
+    /// Variable indices count as 0.
     pub offset: u64,
     /// The bits of a bit-field.
     pub bits: Option<BitRange>,
     /// Bytes of the type; 0 of a flexible array.
     pub size: u64,
-    /// The number of bytes that an access here may have: those of the type, or of the storage unit of a
-    /// bit-field. Unknown where a flexible array lies inside: the place
-    /// is the record and its tail.
+    /// The most bytes of an access here: those of the type, or of a bit-field's storage unit.
+    /// Unknown if it contains a flexible array: the place is the record and its tail.
     pub extent: Size,
-    /// The number of bytes that a run of whole elements may have: a fill, a copy of several records, a
-    /// vector. Those of the array for a path that ends at an element, an unknown number behind a
-    /// pointer and for a type alone. A member that is no element has no run: this is its
-    /// extent.
+    /// The most bytes of a run of whole elements: a fill, a copy of several records, a vector. For
+    /// a path that ends at an element, the array's bytes; behind a pointer, and for a type alone,
+    /// unknown. A member that is not an element has no run: then it equals the extent.
     pub run: Size,
-    /// The alignment that is known of the address, in bytes.
+    /// The known alignment of the address, in bytes.
     pub align: u64,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
@@ -83,8 +78,7 @@ pub struct Place {
     pub immutable: bool,
 }
 
-/// Declared types under a policy, on their way into a graph: gives nodes and
-/// tags, and makes each node when it is first needed.
+/// Declared types under a policy: makes their nodes and tags in a graph on demand.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -186,23 +180,21 @@ impl TaggedTypes {
         &mut self.types
     }
 
-    /// Returns the tag of an access to where a path leads.
+    /// Returns the tag of an access to a path.
     ///
-    /// A path starts at a type: `CallInfo.l.base`, `R.u.b[3].x`. `[3]`, `[i]`
-    /// and `[*]` are elements of arrays, which TBAA does not tell apart;
-    /// `->` follows a pointer, as does `[*]` behind one: `Table.array[*].tt`.
-    /// `*int` is an access to an `int` of which no more is known, `*T.p` one to
-    /// what the member `p` points to. `Base::x` is a member of a base class.
-    /// In front may stand `immutable`, for memory that is never modified while
-    /// it can be read, and `volatile`.
+    /// A path starts at a type: `CallInfo.l.base`, `R.u.b[3].x`. `[3]`, `[i]` and `[*]` are
+    /// elements of arrays, which TBAA does not distinguish. `->` follows a pointer, and so does
+    /// `[*]` after a pointer: `Table.array[*].tt`. `*int` is an access to any `int`, and `*T.p` one
+    /// to the target of the member `p`. `Base::x` is a member of a base class. A path may begin
+    /// with `immutable`, for memory that is never modified while it can be read, and `volatile`.
     ///
     /// # Errors
     ///
     /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
     /// [`DeclareError::UnknownField`], with the nearest name;
     /// [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
-    /// [`DeclareError::Untagged`] where the policy has no tag, which
-    /// [`TaggedTypes::place`] does not mind; [`DeclareError::Build`].
+    /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
+    /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
@@ -215,14 +207,14 @@ impl TaggedTypes {
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
-    /// Returns an access of a size of its own to where a path leads, which may be more than
-    /// there is: a vector that begins there. An unknown size is for a number that only
-    /// the run time knows, and covers no less than any other.
+    /// Returns an access with its own size to a path, which may be larger than the path's type: a
+    /// vector that begins there. An unknown size is for a size known only at run time, and covers
+    /// every other.
     ///
-    /// A size means bytes, never a run of elements, which has the element's tag
-    /// ([`Place::run`]). Bytes behind an object of the path's first type may be of any type,
-    /// so an access that reaches there may alias everything. Under policy `clang` so may all
-    /// that is larger than its type, for LLVM does not look at sizes.
+    /// A size means bytes, never a run of elements, which has the element's tag ([`Place::run`]).
+    /// Bytes after an object of the path's first type may have any type, so an access that extends
+    /// there may alias everything. Under policy `clang` this applies to every access larger than
+    /// its type, because LLVM ignores sizes.
     ///
     /// # Errors
     ///
@@ -248,12 +240,12 @@ impl TaggedTypes {
         Ok(char.map_or(access, Access::from))
     }
 
-    /// Returns the tags of accesses to where several paths lead, in their order.
+    /// Returns the tags of accesses to several paths, in their order.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`], of the first path that is wrong. Tags of paths
-    /// before it may be in the graph.
+    /// As [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in
+    /// the graph.
     pub fn tags(
         &mut self,
         graph: &mut Graph,
@@ -262,7 +254,7 @@ impl TaggedTypes {
         paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
     }
 
-    /// Resolves a path, so that what emits code need not look at it again.
+    /// Resolves a path once, so that a code generator need not parse it again.
     ///
     /// # Errors
     ///
@@ -310,9 +302,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the `tbaa.struct` node for copies of a type, which the old
-    /// format has instead of a tag of the whole; `None` where clang gives a
-    /// copy neither.
+    /// Returns the `tbaa.struct` node for copies of a type, which the old format has instead of a
+    /// tag for the whole; `None` if clang attaches neither to a copy.
     ///
     /// # Errors
     ///
@@ -325,8 +316,8 @@ impl TaggedTypes {
         self.copy_of(graph, ty)
     }
 
-    /// Returns the node that stands for a type in others' fields; `None` for
-    /// one without any, such as an empty struct in the old format.
+    /// Returns a type's node as the type of others' fields; `None` if it has none, such as an empty
+    /// struct in the old format.
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
 impl Declarations {
-    /// Returns the first byte and the number of bytes of the bit-fields around
-    /// one: those next to it, up to one of no bits or another member.
+    /// Returns the first byte and the number of bytes of a bit-field's storage unit: all adjacent
+    /// bit-fields, up to one of no bits or another member.
     ///
     /// C11 section 3.14, "memory location".
     pub(in crate::declare) fn unit(&self, record: &RecordDecl, index: usize) -> (u64, u64) {
@@ -37,7 +37,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the type whose node stands for a type.
+    /// Returns the type whose node represents a type.
     ///
     /// clang: `CodeGenTBAA::getTypeInfo`.
     fn representative(&self, mut ty: DeclId) -> DeclId {
@@ -60,14 +60,14 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the node of a type, after those of all types in it.
+    /// Returns the node of a type, after the nodes of all types in it.
     pub(super) fn node_of(
         &mut self,
         graph: &mut Graph,
         ty: DeclId,
     ) -> Result<Option<TypeId>, DeclareError> {
         let wanted = self.representative(ty);
-        // The types around the one at the top, with what is left to do of each.
+        // The types around the topmost one, each with the number of parts that are done.
         let mut stack = vec![(wanted, 0)];
         while let Some((ty, next)) = stack.pop() {
             if self.known(ty).is_some() {
@@ -96,7 +96,7 @@ impl TaggedTypes {
         self.nodes.get(ty.index()).copied().flatten()
     }
 
-    /// Returns one of the types whose nodes the node of a type is made of.
+    /// Returns one of the types to whose nodes the node of a type refers.
     fn part(&self, ty: DeclId, next: usize) -> Option<DeclId> {
         let part = match self.types.kind(ty) {
             DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
@@ -113,7 +113,7 @@ impl TaggedTypes {
         part.map(|part| self.representative(part))
     }
 
-    /// Makes the node of a type, whose parts have theirs.
+    /// Makes the node of a type whose parts have theirs.
     fn make(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let size = self.types.size_of(ty).unwrap_or(0);
         let char = self.known(self.types.char()).flatten();

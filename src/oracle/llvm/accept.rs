@@ -1,20 +1,18 @@
-//! Finds out whether LLVM's verifier accepts a tag, without walking every path to its end.
+//! Decides whether LLVM's verifier accepts a tag, without walking every path to its end.
 //!
-//! The verifier walks from a tag's base to the access type, or in the old
-//! format to the root. A walk that comes to a known cursor goes on as the
-//! cursor does, so what its [`Rest`] asks of a tag is found out once, and not
-//! once for each type of a deep chain.
+//! The verifier walks from a tag's base to the access type, or in the old format to the root. A
+//! walk that reaches a known cursor continues as the cursor does, so the conditions of its [`Rest`]
+//! are computed only once, and not for each type of a deep chain.
 //!
-//! The verifier also minds a type that comes twice. That is seen from afar
-//! where each type on the way was added before the one that led to it; no other
-//! rest is used.
+//! The verifier also rejects a type that occurs twice. This can be excluded at once if each type on
+//! the walk was added before the one that led to it; other rests are not used.
 
 use crate::graph::{Format, Graph, NodeId, Shape, TagId};
 use crate::oracle::index::Index;
 use crate::wellformed::{Verdicts, Width, comes_to, is_scalar};
 
-/// Types on a path before the first known cursor. Of a longer path the verifier
-/// keeps what it finds out, as the index does not where it rejects the tag.
+/// The most types on a path before the first known cursor. For a longer path, the verifier caches
+/// its results, which the index does not if it rejects the tag.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug, Default)]
@@ -30,9 +28,9 @@ pub(super) struct Acceptance {
 enum Rest {
     /// Nothing beyond offset 0 at scalars.
     Nothing,
-    /// An offset so many bits wide.
+    /// An offset with this many bits.
     Bits(u8),
-    /// The walk must be walked.
+    /// The walk must be followed.
     Unknown,
 }
 
@@ -84,8 +82,7 @@ impl Acceptance {
         None
     }
 
-    /// Finds out what the new cursors ask; each comes after those that it leads
-    /// to.
+    /// Computes the conditions of the new cursors. Each comes after those that it leads to.
     fn extend(&mut self, graph: &Graph, index: &Index) {
         for cursor in self.rests.len() as u32..index.walks.forest.len() as u32 {
             let rest = self.rest(graph, index, cursor);

@@ -1,17 +1,16 @@
 //! The most generic tag of two, from their cursors.
 //!
-//! On a walk the types grow older. So of the places where two walks have met, and
-//! of what the tags access, the oldest type is the least common ancestor of the
-//! types accessed. And no walk from one base type to the other comes back, so that
-//! at most one tag meets the other's base.
+//! Types on a walk are ever older. So the least common ancestor of the accessed types is the oldest
+//! among the places where the two walks meet and the accessed types themselves. No walk from one
+//! base type to the other returns, so that at most one tag meets the other's base.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
-/// Returns what the definition does, without immutability, for two different
-/// regular tags of one root that may alias, given their cursors.
+/// Returns the definition's result, without immutability, for two different regular tags of one
+/// root that may alias, given their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
@@ -23,7 +22,7 @@ pub(super) fn most_generic(
     let common = index.walks.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
     let covers = |at, access| index.walks.ty(at) == access && access == common;
-    // In the old format a walk goes on above what is accessed.
+    // A walk in the old format continues above the accessed type.
     let old = whole.is_none_or(|whole| whole.format == Format::Old);
     let meets = |access, other| met == other && (old || index.walks.ty(other) >= access);
     if covers(at_a, access_a) {
@@ -38,7 +37,7 @@ pub(super) fn most_generic(
     whole
 }
 
-/// The same for two tags that do not alias.
+/// Returns the same for two regular tags that do not alias.
 pub(super) fn of_apart(
     graph: &Graph,
     index: &Index,
@@ -54,18 +53,18 @@ pub(super) fn of_apart(
     whole(graph, graph.node_at(common))
 }
 
-/// The same for any two tags that do not alias.
+/// Returns the same for any two tags that do not alias.
 pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
     let [a, b] = tags.map(|tag| TagParts::access(graph, graph.tag_node(tag)));
     whole(graph, least_common_type(graph, a?, b?).ok()??)
 }
 
-/// The index of the type that a tag accesses.
+/// Returns the index of the type that a tag accesses.
 fn access(graph: &Graph, tag: TagId) -> Option<u32> {
     Some(TagParts::access(graph, graph.tag_node(tag))?.index)
 }
 
-/// Returns what the tag of a whole access to a type says; `None` for a root.
+/// Returns the tag for a whole access to a type; `None` for a root.
 pub(super) fn whole(graph: &Graph, ty: NodeId) -> Option<Tag> {
     let shape = Shape::of(graph, ty);
     let (base, access) = (TypeId(ty), TypeId(ty));

@@ -100,13 +100,13 @@ struct LlvmDefinition<'d> {
 enum Match {
     Same,
     DifferentRoots,
-    /// The least common type covers both, or is reached through a field.
+    /// The least common type covers both, or a field leads to it.
     Common {
         common: NodeId,
         clause: Clause,
     },
-    /// One walk meets the other tag's base at its offset, or one of the two
-    /// accesses all of that base; LLVM takes the other tag for the generic one.
+    /// One walk meets the other tag's base at its offset, or one of the two accesses all of that
+    /// base: the other tag is the generic one for LLVM.
     Meets(TagId),
 }
 
@@ -213,8 +213,8 @@ fn subobject(
         }
         match step(graph, ty, &mut offset)? {
             Some(next) => ty = next,
-            // In the old format there is no telling fields from parents, so
-            // the walk goes up to the root.
+            // The old format does not distinguish fields from parents, so the walk continues up to
+            // the root.
             None if size_aware => return Err(Crash),
             None => return Ok(None),
         }

@@ -1,5 +1,5 @@
-//! The definition on types that are known to be sound, where LLVM neither crashes nor visits
-//! a type twice: on these it is four conditions in either order of the tags.
+//! The definition on types that are known to be sound, for which LLVM neither crashes nor visits a
+//! type twice: then it consists of four conditions for either order of the tags.
 
 use super::tables::LlvmTables;
 use crate::graph::TagId;
@@ -7,8 +7,8 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::{Index, Role};
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Decides on two tags, of which one is not regular; `None` if a base type may not be sound, or
-/// the roots differ.
+/// Decides on two tags, at least one of which is not regular; `None` if a base type may be unsound,
+/// or the roots differ.
 pub(super) fn clause(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;

@@ -1,4 +1,4 @@
-//! Steps through the type DAG as LLVM takes them, and where LLVM would crash.
+//! LLVM's steps through the type DAG, and the cases where LLVM would crash.
 
 use crate::graph::{Format, Graph, NodeId, Operand, Shape};
 use crate::table::HashMap;
@@ -37,14 +37,13 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
         Format::New if shape.len < 6 => return Ok(None),
         Format::New => {}
     }
-    // The verifier lets no offset pass that stands before the first field.
+    // The verifier rejects offsets before the first field.
     let (at, start) = shape.field_at(graph, ty, *offset).ok_or(Crash)?;
     *offset -= start;
     Ok(node(at))
 }
 
-/// Returns the lowest type that is an ancestor of both, or `None` where the
-/// roots differ.
+/// Returns the lowest common ancestor of two types, or `None` if their roots differ.
 ///
 /// LLVM: `getLeastCommonType`.
 pub(super) fn least_common_type(
@@ -54,7 +53,7 @@ pub(super) fn least_common_type(
 ) -> Result<Option<NodeId>, Crash> {
     let parent = |ty| Shape::of(graph, ty).parent(graph, ty);
     let height = |ty| {
-        // A chain longer than the graph has come round.
+        // A chain longer than the graph is cyclic.
         let above = std::iter::successors(Some(ty), |&ty| parent(ty));
         let height = above.take(graph.node_count() + 1).count();
         if height > graph.node_count() { Err(Crash) } else { Ok(height) }
@@ -85,7 +84,7 @@ pub(super) fn least_common_type(
 /// LLVM: `hasField`, which visits a type once for every path to it and does
 /// not notice a type that contains itself.
 pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<bool, Crash> {
-    /// A type is open while its fields are looked at.
+    /// A type is open while its fields are being visited.
     #[derive(PartialEq)]
     enum State {
         Open,

@@ -4,25 +4,24 @@
 //! regular: they may alias iff their roots differ, or one tag's cursor lies on
 //! the other's walk:
 //!
-//! - *A whole tag covers its descendants.* A tag that ends at a descendant
-//!   walks up through the whole tag's scalar, which is its cursor.
-//! - *A walk meets the other's base at the other's offset*: at its cursor. Met
-//!   at another offset, the answer is no, and no cursor can lie on the other
-//!   walk: a walk that came back to the base would visit it twice, which the
-//!   verifier rejects. A base that is whole or is what the walk accesses is a
-//!   scalar, which the verifier lets be met at offset 0 only.
+//! - *A whole tag covers its descendants.* A tag that ends at a descendant walks up through the
+//!   whole tag's scalar, which is its cursor.
+//! - *A walk meets the other's base at the other's offset*: at its cursor. If it meets the base at
+//!   another offset, the answer is no, and no cursor can lie on the other walk: a walk that came
+//!   back to the base would visit it twice, which the verifier rejects. A base that is accessed
+//!   whole, or is what the walk accesses, is a scalar, which the verifier only allows to be met at
+//!   offset 0.
 //!
-//! In the old format nothing tells fields from parents, and the walk goes on
-//! from the scalar by itself.
+//! The old format does not distinguish fields from parents: the walk continues from the scalar.
 //!
 //! **Aggregates.** The definition decides on tags that access aggregates. It answers
 //! `MayAlias` only if one base type lies in the other, or in what that one's ancestors
 //! hold: the walk from one base meets the other's, the other's lies in what is accessed,
 //! or a whole access covers a descendant.
 //!
-//! **The rest**, of which a base type alone says nothing: tags whose walk ends at another
-//! scalar than they access (LLVM crashes on those), with parents that are no scalars, with
-//! types that are not sound, or that were added once both formats are under their root.
+//! **The rest**, for which a base type alone decides nothing: tags whose walk ends at another
+//! scalar than they access (LLVM crashes on those), with parents that are not scalars, with types
+//! that are not sound, or that were added once both formats are under their root.
 
 use super::accept::Acceptance;
 use super::steps::step;
@@ -38,7 +37,8 @@ pub(super) struct LlvmTables {
     acceptance: Acceptance,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
-    /// The type and the offset that each tag that is not regular accesses, if its base type tells.
+    /// For each tag that is not regular, the type and offset that it accesses, if its base type
+    /// determines them.
     aggregates: Vec<Option<(TypeIndex, u64)>>,
     /// True if some cursor's successor has a type added later than its own.
     unordered: bool,
@@ -54,19 +54,19 @@ impl LlvmTables {
             return index.push_rejected();
         }
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
-            // Size-aware parents in a cycle, which the verifier does not see.
-            // No other access type is known to have an ancestor in common.
+            // Size-aware parents form a cycle, which the verifier does not see. No other access
+            // type is known to share an ancestor with it.
             return self.push_other(index, parts.access.index, None);
         };
-        // Across formats a walk may meet what LLVM's would not. Tags added before the
-        // other format came are of one.
+        // With both formats under one root, a walk may meet what LLVM's would not. Tags that were
+        // added before the second format have only one.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);
         if known.is_none() {
             return self.push_other(index, root, None);
         }
-        // In the old format all accepted tags are regular, but for those on which LLVM crashes.
+        // All accepted old-format tags are regular, except those on which LLVM crashes.
         let mut base = None;
         if parts.format == Format::New {
             index.types.extend(graph);
@@ -90,13 +90,13 @@ impl LlvmTables {
         self.aggregates.push(aggregate);
     }
 
-    /// Returns the type that a tag that is not regular accesses, and its offset.
+    /// Returns the type and offset that a tag accesses, if it is not regular.
     pub(super) fn aggregate(&self, number: u32) -> Option<(TypeIndex, u64)> {
         self.aggregates[number as usize]
     }
 
-    /// Returns whether the base type of an accepted tag says where it may access an aggregate:
-    /// its walk comes there, and its parents are scalars.
+    /// Returns whether the base type of an accepted tag determines where it may access an
+    /// aggregate: its walk reaches the place, and its parents are scalars.
     fn arrives(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> bool {
         let access = parts.access;
         let parent = Shape::of(graph, access).parent(graph, access);
@@ -106,7 +106,7 @@ impl LlvmTables {
         {
             return false;
         }
-        // The fields at the start of the access type are of no consequence here.
+        // The fields at the start of the access type do not matter here.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -114,8 +114,8 @@ impl LlvmTables {
         cursor.is_some_and(|cursor| comes_to(graph, &index.walks, cursor, end))
     }
 
-    /// Returns the cursor of an accepted tag that accesses a scalar, its walk added;
-    /// `None` if the definition must decide.
+    /// Adds the walk of an accepted tag that accesses a scalar, and returns its cursor; `None` if
+    /// the definition must decide.
     fn regular(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> Option<u32> {
         let start = (parts.base.index, parts.offset.value);
         if parts.format == Format::Old {
@@ -130,8 +130,8 @@ impl LlvmTables {
         comes_to(graph, &index.walks, cursor, end).then_some(cursor)
     }
 
-    /// Adds the cursors from `start` on until one is known or has none after
-    /// it; `None` where `next` does not know how to go on.
+    /// Adds the cursors from `start` on until one is known or is the last; `None` if `next` cannot
+    /// continue.
     fn add_walk(
         &mut self,
         graph: &Graph,
@@ -149,16 +149,16 @@ impl LlvmTables {
         cursor
     }
 
-    /// Returns whether on all walks each type is older than the one before it.
+    /// Returns whether each type on every walk is older than the one before it.
     pub(super) fn is_ordered(&self) -> bool {
         !self.unordered
     }
 }
 
-/// The place after one, if it is not the last.
+/// The next place on a walk; `None` at the end.
 type Next = Option<(NodeId, u64)>;
 
-/// The cursor after one of an accepted old-format walk.
+/// Returns the cursor after one on an accepted old-format walk.
 fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     if Shape::of(graph, ty).is_root() {
         return Some(None);
@@ -167,7 +167,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     Some(Some((next, offset)))
 }
 
-/// The cursor after a size-aware one: down to a scalar, then up.
+/// Returns the cursor after a size-aware one: down to a scalar, then up.
 fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {

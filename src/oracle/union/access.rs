@@ -7,18 +7,19 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// An access whose tag has been read and found sound.
+/// An access whose tag has been read and is sound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     pub(super) base: TypeIndex,
     pub(super) access: TypeIndex,
     pub(super) offset: u64,
-    /// None for an old-format tag's own: as many as the last field of its path has.
+    /// `None` for an old-format tag without an access size: the access is as large as the last
+    /// field of its path.
     pub(super) size: Option<Size>,
 }
 
 impl Resolved {
-    /// Reads an access, or says why nothing is known about it.
+    /// Reads an access, or returns why nothing is known about it.
     pub(super) fn new(types: &Types, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
         let tag = access.tag.ok_or(Clause::NoTag)?;
         if !graph.owns_tag(tag) {
@@ -56,7 +57,7 @@ impl Resolved {
         Some(Resolved { base, access, offset, size })
     }
 
-    /// The format of an access's types; a root has none of its own.
+    /// Returns the format of an access's types. A root itself has none.
     pub(super) fn format(&self, types: &Types) -> Format {
         let format = |ty| types.get(ty).format;
         format(self.access).or(format(self.base)).unwrap_or(Format::Old)

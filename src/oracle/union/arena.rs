@@ -11,8 +11,7 @@ impl Link {
     pub(super) const START: Link = Link(u32::MAX);
 }
 
-/// Every step taken in a query, each with the one before it; none, where nobody
-/// asks for paths.
+/// Every step taken in a query, each with its predecessor; empty if paths are not requested.
 #[derive(Debug)]
 pub(super) struct PathArena {
     steps: Vec<(Link, TypeIndex, u32)>,
@@ -20,12 +19,12 @@ pub(super) struct PathArena {
 }
 
 impl PathArena {
-    /// Returns an arena that keeps the steps if they are `asked` for.
+    /// Returns an arena that stores the steps if they are requested.
     pub(super) fn new(asked: bool) -> PathArena {
         PathArena { steps: Vec::new(), asked }
     }
 
-    /// Returns whether somebody asks for the steps.
+    /// Returns whether the steps are requested.
     pub(super) fn is_asked(&self) -> bool {
         self.asked
     }

@@ -1,8 +1,8 @@
 //! The bytes of a size-aware access, as patterns from the start of its base type.
 //!
-//! Where an access lies in the base type of another, that one's bytes need not be
-//! cut at its base's end, for no object inside reaches farther. The inner one's are:
-//! behind its base lies what is none of its business.
+//! If one access's base type contains the other's, the outer access's bytes need not be cut at its
+//! base's end, because no object inside extends further. The inner one's are cut: the bytes after
+//! its base belong to other objects.
 
 use super::access::Resolved;
 use super::denoted::Denoted;
@@ -19,7 +19,7 @@ pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<
     let of_path = |path: &Denoted| Pattern {
         start,
         len,
-        // An access that reaches to the end from one element has all behind it.
+        // An access that extends to the end from one element includes everything after it.
         strides: if access.size == Some(Size::Unknown) { Vec::new() } else { path.strides.clone() },
     };
     paths.iter().filter(|_| len != 0).map(of_path).collect()

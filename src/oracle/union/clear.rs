@@ -1,10 +1,9 @@
-//! Clear walks: through fields into which no other field reaches.
+//! Clear walks: paths through fields that no other field overlaps.
 //!
-//! A tag that comes to the one scalar that it accesses through clear fields only is
-//! regular: one way leads from its base to its bytes. So its cursors are as those of
-//! rule `llvm`, and two regular tags of one root and format share a byte iff one's
-//! cursor lies on the other's walk. (That is the theorem that both rules agree where
-//! nothing overlaps.)
+//! A tag whose walk reaches its scalar through clear fields only is regular: only one path leads
+//! from its base to its bytes. So its cursors are those of rule `llvm`, and two regular tags of one
+//! root and format share a byte iff one's cursor lies on the other's walk. (This is the theorem
+//! that both rules agree if nothing overlaps.)
 
 use super::access::Resolved;
 use crate::extent::Size;
@@ -12,8 +11,8 @@ use crate::graph::Format;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Returns the cursor of a tag that comes to one scalar through clear fields; `Some(None)`
-/// if such a walk leads elsewhere.
+/// Returns the cursor of a tag that reaches one scalar through clear fields; `Some(None)` if the
+/// clear walk leads elsewhere.
 pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>> {
     if !index.types.get(access.access).scalar {
         return None;
@@ -34,8 +33,8 @@ pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>
     Some((arrives && forest.is_ancestor(end, cursor)).then_some(cursor))
 }
 
-/// The largest size of an access by a tag with a cursor that touches no byte beside the
-/// scalar; 0 in the old format, where that is not known.
+/// Returns the largest size of an access by a tag with a cursor that touches only the scalar; 0 in
+/// the old format, where it is unknown.
 pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     match access.format(types) {
         Format::Old => 0,
@@ -43,7 +42,7 @@ pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     }
 }
 
-/// Returns whether a tag with a cursor accesses no byte beside its scalar.
+/// Returns whether a tag with a cursor accesses only its scalar.
 pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     match access.size {
         None => true,
@@ -58,8 +57,8 @@ fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
     index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
-/// Returns the place after one on a clear walk, `Some(None)` after a root and
-/// where the offset leads nowhere; `None` where the walk is not clear.
+/// Returns the next place on a clear walk; `Some(None)` after a root, or if nothing is at the
+/// offset; `None` if the walk is not clear.
 fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
     let of_type = types.get(ty);
     if of_type.format.is_none() {
@@ -77,7 +76,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 
-/// Returns whether the clear walk of an access comes to an object of another.
+/// Returns whether the clear walk of an access passes an object of another.
 pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
     let (mut ty, mut rest) = (access.base, access.offset);
     while ty != access.access || rest != 0 {

@@ -24,12 +24,12 @@ use crate::oracle::types::{Stride, Types, elements, slot_of};
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
     Inferred(Inferred),
-    /// More than is kept.
+    /// More than are stored.
     Large,
 }
 
 impl Denotation {
-    /// Finds out what a tag denotes, `None` if no path; and in how many steps.
+    /// Computes the paths of a tag (`None` if there is none), and the number of steps taken.
     pub(super) fn new(
         types: &Types,
         access: &Resolved,
@@ -49,7 +49,7 @@ impl Denotation {
         (found, STEPS - budget.left())
     }
 
-    /// Forgets what is too large to be kept for each of many tags.
+    /// Drops paths that are too many to store for each of many tags.
     pub(super) fn kept(self) -> Denotation {
         let places = match &self {
             Denotation::Sized(paths) => paths.len(),
@@ -60,23 +60,22 @@ impl Denotation {
     }
 }
 
-/// One of two accesses, and what its tag denotes; `None` for a regular tag, to whose
-/// bytes one clear walk leads.
+/// One of two accesses, and its tag's paths; `None` for a regular tag, which has one clear path.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
 
-/// The place where two accesses meet, and the path p to there.
+/// The place where two accesses meet, and the path p that leads there.
 type Seen = (Link, Witness);
 
-/// The definition, on the types that a graph holds.
+/// The definition, on the types of a graph.
 #[derive(Clone, Copy)]
 pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
-    /// True if somebody asks for the paths.
+    /// True if the paths are requested.
     pub(super) explained: bool,
 }
 
 impl UnionDefinition<'_> {
-    /// Decides on two accesses of different tags by what their tags say alone.
+    /// Decides on two accesses of different tags by their tags alone.
     pub(super) fn by_tags(&self, a: &Resolved, b: &Resolved) -> Option<Clause> {
         let types = self.types;
         let covers =
@@ -127,7 +126,7 @@ impl UnionDefinition<'_> {
         let types = self.types;
         let (outer, inner) = if types.may_hold(a.0.base, b.0.base) { (a, b) } else { (b, a) };
         let old = outer.0.format(types) == Format::Old;
-        // One way alone leads to the bytes of a regular tag.
+        // A regular tag has only one path.
         if outer.0.base != inner.0.base
             && outer.1.is_none()
             && is_within(types, &outer.0)
@@ -195,8 +194,8 @@ impl UnionDefinition<'_> {
         Ok(Decision { meeting: apart, ..clause.into() })
     }
 
-    /// The paths of an access; found anew with all their steps, if somebody asks for
-    /// these.
+    /// Returns the paths of an access; computes them again with all their steps if these are
+    /// requested.
     fn paths<'d>(
         &self,
         (access, known): Side<'d>,
@@ -215,8 +214,8 @@ impl UnionDefinition<'_> {
         }
     }
 
-    /// Compares each p with the objects that lie on its way, beyond its end, or in
-    /// fields beside it that share no byte with it.
+    /// Compares each p with the objects on its path, beyond its end, or in other fields that share
+    /// no byte with its own.
     fn search_along(
         &self,
         a: &Resolved,

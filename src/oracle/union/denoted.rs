@@ -1,8 +1,8 @@
-//! The size-aware paths that a tag denotes.
+//! The size-aware paths of a tag.
 //!
-//! All have one collapsed offset, so what tells them apart is the arrays that they
-//! cross: their strides. For rule `union-strict` the same search carries along where q
-//! may have left the way of p: [`Tracked`].
+//! All paths of a tag have one collapsed offset, so they only differ in the arrays that they cross:
+//! in their strides. For rule `union-strict` the same search also tracks where q may have left the
+//! path of p: [`Tracked`].
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Object {
     pub(super) ty: TypeIndex,
-    /// The bytes that it has to itself, where a flexible array in it asks.
+    /// The bytes that are its own, for a flexible array inside it.
     pub(super) slot: u128,
     /// Bytes from the start of the base type, with all array indices 0.
     pub(super) at: u64,
@@ -26,57 +26,57 @@ pub(super) struct Object {
     pub(super) strides: Vec<Stride>,
 }
 
-/// The place where q leaves the way of p.
+/// The object at which q leaves the path of p.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Left {
     pub(super) object: Object,
     pub(super) by: Leaving,
 }
 
-/// The way in which q leaves the way of p at an object.
+/// The step by which q leaves the path of p at an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Leaving {
     /// q ends there.
     End,
-    /// q takes another field than p, whose field has this number.
+    /// q takes another field than p. p's field has this number.
     Field(usize),
-    /// q takes the object, an element of an array, and p another element. The bytes of p lie so
-    /// many bytes behind those that its tag says.
+    /// q takes the object as an element of an array, and p takes another element. The bytes of p
+    /// are `shift` bytes after those that its tag describes.
     Element { shift: u64 },
 }
 
-/// The demands of rule `union-strict` on a path.
+/// The facts about a path that rule `union-strict` needs.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked {
-    /// The object at which the path ends, from which q may go on.
+    /// The object at which the path ends, from which q may continue.
     pub(super) end: Object,
-    /// The place where q left the path's way before, and the path up to there.
+    /// The object at which q left the path earlier, and the path up to there.
     pub(super) left: Option<(Left, Link)>,
 }
 
-/// A path that a tag denotes, in all elements of the arrays that it crosses.
+/// A path of a tag, with all elements of the arrays that it crosses.
 #[derive(Clone, Debug)]
 pub(super) struct Denoted {
-    /// The arrays whose elements the tag leaves open.
+    /// The arrays whose element the tag does not determine.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
     pub(super) tracked: Option<Box<Tracked>>,
 }
 
-/// A place on the way, apart from the elements that lead there.
+/// A place on a path, without the array elements that lead to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct PathPlace {
     slot: u128,
     /// Collapsed offset.
     at: u64,
-    /// Displacement, as far as the tag tells elements.
+    /// The part of the offset that selects array elements, as far as the tag determines them.
     fixed: u64,
     left: Option<Left>,
 }
 
-/// Returns the paths that an access denotes: those with its collapsed offset, or if
-/// there are none, those with its displacement. `tracked` is the access whose objects
-/// q looks for, for rule `union-strict`.
+/// Returns the paths of an access: those with its collapsed offset, or if there are none, those
+/// with its displacement. For rule `union-strict`, `tracked` is the access whose objects q looks
+/// for.
 pub(super) fn denoted(
     types: &Types,
     access: &Resolved,
@@ -93,7 +93,7 @@ pub(super) fn denoted(
     Ok(Vec::new())
 }
 
-/// Returns the strides of a path to which one way leads, by clear fields.
+/// Returns the strides of a path that crosses only clear fields, so that it is the only one.
 pub(super) fn on_clear_walk(types: &Types, access: &Resolved) -> Vec<Stride> {
     let (mut ty, mut rest, mut strides) = (access.base, access.offset, Vec::new());
     while ty != access.access
@@ -147,7 +147,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The place of a p whose way q leaves there.
+    /// Returns the place of a p whose path q leaves there.
     fn leave(&self, ty: TypeIndex, at: &PathPlace, way: &Way, by: Leaving) -> PathPlace {
         let strides = way.strides.clone();
         let object = Object { ty, slot: at.slot, at: at.at, strides };
@@ -185,8 +185,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns whether q may leave the way of p where no bytes are shared, and come to bytes of p: those
-    /// that leave their field or element, or to which an object of b reaches from its own.
+    /// Returns whether q may leave the path of p where the two share no bytes, and still reach
+    /// bytes of p: bytes outside their field or element, or bytes that an object of b reaches from
+    /// its own.
     fn may_part(&self) -> bool {
         let (types, access) = (self.types, self.access);
         let keeps = |size| {
@@ -195,7 +196,8 @@ impl Search<'_> {
         self.tracked.is_some() && !access.size.and_then(Size::bytes).is_some_and(keeps)
     }
 
-    /// Returns whether an object of b may lie in another field that shares no byte with one.
+    /// Returns whether an object of b may be in another field that shares no byte with field
+    /// `taken`.
     fn others_hold(
         &self,
         ty: TypeIndex,
@@ -207,7 +209,7 @@ impl Search<'_> {
         Ok(others(types, ty, taken).any(|(_, other)| types.may_hold(other.ty, b.base)))
     }
 
-    /// Goes on into one field, or each element of it, that may lead to the end.
+    /// Continues into a field, or into each element of it, that may lead to the end.
     fn enter(
         &mut self,
         (ty, number): (TypeIndex, usize),
@@ -281,7 +283,7 @@ impl Search<'_> {
     }
 }
 
-/// The field, and the element of it, that p takes at a type.
+/// The field, and its element, that p takes at a type.
 struct Taken<'t> {
     ty: TypeIndex,
     number: usize,
@@ -293,11 +295,12 @@ struct Taken<'t> {
 }
 
 impl Taken<'_> {
-    /// Calls back with each run of elements that share no byte with that of p, of the same field or
-    /// of another that shares bytes with it; with the strides of p, and the number of q's field.
+    /// Calls `found` with each run of elements that share no byte with p's element, in the same
+    /// field or in another field that shares bytes with it. It also gets the strides of p, and the
+    /// number of q's field.
     ///
-    /// Arrays around the type are not among the strides: where the two take different elements
-    /// there, q has left the way of p before.
+    /// Arrays around the type are not among the strides: if the two take different elements there,
+    /// q has already left the path of p.
     fn leave(
         &self,
         types: &Types,
@@ -322,7 +325,7 @@ impl Taken<'_> {
                     true => 0..last + 1,
                     false => self.element..self.element + 1,
                 };
-                // p does not come back to what lies in the other field from behind it.
+                // p never returns to the other field's contents from after them.
                 let near = types.slot(self.ty, number).end.saturating_sub(own.start);
                 let near = near.checked_div(step).map_or(1, |near| near + 1);
                 if elements.end.min(near).saturating_sub(elements.start) > PARTED {
@@ -342,8 +345,8 @@ impl Taken<'_> {
         Ok(())
     }
 
-    /// The same for an array of which the tag leaves the index open: only the distance of the
-    /// two elements counts, and the one that comes first is the first of the array.
+    /// Does the same for an array whose index the tag leaves open: only the distance of the two
+    /// elements matters, and the earlier one is the first of the array.
     fn leave_for_neighbour(
         &self,
         types: &Types,
@@ -355,7 +358,7 @@ impl Taken<'_> {
         let strides = vec![Stride { step, last: count - 1 }];
         let run = |from, strides: &[Stride], shift| self.run(types, field, (from, strides), shift);
         found(run(step, &strides, 0)?, Vec::new(), self.number, budget)?;
-        // An element before p's matters if what is in it reaches so far.
+        // An element before p's matters if its contents extend that far.
         match types.get(field.ty).far > step {
             true => found(run(0, &[], step)?, strides, self.number, budget),
             false => Ok(()),
@@ -389,7 +392,7 @@ impl Taken<'_> {
         Ok(before.into_iter().chain(after))
     }
 
-    /// Elements of a field from so many bytes behind its start on.
+    /// Returns the elements of a field from an offset on.
     fn run(
         &self,
         types: &Types,
@@ -407,7 +410,7 @@ impl Taken<'_> {
     }
 }
 
-/// The fields of a type whose declared slots share no byte with that of the one of a number.
+/// Returns the fields of a type whose declared slots share no byte with that of field `number`.
 pub(super) fn others(
     types: &Types,
     ty: TypeIndex,

@@ -6,13 +6,12 @@ use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::oracle::types::{TypeIndex, Types};
 use crate::table::HashSet;
 
-/// Returns a tag that may alias whatever `a` or `b` may alias, now and in
-/// whatever types are added later; `None` where the engine finds none.
+/// Returns a tag that may alias everything that `a` or `b` may alias, now and after types are
+/// added; `None` if the engine finds none.
 ///
-/// Tags of one path give that path, with a size that covers both. Others
-/// give a whole tag of a common ancestor, as in LLVM, but the lowest one
-/// that also covers all else inside the two base types: where a union
-/// brings in a type from elsewhere, an access to that may alias too.
+/// Tags of one path give that path, with a size that covers both. Others give a whole tag of a
+/// common ancestor, as in LLVM, but the lowest one that also covers everything else inside the two
+/// base types: a union may contain a type from elsewhere, and an access to that may alias too.
 pub(super) fn most_generic(
     types: &Types,
     graph: &Graph,
@@ -50,7 +49,7 @@ pub(super) fn most_generic(
         base,
         access: base,
         offset: 0,
-        // An ancestor may be smaller: the tag then says of no access that it is described.
+        // An ancestor may be smaller; then the tag describes no access.
         size: new.then(|| {
             let most = touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1);
             (most as u64).into()
@@ -70,9 +69,9 @@ fn is_taggable(types: &Types, ty: TypeIndex) -> bool {
     }
 }
 
-/// Returns whether each type inside `base` that may be accessed has `upper` among
-/// its ancestors or, in the old format, somewhere below it: an old
-/// aggregate has no parent, but a path that ends at it goes on.
+/// Returns whether each type inside `base` that may be accessed has `upper` among its ancestors or,
+/// in the old format, somewhere below it: an old-format aggregate has no parent, but a path that
+/// ends at it continues.
 fn covers_all(types: &Types, upper: TypeIndex, base: TypeIndex) -> bool {
     let new = types.get(upper).format == Some(Format::New);
     let mut seen = HashSet::from([base]);

@@ -1,12 +1,11 @@
-//! The search where sizes are unknown: the old format.
+//! The search without known sizes: the old format.
 //!
-//! Only where two paths part is there anything to go by: the slots of the two
-//! fields. In a plain aggregate a field's slot ends where the next begins, so
-//! two slots never meet; in an overlapping one every slot runs to the end of
-//! the aggregate, so any two do. (A field that begins past the end of its
-//! aggregate's slot is a contradiction in the layout, and doubt.) Hence no
-//! slot need be measured, and p, q and r are followed side by side: first p
-//! and q together, then, where q has ended, p and r.
+//! Only the place where two paths part decides: by the slots of the two fields. In a plain
+//! aggregate a field's slot ends where the next begins, so two slots never meet. In an overlapping
+//! one every slot extends to the end of the aggregate, so any two meet. (A field that begins past
+//! the end of its aggregate's slot is a contradiction in the layout, and counts as doubt.) So no
+//! slot needs to be measured, and p, q and r are followed in parallel: first p and q together,
+//! then, once q has ended, p and r.
 
 use std::ops::Range;
 
@@ -18,12 +17,12 @@ use crate::oracle::types::{Field, TypeIndex, Types};
 use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
 
-/// The types that contain an object of an access, found out as far as it is asked.
+/// The types that contain an object of an access, computed on demand.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Containing {
     /// True if a type contains one, or is one.
     contains: HashMap<TypeIndex, bool>,
-    /// The farthest that one lies below a type, in bytes of collapsed offset.
+    /// The farthest such object below a type, in bytes of collapsed offset.
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
@@ -92,38 +91,38 @@ impl Containing {
     }
 }
 
-/// A place on a path that a tag denotes.
+/// A place on a path that a tag describes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Point {
     ty: TypeIndex,
     /// The rest of the tag's offset.
     rest: u64,
-    /// Its number in [`Denoted`]; 0 on a walk.
+    /// Its index in [`Denoted`]; 0 on a walk.
     number: u32,
 }
 
-/// The places from which a path that a tag denotes goes on, its base type first, and how:
-/// by which fields to which places.
+/// The places on the paths that a tag describes, its base type first, and for each the fields by
+/// which a path continues and the places that they lead to.
 #[derive(Clone, Debug)]
 pub(super) struct Denoted {
     places: Box<[(TypeIndex, u64, Range<u32>)]>,
     ways: Box<[(u32, u32)]>,
-    /// The types inside the members of overlapping aggregates that not every path takes.
+    /// The types inside the members of overlapping aggregates that some path does not take.
     beside: TypeSet,
 }
 
 impl Denoted {
-    /// Finds out what a tag denotes: `None` if no path.
+    /// Computes the paths of a tag; `None` if there is none.
     pub(super) fn new(
         types: &Types,
         access: &Resolved,
         budget: &mut Budget,
     ) -> Result<Option<Denoted>, Exhausted> {
-        // A class without data counts for nothing in `far`.
+        // A class without data does not count in `far`.
         let formed = types.get(access.access).format.is_some();
         let end = (access.access, 0);
         let mut open = vec![(access.base, access.offset)];
-        // The places found, each with those before it.
+        // The places found, each with its predecessors.
         let mut found = IndexMap::<_, Vec<_>>::from_iter([(open[0], Vec::new())]);
         let next = |(ty, rest): (TypeIndex, u64)| {
             let fields = types.fields(ty).iter().enumerate().filter(move |_| (ty, rest) != end);
@@ -147,7 +146,7 @@ impl Denoted {
                 }
             }
         }
-        // The places from which the end is reached, found backwards.
+        // The places from which the end can be reached, found backwards.
         let mut alive = HashSet::default();
         open.extend(found.contains_key(&end).then_some(end));
         while let Some(place) = open.pop() {
@@ -193,8 +192,7 @@ impl Denoted {
     }
 }
 
-/// An access, and what its tag denotes; `None` for a regular tag, to which one walk
-/// leads.
+/// An access, and the paths of its tag; `None` for a regular tag, which has a single path.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
 
 fn start((access, _): Side<'_>) -> Point {
@@ -205,7 +203,7 @@ fn is_end((access, _): Side<'_>, place: Point) -> bool {
     (place.ty, place.rest) == (access.access, 0)
 }
 
-/// The fields by which a denoted path goes on, and the places to which they lead.
+/// Returns the fields by which a path continues, and the places that they lead to.
 fn fields<'t>(
     types: &'t Types,
     (_, denoted): Side<'t>,
@@ -228,7 +226,7 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Goes on from a place on a denoted path to the end of one.
+/// Continues from a place on a path to its end.
 fn finish(
     types: &Types,
     side: Side<'_>,
@@ -248,9 +246,9 @@ fn finish(
     link
 }
 
-/// Returns whether two accesses may alias of which the second's base lies in the first's or is it, if that
-/// shows while each goes on in one way: side by side from one place, or as soon as the first
-/// passes a member that is an object of the second. Most pairs are decided by this.
+/// Returns whether two accesses may alias, given that the second's base is inside the first's or
+/// equal to it, if this can be decided while each has only one path: both from one place, or as
+/// soon as the first passes a member that is an object of the second. This decides most pairs.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
     if a.0.size.is_some() || b.0.size.is_some() {
         return None;
@@ -278,7 +276,7 @@ pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool)
         match types.get(p.ty).overlapping {
             true if !(alone && both && ours == theirs) => return Some(true),
             _ if !(alone && both) => return None,
-            // Something beside the way may hold an object all the same.
+            // Another member may contain an object all the same.
             _ if ours != theirs => return Some(false).filter(|_| !beside),
             _ => (p, r) = (inside, their_inside),
         }
@@ -299,14 +297,14 @@ pub(super) struct Paths {
 pub(super) enum Found {
     /// The paths never part, or part where slots meet.
     Meet(Paths),
-    /// There may be paths, but all part where slots do not meet; with an example, if
-    /// somebody asks for one.
+    /// All paths part where slots do not meet, if there are paths; with an example, if one is
+    /// requested.
     Apart(Option<Paths>),
     /// No object of the other access lies in this one's base.
     Nothing,
 }
 
-/// The place of p, and that of r if q has ended.
+/// The place of p, and that of r once q has ended.
 type Pair = (Point, Option<Point>);
 
 /// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
@@ -316,11 +314,11 @@ pub(super) struct Search<'s> {
     b: Side<'s>,
     strict: bool,
     objects: Containing,
-    /// The place where p, and q or r, have come to without having parted, the last apart from those
-    /// before: most searches have one place at a time, and allocate nothing.
+    /// The places that p, and q or r, have reached without parting. The last one is stored apart:
+    /// most searches have one place at a time, and allocate nothing.
     last: Option<(Pair, Paths)>,
     open: Vec<(Pair, Paths)>,
-    /// The first places seen, and all others.
+    /// The first places seen; `many` has the others.
     few: [Option<Pair>; 4],
     many: HashSet<Pair>,
     apart: Option<Paths>,
@@ -367,7 +365,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// p and q have come to one place. Returns paths that meet.
+    /// p and q have reached one place. Returns paths that meet.
     fn together(
         &mut self,
         p: Point,
@@ -378,7 +376,7 @@ impl<'s> Search<'s> {
         let (types, (b, _)) = (self.types, self.b);
         if b.has_object(types, p.ty) {
             if b.is_whole() {
-                // r is empty, so p goes on where q and r have ended.
+                // r is empty, so p continues where q and r have ended.
                 let of_p = finish(types, self.a, p, paths.p, arena);
                 return Ok(Some(Paths { p: of_p, ..paths }));
             }
@@ -390,7 +388,7 @@ impl<'s> Search<'s> {
             return Ok(Some(self.finish_q(p.ty, paths, arena)));
         }
         let overlapping = types.get(p.ty).overlapping;
-        // In a plain aggregate only what reaches past its slot meets another field.
+        // Only an access that extends past its slot meets another field of a plain aggregate.
         let slots = |side: Side<'_>| side.0.size.is_none();
         let keeps = !overlapping && slots(self.a) && slots(self.b);
         let beside = || self.a.1.is_none_or(|denoted| denoted.beside.may_have(b.base));
@@ -411,8 +409,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// p goes on from a place by one field to the next, and q by another field. Returns
-    /// paths that meet.
+    /// p continues from a place by one field, and q by another. Returns paths that meet.
     fn part(
         &mut self,
         (from, number, inside): (Point, usize, Point),
@@ -431,7 +428,7 @@ impl<'s> Search<'s> {
                 continue;
             }
             budget.spend()?;
-            // The farthest that b can start from this type.
+            // The farthest place in this type at which b can start.
             let start = u128::from(field.offset)
                 + self.farthest_object(field.ty, budget)?
                 + u128::from(b.offset);
@@ -451,7 +448,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// q has ended; p and r have come to one type. Returns paths that meet.
+    /// q has ended; p and r have reached one type. Returns paths that meet.
     fn inside(
         &mut self,
         p: Point,
@@ -491,8 +488,8 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Returns the greatest distance from the start of a type to an object of b, where that
-    /// counts: where an access is known to be larger than its slot.
+    /// Returns the greatest distance from the start of a type to an object of b. It only matters if
+    /// an access may be larger than its slot.
     fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
         let (a, b) = (self.a.0, self.b.0);
         if [a.size, b.size].iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
@@ -501,19 +498,19 @@ impl<'s> Search<'s> {
         Ok(self.objects.farthest(self.types, ty, &b, budget)?.unwrap_or(0))
     }
 
-    /// Returns whether the slots of two fields of `ty` meet. Each field comes with
-    /// where its access starts, in bytes from the start of `ty`.
+    /// Returns whether the slots of two fields of `ty` meet. Each field comes with the start of its
+    /// access, in bytes from the start of `ty`.
     fn slots_meet(&self, ty: TypeIndex, ours: (&Field, u128), theirs: (&Field, u128)) -> bool {
         if self.types.get(ty).overlapping {
             return true;
         }
-        // An access of a size of its own runs into the next.
+        // An access with a size of its own may extend into the next field.
         let (a, b) = ((ours, self.a.0.size), (theirs, self.b.0.size));
         let (((field, start), size), ((after, _), _)) =
             if ours.0.offset < theirs.0.offset { (a, b) } else { (b, a) };
         let fields = self.types.fields(ty);
         let next = fields.partition_point(|other| other.offset <= field.offset);
-        // It may be to any element of an array, of any size, and so begin at any byte of the slot.
+        // The access may be to an array element of any size, and so begin at any byte of the slot.
         let last = fields.get(next).map_or(0, |next| u128::from(next.offset) - 1).max(start);
         match size {
             None => false,
@@ -522,12 +519,12 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Goes on to the first object, and from there along some r.
+    /// Continues to the first object, and from there along some r.
     fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, arena: &mut PathArena) -> Paths {
         let b = self.b.0;
         while arena.is_asked() && !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
-            // The search for it left the first behind.
+            // The search for the object has stored the way to it in `contains`.
             let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
             let Some(number) = fields.iter().position(to_object) else { break };
             paths.q = arena.step(paths.q, ty, number);

@@ -3,48 +3,45 @@
 //!
 //! # Theory
 //!
-//! Two accesses may alias iff one of these holds: their roots differ; one is
-//! whole and its access type an ancestor of the other's; one denotes no path, or
-//! leaves its base type; or they *overlap*: a path q leads from one base type to an
-//! object of the other access, and the bytes of some denoted path p of the one meet
-//! those of some denoted path r of the other, moved by q. All but the last are
-//! look-ups. The rest of this module decides overlap without listing paths, elements
-//! or bytes.
+//! Two accesses may alias iff one of these holds: their roots differ; one is whole and its access
+//! type is an ancestor of the other's; one has no path, or extends past its base type; or they
+//! *overlap*: a path q leads from one base type to an object of the other access, and the bytes of
+//! some path p of the first meet those of some path r of the second, shifted by q. All conditions
+//! but the last are look-ups. The rest of this module decides overlap without listing paths,
+//! elements or bytes.
 //!
-//! **A path in brief.** All denoted paths have one collapsed offset, so a path
-//! matters only by the arrays it crosses: the bytes are an interval at a fixed
-//! start, repeated at the strides of the arrays, and cut at the end of the base type
-//! (see [`extent`](crate::extent)). Elements that are cut reach to that end, so that the
-//! first covers those after it. The order of the strides does not matter, and equal
-//! ones add up.
+//! **Representation of a path.** All paths of a tag have one collapsed offset, so a path matters
+//! only by the arrays it crosses: its bytes are an interval at a fixed start, repeated at the
+//! strides of the arrays, and cut at the end of the base type (see [`extent`](crate::extent)).
+//! Elements that are cut extend to that end, so that the first covers those after it. The order of
+//! the strides does not matter, and equal ones add up.
 //!
-//! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order, so all
-//! ways to a type have arrived before any goes on. Ways to one place (a type
-//! and an offset) merge: a way whose strides are among another's is dropped,
-//! for the other's bytes include its own. Diamonds therefore cost what their
-//! types cost. Objects (q) are sought only where their bytes may lie near p's.
+//! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order, so that all
+//! paths to a type have arrived before any continues. Paths to one place (a type and an offset)
+//! merge: a path whose strides are a subset of another's is dropped, because the other's bytes
+//! include its own. So the cost of a diamond is that of its types. Objects (q) are sought only
+//! where their bytes may be near p's.
 //!
 //! **Meeting.** Whether two patterns share a byte is an equation in integers,
 //! decided in `stride` by division, Euclid's algorithm, and trials where more
 //! than two strides remain.
 //!
-//! **Strict.** p and q choose the same field wherever both choose, unless the two
-//! fields share no byte. So q ends at a place on p's way; or it goes on where p ends; or
-//! it leaves p's way at a struct, where bytes of p reach it that leave their field.
+//! **Strict.** p and q choose the same field wherever both choose, unless the two fields share no
+//! byte. So q ends at a place on p's path; or it continues where p ends; or it leaves p's path at a
+//! struct, and bytes of p outside their field reach it.
 //!
-//! **Old format.** Without sizes only the place where two paths part says
-//! anything; see `inferred`.
+//! **Old format.** Without sizes, only the place where two paths part can decide: see `inferred`.
 //!
 //! # Two halves
 //!
-//! What a tag denotes depends on the tag alone, and is found when it is first asked
-//! about; whether two such sets meet depends on the pair. Neither depends on what else
-//! is in the graph, so answers are the same for clones, replicas and grown graphs.
+//! The paths of a tag depend on the tag alone, and are computed on first use; whether two such sets
+//! meet depends on the pair. Neither depends on the rest of the graph, so answers are the same for
+//! clones, replicas and grown graphs.
 //!
 //! # Limits
 //!
-//! All loops are charged to a budget for each half (`limits`), nothing recurses
-//! with the depth of the types, and beyond a limit the answer is `MayAlias`.
+//! All loops are charged to a budget for each half (`limits`), nothing recurses with the depth of
+//! the types, and beyond a limit the answer is `MayAlias`.
 
 mod access;
 mod arena;
@@ -79,8 +76,8 @@ pub(super) struct Union {
     strict: bool,
     /// The facts about each tag that is not regular.
     others: Vec<Other>,
-    /// The greatest size of an access by each tag that only touches the scalar to which a
-    /// clear walk leads; 0 where there is none.
+    /// For each tag, the most bytes of an access that touches only the scalar at the end of a clear
+    /// walk; 0 if there is no such walk.
     rooms: Vec<u32>,
 }
 
@@ -90,9 +87,9 @@ struct Other {
     own: Resolved,
     /// True if the tag's own size leaves the base type.
     leaves: bool,
-    /// The cursor of a tag that only its size keeps from being regular.
+    /// The cursor, if only the tag's size keeps it from being regular.
     cursor: Option<u32>,
-    /// The paths that it denotes, once that was asked for: `None` if there is no path, or if the search
+    /// The paths of the tag, computed on first use: `None` if there is no path, or if the search
     /// has reached its limit.
     denotation: OnceLock<Option<Denotation>>,
 }
@@ -102,8 +99,8 @@ impl Union {
         Union { strict, others: Vec::new(), rooms: Vec::new() }
     }
 
-    /// Reads an access, or says why nothing is known about it. What is known of its tag is not
-    /// read again.
+    /// Reads an access, or returns why nothing is known about it. Known facts about its tag are not
+    /// computed again.
     fn resolve(&self, graph: &Graph, index: &Index, access: Access) -> Result<Resolved, Clause> {
         let tag = access.tag.filter(|&tag| graph.owns_tag(tag));
         let of_index = tag.and_then(|tag| match index.role(tag.index) {
@@ -140,7 +137,7 @@ impl Union {
         known.get_or_init(find).as_ref()
     }
 
-    /// Returns the paths of an access whose tag is not regular; or the reason why none is known.
+    /// Returns the paths of an access whose tag is not regular, or the reason why none is known.
     fn paths(
         &self,
         index: &Index,
@@ -180,7 +177,7 @@ impl Union {
         }
     }
 
-    /// Returns the place where an access starts, of a tag that is not rejected.
+    /// Returns the start of an access, if its tag is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
         let tag = access.tag?.index;
         let (root, base, offset, own) = match index.role(tag) {
@@ -200,7 +197,7 @@ impl Union {
     }
 }
 
-/// The place where an access starts.
+/// The start of an access.
 struct Start {
     root: u32,
     base: TypeIndex,
@@ -219,8 +216,8 @@ impl Rule for Union {
         let cursor = clear::cursor(index, &access);
         let types = &index.types;
         let of_access = types.get(access.access);
-        // All else under its root lies in an object of the root. Without arrays there is
-        // no other way to an offset than a clear one.
+        // Everything under its root lies in an object of the root. Without arrays the only path to
+        // an offset is the clear one.
         let of_root = of_access.format.is_none() && access.is_whole();
         let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
         let cursor = cursor.flatten().filter(|_| !rejected);
@@ -228,7 +225,7 @@ impl Rule for Union {
         if rejected {
             return index.push_rejected();
         }
-        // Tags of two formats under one root may alias, as those of two roots.
+        // Tags of two formats under one root may alias, like those of two roots.
         let root = 2 * of_access.root + u32::from(access.format(types) == Format::New);
         match cursor.filter(|_| clear::is_within(types, &access)) {
             Some(cursor) => index.push_regular(root, cursor, Some(base)),
@@ -275,7 +272,7 @@ impl Rule for Union {
             _ => Some(()),
         };
         let may = denotes(a).and_then(|()| denotes(b)).is_none();
-        // Without steps nothing was looked for.
+        // With no steps left, nothing was searched.
         (!may || *left > 0).then_some(may)
     }
 

@@ -10,7 +10,7 @@ use super::traversal::{Pending, Way};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 
-/// The place where a pair of accesses meets, or two bytes that were found apart.
+/// The place where two accesses meet, or two byte ranges that were found disjoint.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
     /// Numbers of the bytes in the lists that are compared.
@@ -27,13 +27,13 @@ pub(super) struct Objects<'o> {
     pub(super) b: Resolved,
     /// Bytes of b, from the start of its base type,
     pub(super) r: &'o [Pattern],
-    /// and where they begin and end.
+    /// and their first and last bytes.
     pub(super) of_r: Option<(u128, u128)>,
-    /// True if an object of b was seen.
+    /// True if an object of b was found.
     pub(super) related: bool,
-    /// The first pair of bytes that was compared and found apart.
+    /// The first compared byte ranges that are disjoint.
     pub(super) apart: Option<Witness>,
-    /// A comparison reached its limit.
+    /// True if a comparison reached its limit.
     pub(super) unsure: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'o> Objects<'o> {
         Objects { types, b, r, of_r: hull(r), related: false, apart: None, unsure: false }
     }
 
-    /// Compares each of some bytes with those of an object, to which `link` leads.
+    /// Compares some bytes with those of an object, to which `link` leads.
     pub(super) fn compare(
         &mut self,
         p: &[Pattern],
@@ -71,8 +71,7 @@ impl<'o> Objects<'o> {
         Ok(None)
     }
 
-    /// Visits each object in another, that one included, that may lie near some
-    /// bytes.
+    /// Visits each object inside another, including that one, that may be near some bytes.
     pub(super) fn search(
         &mut self,
         p: &[Pattern],

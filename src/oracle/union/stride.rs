@@ -21,7 +21,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the place where the last of the bytes ends.
+    /// Returns the end of the last of the bytes.
     pub(crate) fn end(&self) -> u128 {
         self.start + self.len + span(&self.strides)
     }
@@ -105,7 +105,7 @@ pub(crate) fn meets(
     moved: &[Stride],
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    // Many pairs are decided by how far apart they lie, before strides are added up.
+    // The distance alone decides many pairs, before strides are added up.
     let (window, total) = (window(a, b, by), span(&a.strides) + span(&b.strides) + span(moved));
     match within(window, total) {
         Some(answer) => Ok(answer),
@@ -180,7 +180,7 @@ impl Window {
     }
 }
 
-/// Returns whether some `sum k_i * step_i` lies in the window.
+/// Returns whether some `sum k_i * step_i` is in the window.
 fn hits(
     mut strides: Vec<Stride>,
     mut window: Window,
@@ -222,7 +222,7 @@ fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
 
 /// Removes what can be removed without changing the answer, or finds it.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
-    // Bounds may tighten each other one element at a time, for ever so long.
+    // Bounds may tighten each other one element at a time, for very long.
     let mut tightenings = 0..TIGHTENINGS;
     loop {
         strides.retain(|stride| stride.last != 0);
@@ -249,7 +249,7 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     }
 }
 
-/// Widens the window by a stride whose steps it bridges.
+/// Widens the window by a stride that is no longer than the window.
 fn fold(strides: &mut Vec<Stride>, window: &mut Window) -> bool {
     let width = (window.to - window.from + 1) as u128;
     let Some(at) = strides.iter().position(|stride| stride.step <= width) else {
@@ -274,7 +274,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
         let others = total - stride.step * stride.last;
         let least = (window.from as u128).saturating_sub(others).div_ceil(stride.step);
         if least > 0 {
-            // Only an empty window can ask for more elements than there are.
+            // Only an empty window can require more elements than there are.
             let least = least.min(stride.last);
             stride.last -= least;
             total -= least * stride.step;
@@ -355,11 +355,11 @@ fn widest(strides: &[Stride]) -> Vec<Trial> {
     at.map(|at| Trial { at, from: 0, to: strides[at].last }).into_iter().collect()
 }
 
-/// The fewest trials that decide.
+/// Returns the fewest trials that decide.
 ///
-/// With steps `s = h * g` and `t = i * g`, `i` elements of `s` weigh as much as
-/// `h` of `t`. So where there is a solution there is one with fewer than `i`
-/// elements of `s`, or with all but fewer than `h` of `t`.
+/// With steps `s = h * g` and `t = i * g`, `i` elements of `s` span as many bytes as `h` of `t`. So
+/// if there is a solution, there is one with fewer than `i` elements of `s`, or with all but fewer
+/// than `h` of `t`.
 fn fewest(strides: &[Stride]) -> Vec<Trial> {
     let mut best = u128::MAX;
     let mut trials = Vec::new();

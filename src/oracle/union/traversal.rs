@@ -10,18 +10,17 @@ use super::arena::Link;
 use super::stride::is_covered;
 use crate::oracle::types::{Stride, TypeIndex, Types};
 
-/// One way to a place.
+/// One path to a place.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     /// The arrays that it crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// The place where it left the way of another path, if that is tracked.
+    /// The place where it left another path, if that is tracked.
     pub(super) left: Link,
 }
 
-/// Places by type, those with the highest rank first, and at each place the
-/// ways that no other way covers.
+/// Places by type, highest rank first, and for each place the paths that no other path covers.
 pub(super) struct Pending<P> {
     by_rank: BTreeMap<(u32, P), (TypeIndex, Vec<Way>)>,
 }
@@ -31,7 +30,7 @@ impl<P: Ord> Pending<P> {
         Pending { by_rank: BTreeMap::new() }
     }
 
-    /// Adds a way, and returns with how many others it was compared.
+    /// Adds a path, and returns the number of paths that it was compared with.
     pub(super) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
         let key = (types.get(ty).rank, place);
         let (_, ways) = self.by_rank.entry(key).or_insert_with(|| (ty, Vec::new()));
@@ -43,7 +42,7 @@ impl<P: Ord> Pending<P> {
         others
     }
 
-    /// Takes a place of the highest rank, with the ways that lead to it.
+    /// Removes a place of the highest rank, and returns it with the paths to it.
     pub(super) fn pop(&mut self) -> Option<(TypeIndex, P, Vec<Way>)> {
         let ((_, place), (ty, ways)) = self.by_rank.pop_last()?;
         Some((ty, place, ways))

@@ -82,7 +82,7 @@ fn pairs_are_linked_as_written_down() {
     });
 }
 
-/// The first by name of several modules that have a body is told.
+/// If several modules have a body, the first one by name is reported.
 #[test]
 fn a_body_is_the_first_modules() {
     let with = |member| {
@@ -100,10 +100,10 @@ fn a_body_is_the_first_modules() {
     }
 }
 
-/// A path through more clashing types than are told apart.
+/// A path through more clashing types than are recorded.
 #[test]
 fn very_many_clashes_answer_may() {
-    // Structs in each other, and a struct beside them, of an int or of a float.
+    // Nested structs, and a separate struct, of an int or of a float.
     let chain = |scalar: usize, count: usize| {
         let mut text = format!("!4 = !{{!\"S\", !{scalar}, i64 0, !2, i64 8}}\n");
         for at in 100..100 + count {
@@ -154,8 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// An access that goes through nothing that clashes is apart from one that goes through too much
-/// to tell.
+/// An access through no clashing type does not alias one that goes through too many to record.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();

@@ -1,15 +1,16 @@
-//! Opaque structs get the bodies that other modules have for their names: against LLVM's linker.
+//! Opaque structs get the bodies that other modules have for their names: compared with LLVM's
+//! linker.
 //!
-//! `llvm-link` did that by the names of types until LLVM 20. Since LLVM 21 it lets two types of
-//! one name be two, and a global that one module declares and another defines has the type of
-//! its definition. So LLVM 19 is asked about all types, and LLVM 22 about the types of globals.
+//! `llvm-link` did that by the names of types until LLVM 20. Since LLVM 21 it keeps two types of
+//! one name separate, and a global that one module declares and another defines has the type of its
+//! definition. So LLVM 19 is asked about all types, and LLVM 22 about the types of globals.
 //!
-//! Not compared: the numbers behind names, which count how often LLVM had to rename a type; structs
-//! of two names with one body, of which LLVM keeps one or both, in an order of its own; structs
-//! whose elements at one place are structs of two names, for LLVM 19 takes an opaque one for the
-//! other; opaque structs whose name has several bodies, for LLVM 19 takes the one that it meets
-//! first, and we none; numbers in LLVM 19, which drops them in the later module alone; worlds in
-//! which LLVM 19 makes structs that contain themselves.
+//! Not compared: numbers in names, which count how often LLVM had to rename a type; structs of two
+//! names with one body, of which LLVM keeps one or both in an order of its own; structs with an
+//! element that is a struct of two names, because LLVM 19 mistakes an opaque one for the other;
+//! opaque structs whose name has several bodies, because LLVM 19 takes the first one that it meets
+//! and we take none; numbers in LLVM 19, which drops them only in the later module; worlds in which
+//! LLVM 19 makes structs that contain themselves.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,7 +27,7 @@ struct World {
     bodies: Vec<[String; 2]>,
     /// True if a name has both bodies, in it or below it. No module leaves it opaque then.
     varied: Vec<bool>,
-    /// True if modules give a body only to structs whose elements they have bodies for.
+    /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,
 }
 
@@ -35,7 +36,7 @@ impl World {
         // Then structs may contain themselves when the modules are linked.
         let cyclic = !sized && rng.one_in(4);
         let mut body = |of: usize, variant: usize| {
-            // The first element tells all bodies apart.
+            // The first element distinguishes all bodies.
             let mut text = format!("i{}", 1 + variant + 2 * of);
             for _ in 0..rng.below(3) {
                 let name = match of + 1 + rng.below(2) {
@@ -105,7 +106,7 @@ impl World {
             }
             structs.push((of, variant.is_some()));
         }
-        // Without a use `llvm-link` drops what is only declared.
+        // `llvm-link` drops declarations that are not used.
         text +=
             &format!("@use{number} = global [{} x ptr] [{}]\n", globals.len(), globals.join(", "));
         let mut spellings = NAMES.map(str::to_owned);
@@ -132,7 +133,7 @@ impl World {
 struct Module {
     text: String,
     structs: Vec<(usize, bool)>,
-    /// The type that goes by each name, whatever number is behind it.
+    /// The type for each name, ignoring a number at its end.
     types: [Option<Type>; NAMES.len()],
     context: Context,
 }

@@ -1,5 +1,5 @@
-//! Linking is associative, commutative and idempotent, and widens answers only
-//! where names clash.
+//! Linking is associative, commutative and idempotent, and makes answers more general only where
+//! names clash.
 
 use std::collections::HashSet;
 use tbaa::raw::RawGraph;
@@ -36,8 +36,8 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     graph
 }
 
-/// Modules of which some nodes are equal, and some have one name and two
-/// bodies: types of all random graphs have the same names.
+/// Returns modules with some equal nodes, and some names with two bodies: the types of all random
+/// graphs share their names.
 pub(crate) fn modules(seed: u64, count: usize) -> Vec<(String, Graph)> {
     let mut rng = Rng(seed);
     let universe = |rng: &mut Rng| {
@@ -177,7 +177,7 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
                 graph.types().filter_map(|ty| linked.node(at, ty.node())).collect()
             })
             .collect();
-        // A module's front end means what it says of its own scalars.
+        // Two scalars of one module are different on purpose.
         let told_apart = |a: TypeId, b: TypeId| {
             [a, b].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar)
                 && own.iter().any(|own| own.contains(&a.node()) && own.contains(&b.node()))
@@ -254,7 +254,7 @@ fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     })
 }
 
-/// Byte for byte, the numbers behind names and the order included.
+/// Byte for byte, including the numbers in names and the order.
 #[test]
 fn merged_types_are_canonical() {
     let (mut several, mut completed) = (0, 0);

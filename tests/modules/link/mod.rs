@@ -1,5 +1,4 @@
-//! Linking: its laws, what it may change of an answer, and a real program
-//! against LLVM's linker.
+//! Linking: its laws, its effect on answers, and a real program compared with LLVM's linker.
 
 mod clashes;
 mod completion;

@@ -1,8 +1,8 @@
-//! A program of more than fifty files: ours against LLVM's linker.
+//! A program of more than fifty files: our linker against LLVM's.
 //!
-//! Lua 5.4 and Lua 5.1 in one program, as where a host embeds both. Each is
-//! some thirty files of shared types, and between them are names with two
-//! bodies. The symbols of 5.1 get a prefix, so that LLVM can link them.
+//! Lua 5.4 and Lua 5.1 in one program, as in a host that embeds both. Each has about thirty files
+//! with shared types, and some names have a different body in each. The symbols of 5.1 get a
+//! prefix, so that LLVM can link them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ fn program(files: &[PathBuf]) -> Program {
     Program { names, modules, linked }
 }
 
-/// LLVM's tag for each of ours: the one with the same content.
+/// Returns LLVM's tag for each of ours: the one with the same content.
 fn correspondence(linked: &Linked, theirs: &Graph) -> Vec<Option<TagId>> {
     let (summary, map): (Summary, NodeMap) = Summary::of("linked by LLVM", theirs);
     let (_, maps) = Summary::link(&[linked.summary(), &summary]);
@@ -100,7 +100,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     // Across the program: LLVM's answer, unless names clash.
     let oracle = linked.oracle(AliasRule::Llvm);
     let tags: Vec<TagId> = linked.graph().tags().filter(|tag| row[tag.index()].is_some()).collect();
-    // Some tags are those of copies alone, which LLVM was not asked about.
+    // Some tags occur only in copies, which LLVM was not asked about.
     assert!(tags.len() > 500 && tags.len() * 10 > linked.graph().tag_count() * 9);
     let mut widened = 0_usize;
     for &a in &tags {
@@ -134,7 +134,8 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // The names that LLVM keeps silently. Each of these has a body in either Lua.
+    // The names with two bodies, which LLVM merges silently. Each of these has a body in either
+    // Lua.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()
@@ -163,7 +164,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     );
 }
 
-/// The struct types of all files: one each where the files have one body.
+/// Compares the struct types of all files: one each if the files agree on the body.
 fn types(modules: &[Module<'_>], linked: &Linked) {
     let contexts: Vec<Context> = modules
         .iter()

@@ -1,4 +1,4 @@
-//! What clang prints for real C and C++ verifies clean, and no lint fires.
+//! Real C and C++ compiled by clang: verification finds nothing, and no lint fires.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tbaa_ir::Keep;
 use tbaa_tests::llvm::{Llvm, WAYS, corpus};
 use tbaa_tests::lua;
 
-/// Compiles sources in some ways, and returns what is found in them.
+/// Compiles sources in several ways, and returns the findings.
 fn findings(
     llvm: &Llvm,
     sources: &[PathBuf],
@@ -35,7 +35,7 @@ fn findings(
 fn the_corpus_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
     let mut sources = corpus();
-    // Storage that is used again, as C++ containers do.
+    // Memory that is reused, as in C++ containers.
     sources.push(Path::new(tbaa_tests::ROOT).join("tests/fixtures/lint/reuse.cpp"));
     let mut found = findings(llvm, &sources, &WAYS[..2]);
     let some: Vec<_> = sources.into_iter().rev().step_by(3).collect();
@@ -47,7 +47,7 @@ fn the_corpus_is_quiet() {
 fn lua_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
     let sources = lua::sources("lua-5.4.9");
-    // The modules that `link::program` compiles, too; and some that are optimized.
+    // The modules that `link::program` compiles are checked too, and some optimised ones.
     let mut found = findings(llvm, &sources, &WAYS[..1]);
     let some: Vec<_> = sources.into_iter().step_by(4).collect();
     found.extend(findings(llvm, &some, &WAYS[3..]));
@@ -71,7 +71,7 @@ fn punning_through_pointers_is_found() {
     }
 }
 
-/// Each function of the file says itself whether a store and a read of it are reported.
+/// Each function of the file states whether its store and read are reported.
 #[test]
 fn a_store_and_the_read_that_always_follows() {
     let Some(llvm) = Llvm::get() else { return };

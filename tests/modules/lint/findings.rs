@@ -1,4 +1,4 @@
-//! What is found, word by word and place by place.
+//! The findings, with their texts and places.
 //!
 //! `TBAA_FINDINGS=overwrite cargo test --test modules findings` writes the file anew.
 
@@ -32,7 +32,7 @@ fn show(source: &str, finding: &Diagnostic, text: &mut String) {
     }
 }
 
-/// The findings of `verify` by two rules, where they differ, and of `lint` with all lints on.
+/// Appends the findings of `verify` by two rules, if they differ, and of `lint` with all lints on.
 fn findings(source: &str, text: &mut String) {
     let bytes = source.as_bytes();
     let module = tbaa_ir::read_with(bytes, Keep::All).unwrap();
@@ -52,7 +52,7 @@ fn findings(source: &str, text: &mut String) {
     }
 }
 
-/// A name is cut between two characters, wherever the first of them begins.
+/// A long name is cut between two characters, wherever they begin.
 #[test]
 fn long_names_are_cut_between_characters() {
     for before in ["", "a", "ab", "abc"] {
@@ -81,8 +81,8 @@ fn findings_are_as_written_down() {
     assert_eq!(theirs, ours, "findings have changed; TBAA_FINDINGS=overwrite writes {FILE}");
 }
 
-/// Faults that the examples of the pages do not have, or not at these places, and correct code
-/// that resembles them.
+/// Faults that the pages' examples do not show, or not at these places, and similar code that is
+/// correct.
 #[test]
 fn more_findings_are_as_written_down() {
     cases::check("lint.txt", |_, parts| {
@@ -92,7 +92,7 @@ fn more_findings_are_as_written_down() {
     });
 }
 
-/// Without a text, a node that has a name is called by it.
+/// A named node in a graph without a text is called by its name.
 #[test]
 fn a_type_written_in_a_tags_place() {
     let source = whole("!0 = !{!{!9, i64 4, !\"int\"}, !9}\n!9 = !{!\"root\"}\n");

@@ -1,5 +1,4 @@
-//! Texts that mean harm: no panic, no endless search, and every place lies in
-//! the text.
+//! Hostile texts: no panic, no endless search, and every place is inside the text.
 
 use std::fmt::Write;
 
@@ -11,7 +10,7 @@ use tbaa_ir::Keep;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, damage, fuzz, setting};
 
-/// Everything that is found, every lint being on.
+/// Returns all findings, with every lint on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
     let module = tbaa_ir::read_with(source, Keep::All);
     module.map_or_else(|_| Vec::new(), |module| fuzz::findings(&module))
@@ -26,7 +25,7 @@ fn damaged_bytes() {
         let format = if rng.one_in(2) { Format::Old } else { Format::New };
         let universe = Universe { format, structs: 4, tags: 12, shape: Shape::Any };
         let mut source = random::module(&random::graph(&mut rng, &universe));
-        // What lints read beside metadata.
+        // Code and types that lints read besides metadata.
         source.insert_str(
             0,
             "target datalayout = \"e-p:64:64\"\n%struct.S = type { ptr, [2 x { i32, float }] }\n\
@@ -44,7 +43,7 @@ fn damaged_bytes() {
 #[test]
 fn large_texts() {
     const COUNT: usize = 10_000;
-    // A type with a fault in each of its fields.
+    // A type with a fault in each field.
     let fields = ", !\"x\", i64 0".repeat(COUNT);
     let store = "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !0\n  ret void\n}\n";
     let types = "!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n";
@@ -52,14 +51,13 @@ fn large_texts() {
         format!("{store}!0 = !{{!3, !1, i64 0}}\n{types}!3 = !{{!\"S\", !1, i64 0{fields}}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A copy with as many.
+    // A copy with as many faults.
     let copy = "define void @f(ptr %p) {\n  call void @g(ptr %p), !tbaa.struct !0\n  ret void\n}\n";
     let entries = "i64 0, i64 8, null, ".repeat(COUNT);
     let wide = format!("{copy}!0 = !{{{entries}i64 0}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A tag for each of many types that contain one another, all of them
-    // accessed through one pointer, and each with a twin.
+    // A tag for each of many nested types, all accessed through one pointer, and each with a twin.
     let mut deep = String::from("define void @f(ptr %p) {\n");
     for tag in 0..COUNT {
         let _ = writeln!(deep, "  store i32 1, ptr %p, !tbaa !{}", 2 * tag + 10);
@@ -68,14 +66,14 @@ fn large_texts() {
     deep += "  ret void\n}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n!9 = !{!\"T\", !1, i64 0, !1, i64 2}\n";
     for tag in 0..COUNT {
         let (number, ty) = (2 * tag + 10, 2 * tag + 11);
-        // A check takes as many steps as types are nested.
+        // The steps of a check are proportional to the nesting of types.
         let inner = if tag % 32 == 0 { 9 } else { ty - 2 };
         let _ = writeln!(deep, "!{number} = distinct !{{!{ty}, !1, i64 {}}}", 2 * (tag % 2));
         let _ = writeln!(deep, "!{ty} = !{{!\"T\", !{inner}, i64 0, !1, i64 {tag}}}");
     }
     assert!(!everything(deep.as_bytes()).is_empty());
 
-    // Lines of quotes, brackets and names without end.
+    // Lines of endless quotes, brackets and names.
     for line in
         ["\"", "(", "%\"", "%a = getelementptr ", "!tbaa !{", "%a = load ptr, ptr %", "@llvm."]
     {
@@ -86,7 +84,7 @@ fn large_texts() {
     }
 }
 
-/// Unions within unions under a store each: nearly every pair is miscompiled.
+/// Nested unions with a store to each: nearly every pair is miscompiled.
 fn nested_unions(count: usize) -> String {
     let mut source = String::from("define void @f(ptr %p) {\n");
     for at in 0..count {
@@ -117,11 +115,11 @@ fn findings_are_limited_by_code_and_in_all() {
     assert!(count(&all) > 1000 && all.left_out().next().is_none());
     let few = with(7, usize::MAX);
     assert_eq!(count(&few), 7);
-    // The search ends with the limit.
+    // The search stops at the limit.
     assert!(few.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
     assert_eq!(with(usize::MAX, 3).len(), 3);
 
-    // What is cheap to find is counted.
+    // Findings that are cheap to find are counted beyond the limit.
     let mut bad = String::from("!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!tbaa.tags = !{!2");
     (3..500).for_each(|tag| bad += &format!(", !{tag}"));
     bad += "}\n";
@@ -135,8 +133,8 @@ fn findings_are_limited_by_code_and_in_all() {
     assert_eq!(verify(&module, all).len(), 498);
 }
 
-/// A union for each tag, and tags of numbers: the pair of the last union, which
-/// alone has one, and the last number is miscompiled.
+/// A union for each tag, and tags of numbers. Only the pair of the last union, which has a tag, and
+/// the last number is miscompiled.
 fn unions_apart(count: usize, numbers: usize) -> Graph {
     let mut graph = Graph::new();
     let mut b = graph.builder();
@@ -173,7 +171,7 @@ fn pairs_beyond_the_limit_are_not_compared_and_it_is_said() {
     assert_eq!(lint(545, 209, default().set(Lint::UnionMiscompiled, None)), (0, vec![]));
 }
 
-/// Each pair is of a union of 8,193 operands and a scalar of three.
+/// Each pair consists of a union of 8,193 operands and a scalar of three.
 #[test]
 fn operands_beyond_the_limit_are_not_looked_at() {
     let mut graph = Graph::new();
@@ -220,7 +218,8 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }
 
-/// Of what holds no union, and accesses scalars of its own size, no pair counts.
+/// Pairs do not count towards the limit if the types contain no union and accesses have their
+/// scalar's size.
 #[test]
 fn any_number_of_plain_structs_is_compared() {
     let mut graph = Graph::new();

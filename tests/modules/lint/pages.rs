@@ -1,4 +1,4 @@
-//! Every code has a page, and the page's examples do what they are there for.
+//! Every code has a page, and its examples fire and stay silent as they should.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use tbaa_check::verify::verify;
 use tbaa_check::{Code, Findings, Level};
 use tbaa_ir::Keep;
 
-/// The example after a heading of a page.
+/// Returns the example after a heading of a page.
 fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     let (_, rest) = page.split_once(&format!("\n{heading}\n\n```llvm\n"))?;
     Some(rest.split_once("```")?.0)
@@ -41,7 +41,7 @@ pub(super) fn examples(code: Code) -> [String; 2] {
     [whole(fires), whole(&(lines.join("\n") + "\n"))]
 }
 
-/// An example as a module: metadata alone gets a store that it tags.
+/// Returns an example as a module: metadata alone gets a store with the tag.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =
@@ -75,7 +75,7 @@ fn every_code_fires_and_is_silent() {
             found.iter().any(|it| it.code == code),
             "{code} does not fire: {found:#?}\n{fires}"
         );
-        // What else is found would take the reader's eye off the point.
+        // Other findings would distract the reader.
         for other in found.iter().filter(|it| it.code != code) {
             let known = [(101, 110), (102, 103)];
             let pair = (code.number(), other.code.number());

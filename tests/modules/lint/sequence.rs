@@ -1,4 +1,4 @@
-//! What is said of accesses one after the other.
+//! Findings about accesses that follow one another.
 
 use tbaa_check::lint::{Lint, Options, lint};
 use tbaa_check::{Code, Level};
@@ -8,7 +8,7 @@ use tbaa_tests::cases;
 /// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
 const TAGS: &str = include_str!("../../fixtures/lint/sequence.ll");
 
-/// Returns the number of findings that of one lint there are in a function, with only these lints on.
+/// Returns the number of findings of one lint in a function, with only the lints `on`.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
     let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
@@ -31,8 +31,8 @@ fn each_of_two_lints_alone() {
     }
 }
 
-/// What may have written the place that is read makes the reading plain, and nothing
-/// else does. A pointer that is loaded again is the same unless what holds it may have changed.
+/// A read is not reported only if something in between may have written its place. A pointer that
+/// is loaded again is the same unless its memory may have changed.
 #[test]
 fn what_is_between_tells() {
     cases::check("lint/sequence.txt", |_, parts| {
@@ -54,15 +54,15 @@ fn what_is_between_tells() {
             }
         }
     });
-    // A name too long to be read may be anyone's.
+    // A name that is too long to read may be any.
     let far = format!("  store i32 1, ptr @{}, align 4, !tbaa !0\n", "g".repeat(5000));
     assert_eq!(count(PUNS[1], &PUNS, &format!("{LOAD_FLOAT}{far}{LOAD_INT}")), 0);
-    // A store of long ago is none between.
+    // A store before the first read is not in between.
     let before = "  store i32 1, ptr %q, align 4, !tbaa !0\n";
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
-/// Each function of the text says itself what is found in it.
+/// Each function of the text states its findings.
 #[test]
 fn accesses_of_all_kinds() {
     const TEXT: &str = include_str!("../../fixtures/lint/reads.ll");
@@ -83,7 +83,7 @@ fn accesses_of_all_kinds() {
     assert_eq!(found, expected);
 }
 
-/// Each pair of tags is told once.
+/// Each pair of tags is reported once.
 #[test]
 fn a_pair_is_told_once() {
     let twice = format!("{LOAD_FLOAT}{LOAD_INT}").repeat(2).replace("%w =", "%w0 =");
@@ -92,7 +92,7 @@ fn a_pair_is_told_once() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{twice}{other}")), 3);
 }
 
-/// Only loads and stores count, and volatile ones do not.
+/// Only loads and stores count, except volatile ones.
 #[test]
 fn some_have_no_tag() {
     let untagged = |body: &str| count(Lint::Untagged, &[Lint::Untagged], body);

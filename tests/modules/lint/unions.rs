@@ -1,4 +1,4 @@
-//! Which pairs rule `llvm` surely takes for apart though they share bytes.
+//! The pairs that rule `llvm` certainly separates although they share bytes.
 
 use tbaa::{Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
@@ -8,12 +8,11 @@ use tbaa_tests::random;
 /// A struct's member: its type, offset and size in bytes.
 type Member = (usize, u64, u64);
 
-/// A tag: base, access type, offset and size in bytes. Types 0 to 3 are `int`,
-/// `float`, `short` and `long`, 4 is the struct, 5 one around it, with sizes below
-/// `long`.
+/// A tag: base, access type, offset and size in bytes. Types 0 to 3 are `int`, `float`, `short` and
+/// `long`, 4 is the struct, and 5 contains it; types with sizes are below `long`.
 type Access = (usize, usize, u64, u64);
 
-/// Returns the number of pairs that of accesses are told, where there is one struct of these members.
+/// Returns the number of reported pairs for accesses to one struct with these members.
 fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
     let mut graph = Graph::new();
     let root = graph.builder().root("R").unwrap();
@@ -47,12 +46,12 @@ fn bytes_that_both_tags_name() {
     let members = [(0, 0, 4), (1, 0, 4), (2, 2, 2)];
     let (float, short) = ((4, 1, 0, 4), (4, 2, 2, 2));
     assert_eq!(told(Format::New, &members, &[float, short]), 1);
-    // Without sizes a neighbour's bytes are a guess, as those of bit-fields are.
+    // The end of a member without a size is a guess, as for bit-fields.
     assert_eq!(told(Format::Old, &members, &[float, short]), 0);
-    // A float may be any float.
+    // This float may be any float.
     assert_eq!(told(Format::New, &members, &[(1, 1, 0, 4), short]), 0);
     assert_eq!(told(Format::New, &members, &[float, (2, 2, 0, 2)]), 0);
-    // Members need not begin at one offset.
+    // Overlapping members need not begin at one offset.
     assert_eq!(told(Format::New, &[(1, 0, 4), (2, 2, 2)], &[float, short]), 1);
 }
 
@@ -63,7 +62,7 @@ fn members_at_one_place() {
         assert_eq!(told(format, &members, &[BARE_INT, (4, 1, 0, 4)]), 1, "{format:?}");
         assert_eq!(told(format, &members, &[(3, 3, 0, 8), (4, 1, 0, 4)]), 0, "{format:?}");
         assert_eq!(told(format, &members, &[BARE_INT, (5, 1, 0, 4)]), 1, "{format:?}");
-        // LLVM knows this pair.
+        // LLVM gets this pair right.
         assert_eq!(told(format, &members, &[(4, 1, 0, 4), (5, 1, 0, 4)]), 0, "{format:?}");
     }
 }
@@ -81,14 +80,14 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
 }
 
-/// The union rules answer `MayAlias`, and no two members share bytes.
+/// The union rules answer `MayAlias`, although no two members share bytes.
 #[test]
 fn doubt_is_not_told() {
     // All of `Outer` may be accessed as the type above it.
     let members = [(0, 0, 4), (1, 0, 4)];
     assert_eq!(told(Format::New, &members, &[(3, 3, 0, 8), (5, 1, 0, 4)]), 0);
 
-    // Tags of both formats: another lint tells.
+    // Another lint reports tags of both formats.
     let sized =
         "!1 = !{!0, i64 4, !\"int\"}\n!3 = !{!1, !1, i64 0, i64 4}\n!6 = !{!\"int\", !0, i64 0}\n";
     let mixed = in_text("@f", &format!("{sized}!4 = !{{!\"U\", !6, i64 0, !2, i64 0}}\n"));
@@ -96,7 +95,7 @@ fn doubt_is_not_told() {
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 
-/// Functions that store by the tags `!3` and `!5`, which is of the `float` `!2` in `!4`.
+/// Functions that store by the tags `!3` and `!5`, which is for the `float` `!2` in `!4`.
 fn in_text(functions: &str, types: &str) -> Findings {
     let function = |name| {
         format!(

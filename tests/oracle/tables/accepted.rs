@@ -7,8 +7,8 @@ use tbaa::wellformed::Verifier;
 use tbaa::{AliasResult, AliasRule, Format, Graph, Int, NodeId, Operand, Oracle};
 use tbaa_tests::{Rng, setting};
 
-/// Types that refer to those before them at will: scalars in chains, of two
-/// operands and of three, in both formats; offsets of two widths.
+/// Returns types with arbitrary references to earlier ones: scalars in chains, of two operands and
+/// of three, in both formats; offsets of two widths.
 fn any_types(rng: &mut Rng) -> (Graph, Vec<NodeId>) {
     let mut graph = Graph::new();
     let mut types = vec![graph.insert(&[Operand::String(b"root")]).unwrap()];

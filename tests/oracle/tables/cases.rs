@@ -8,8 +8,8 @@ use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::Universe;
 use tbaa_tests::{Rng, setting};
 
-/// A chain of structs each of which is copied whole holds more types in types
-/// than the tables keep: then the definition is asked.
+/// A chain of structs that are each copied whole has more types in types than the tables store:
+/// then the definition decides.
 #[test]
 fn beyond_the_tables_the_definition_answers() {
     let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
@@ -26,15 +26,15 @@ fn beyond_the_tables_the_definition_answers() {
         let mut rng = Rng(3);
         for _ in 0..400 {
             let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
-            // `--cfg tbaa_self_check` compares with the definition; so does the clause.
+            // `--cfg tbaa_self_check` compares with the definition; so does this clause.
             assert_eq!(oracle.alias(a, b), oracle.explain(a, b).answer, "{rules}: {a:?} {b:?}");
         }
     }
 }
 
-/// Structs in structs, deeper than tables look when a tag is added: some are
-/// accessed whole before or after accesses to what is inside them, and so are more
-/// types around those. `--cfg tbaa_self_check` compares with the definition.
+/// Nested structs, deeper than tables search when a tag is added. Some are accessed whole before or
+/// after accesses to their contents, and so are more types around them. `--cfg tbaa_self_check`
+/// compares with the definition.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -158,7 +158,7 @@ fn a_change_that_panics_is_taken_note_of() {
     }
 }
 
-/// Tags that may alias all others, among those that do not.
+/// Tags that may alias all others, among ordinary ones.
 #[test]
 fn many_pairs_with_malformed_and_foreign_tags() {
     let mut other = Graph::new();
@@ -222,8 +222,8 @@ fn both_formats_under_one_root() {
     assert!(pairs > 0);
 }
 
-/// On some walks a type is newer than the one before it: a cycle by members that are
-/// not on the walk is added at once.
+/// On some walks a type is newer than the one before it: a cycle through members that are not on
+/// the walk is added at once.
 #[test]
 fn walks_to_newer_types() {
     let mut graph = Graph::new();
@@ -313,7 +313,7 @@ fn constant_and_foreign_tags() {
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
     let plain = b.access_tag(int, int, 0, 4).unwrap();
     let constant = b.immutable_access_tag(int, int, 0, 4).unwrap();
-    // The graph's own third tag is apart from the first.
+    // The graph's own third tag does not alias the first.
     let float = b.sized_type(root, 4, "float", &[]).unwrap();
     b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();
@@ -331,8 +331,8 @@ fn constant_and_foreign_tags() {
     }
 }
 
-/// A type of so many members that of each tag only those beside its bytes are listed.
-/// With `--cfg tbaa_self_check` each answer is compared with the definition's.
+/// A type with so many members that for each tag only those near its bytes are listed. With `--cfg
+/// tbaa_self_check` each answer is compared with the definition's.
 #[test]
 fn a_union_of_very_many_members() {
     const PAIRS: u64 = 2_000;

@@ -25,8 +25,8 @@ fn a_graph_put_in_place_of_another_is_read_anew() {
     assert_eq!(oracle.alias(int, old), AliasResult::MayAlias, "of the graph before");
 }
 
-/// A graph of the other format, with unions and tags at the same indices, so
-/// that whatever is kept of the old one gives wrong answers.
+/// A graph of the other format, with unions and tags at the same indices, so that anything stored
+/// from the old one gives wrong answers.
 #[test]
 fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     for rules in AliasRule::ALL {
@@ -49,7 +49,7 @@ fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     }
 }
 
-/// All answers on the tags of a graph, with the sizes that tags say and others.
+/// Returns all answers on the tags of a graph, with the tags' own sizes and others.
 fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     let tags: Vec<_> = oracle.graph().tags().collect();
     let pairs = || tags.iter().flat_map(|&a| tags.iter().map(move |&b| (a, b)));

@@ -59,8 +59,8 @@ fn threads_ask_at_once() {
     });
 }
 
-/// Arrays in unions in structs, nested deep. Some types have more objects than are
-/// listed. Accesses to any type inside, some of them larger than what they access.
+/// Returns deeply nested arrays in unions in structs. Some types have more objects than are listed.
+/// Accesses to any type inside, some of them larger than their type.
 fn deep_unions(seed: u64) -> Graph {
     let (mut rng, mut graph) = (Rng(seed), Graph::new());
     let mut b = graph.builder();

@@ -1,8 +1,7 @@
 //! The tables behind queries.
 //!
-//! `--cfg tbaa_self_check` compares every answer from a table with the rule's definition.
-//! Here the answers must also not depend on how the graph grew, nor on how many
-//! are asked for at once.
+//! `--cfg tbaa_self_check` compares every answer from a table with the rule's definition. Here the
+//! answers must also be independent of how the graph grew, and of how many are queried at once.
 
 mod accepted;
 mod cases;

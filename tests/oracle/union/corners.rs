@@ -1,4 +1,4 @@
-//! Corners to which random universes come too rarely.
+//! Corner cases that random universes reach too rarely.
 
 use tbaa::explain::Clause;
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
@@ -7,7 +7,7 @@ use super::World;
 use tbaa_tests::engines::every_engine;
 use tbaa_tests::universe::Universe;
 
-/// A class without data is a member of its own, and no part of what is beside it.
+/// A class without data is a member of its own, and not part of its neighbour.
 #[test]
 fn the_tag_of_a_class_without_data() {
     let (mut u, root, [int]) = Universe::of_scalars(false, 4, ["int"]);
@@ -26,8 +26,8 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tags of members, of types that are apart, and where there is none; they are
-/// immutable only if both are.
+/// The most generic tags for members, and for disjoint types, and a case without one. They are
+/// immutable only if both tags are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -71,25 +71,25 @@ fn most_generic_tags() {
             assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
             let size = sized.then_some(Size::Bytes(4));
             assert_eq!(generic(of_int, wide), Some(Tag { size, ..parts(&graph, of_int) }));
-            // Their one ancestor is the root, of which no tag is well formed; and a
-            // tag of `char` does not alias what else `M` holds.
+            // Their only common ancestor is the root, which has no well-formed tag; and a tag of
+            // `char` does not alias the other contents of `M`.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
             assert_eq!(generic(of_int, in_mixed), None, "{rules}");
         }
     }
 }
 
-/// A whole access to a type meets every access of that type, also where neither
-/// touches a byte: by every query, and whatever else lies in the base type.
+/// A whole access to a type meets every access of that type, even if neither touches a byte: in
+/// every query, and whatever else is in the base type.
 #[test]
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;
     for far in [8, half] {
         let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
-        // Types without size, of which one holds a member nonetheless.
+        // Types without size, one of which has a member nonetheless.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
-        // The objects beside them: at most `3 * far` bytes away, which may exceed 2^64.
+        // The objects next to them: at most `3 * far` bytes away, which may exceed 2^64.
         let mut beside = char;
         for level in 0..3 {
             beside = u.aggregate(&format!("far {level}"), char, 0, &[(beside, far, 1)]);
@@ -118,8 +118,8 @@ fn a_whole_access_of_no_bytes_covers() {
     }
 }
 
-/// Bug 21725 of the RFC's last section: reading one member and writing another
-/// depend on each other both ways.
+/// Bug 21725 in the RFC's last section: a read of one member and a write of another depend on each
+/// other in both orders.
 #[test]
 fn a_read_of_one_member_and_a_write_of_another() {
     let mut u = Universe::new(true);
@@ -143,9 +143,9 @@ fn a_read_of_one_member_and_a_write_of_another() {
     }
 }
 
-/// A vectorised access through the tag of its first element, whose own size says how wide it
-/// is. The old format does not say how large an element is, so that the access may begin at any
-/// byte of the first field, which has 8.
+/// A vectorised access through the tag of its first element, with a size of its own. The old format
+/// does not record an element's size, so the access may begin at any byte of the first field, which
+/// has 8.
 #[test]
 fn widened_accesses_reach_the_next_field() {
     for sized in [true, false] {
@@ -192,9 +192,9 @@ fn a_class_without_data() {
     }
 }
 
-/// The struct of `docs/rfc.md`, "Where a size is more than the type has": in either format 8 bytes
-/// from any element on reach what is behind the array, and an instruction of 8 bytes is a run of
-/// two elements.
+/// The struct of `docs/rfc.md`, "Where a size is more than the type has": in either format, 8 bytes
+/// from any element on extend past the array, and an instruction of 8 bytes is a run of two
+/// elements.
 #[test]
 fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     for sized in [true, false] {

@@ -53,8 +53,8 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
     });
 }
 
-/// A larger known size never aliases less, and an unknown size never less than one that stays
-/// in the base type.
+/// A larger known size never aliases less, and an unknown size never aliases less than one that
+/// stays inside the base type.
 #[test]
 fn a_larger_access_aliases_no_less() {
     each_universe(Taste::Wild, 4, |seed, _, u, _| {
@@ -83,8 +83,8 @@ fn a_larger_access_aliases_no_less() {
     });
 }
 
-/// Whatever may alias one of two tags may alias their most generic tag, even
-/// where it is of a type that is added later.
+/// Everything that may alias one of two tags may alias their most generic tag, even an access by a
+/// type that is added later.
 #[test]
 fn the_most_generic_tag_aliases_what_either_aliases() {
     let (mut some, mut none) = (0, 0);
@@ -130,7 +130,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
     assert!(some > 1_000 && none > 1_000, "one-sided test: {some} {none}");
 }
 
-/// Returns the place where no fields overlap and all accesses are to scalars, the rules agree.
+/// If no fields overlap and all accesses are to scalars, the rules agree.
 #[test]
 fn without_overlap_the_rules_are_one() {
     let (mut no, mut all) = (0, 0);

@@ -1,4 +1,4 @@
-//! Sizes and shapes that enumeration would not survive.
+//! Sizes and shapes that plain enumeration could not handle.
 
 use tbaa::explain::Clause;
 use tbaa::{AliasRule, Graph, Oracle};
@@ -13,8 +13,8 @@ fn clause(world: &World, rules: AliasRule, a: usize, b: usize) -> Clause {
     oracle.explain(world.tags[a], world.tags[b]).clause
 }
 
-/// Only those members at one offset count that may lead to the access: the
-/// steps of a search would be gone before the last.
+/// Only members at one offset that may lead to the access are counted: otherwise the steps of the
+/// search would be used up before the last.
 #[test]
 fn a_union_of_many_members() {
     let mut graph = Graph::new();
@@ -85,7 +85,7 @@ fn ten_thousand_members_at_one_offset() {
     }
 }
 
-/// 2^500 paths, all to one place.
+/// 2^500 paths to one place.
 #[test]
 fn a_diamond_of_unions() {
     for sized in [true, false] {
@@ -106,7 +106,7 @@ fn a_diamond_of_unions() {
     }
 }
 
-/// 2^40 objects at different places, of which those near the access count.
+/// 2^40 objects at different places, of which only those near the access count.
 #[test]
 fn doubling_structs() {
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
@@ -130,7 +130,7 @@ fn doubling_structs() {
     }
 }
 
-/// Returns whether fields at will lead to an offset is the subset-sum problem.
+/// Finding fields that lead to an offset is the subset-sum problem.
 #[test]
 fn subset_sum_gives_up_soundly() {
     for (sized, rules) in [(true, AliasRule::Union), (false, AliasRule::UnionStrict)] {
@@ -150,7 +150,7 @@ fn subset_sum_gives_up_soundly() {
     }
 }
 
-/// Tags whose types contain themselves, which only a text can bring in.
+/// Tags whose types contain themselves, which only a text can create.
 #[test]
 fn types_that_contain_themselves() {
     let text = r#"!0 = !{!"R"} !1 = !{!"int", !0, i64 0} !2 = !{!"float", !0, i64 0}
@@ -172,8 +172,7 @@ fn types_that_contain_themselves() {
 #[test]
 fn a_chain_of_a_hundred_thousand_types() {
     let (mut u, root, [int, float]) = Universe::of_scalars(false, 0, ["int", "float"]);
-    // In one chain each field begins where the struct before it has ended, in
-    // the other within it.
+    // Each field begins at the end of the previous struct in one chain, and inside it in the other.
     let (mut top, mut crooked) = (int, int);
     for depth in 0..100_000 {
         top = u.aggregate(&format!("S{depth}"), root, 0, &[(top, 0, 0), (float, 4 * depth + 4, 0)]);
@@ -187,7 +186,7 @@ fn a_chain_of_a_hundred_thousand_types() {
     for rules in BOTH {
         assert_eq!(clause(&world, rules, i, f), Clause::Apart);
         assert_eq!(clause(&world, rules, i, bare), Clause::Generality);
-        // The search is given up before it has seen all types.
+        // The search stops before it has seen all types.
         assert_eq!(clause(&world, rules, crooked_i, crooked_f), Clause::Limit);
         assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
     }

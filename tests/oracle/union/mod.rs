@@ -8,7 +8,7 @@ mod limits;
 use tbaa::{Graph, TagId};
 use tbaa_tests::universe::Universe;
 
-/// The graph and the tags of a universe, for tests that ask about single pairs.
+/// The graph and the tags of a universe, for tests that query single pairs.
 struct World {
     graph: Graph,
     tags: Vec<TagId>,

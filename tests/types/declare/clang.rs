@@ -1,4 +1,4 @@
-//! Layouts and tags of generated types against clang 22's.
+//! Compares layouts and tags of generated types with those of clang 22.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const TARGETS: [(&str, &str); 6] = [
     ("wasm32", "wasm32-unknown-unknown"),
 ];
 
-/// What clang prints for C text, or `None` where there is no clang 22.
+/// Returns clang's output for C text, or `None` without clang 22.
 fn clang(triple: &str, name: &str, c: &str, options: &[&str]) -> Option<String> {
     let llvm = Llvm::get()?;
     let file = scratch(&format!("declare/{name}-{triple}.c"), c.as_bytes());
@@ -27,7 +27,7 @@ fn clang(triple: &str, name: &str, c: &str, options: &[&str]) -> Option<String> 
     Some(String::from_utf8(llvm.clang(&file, &common)).unwrap())
 }
 
-/// The numbers of `unsigned long long name[] = { ... }` in a module's text.
+/// Returns the numbers of `unsigned long long name[] = { ... }` in a module's text.
 fn numbers(module: &str, name: &str) -> Vec<u64> {
     let line = module.lines().find(|line| line.starts_with(&format!("@{name} ="))).unwrap();
     let (_, list) = line.split_once("] [").unwrap();
@@ -212,7 +212,7 @@ fn tags_are_clangs() {
 
 type Attached = (Option<tbaa::TagId>, Option<tbaa::CopyId>);
 
-/// What is attached to the last access of each function.
+/// Returns the attachments of the last access of each function.
 fn last_accesses(module: &tbaa_ir::Module<'_>) -> std::collections::HashMap<String, Attached> {
     let names: Vec<_> = module.functions().map(String::from_utf8_lossy).collect();
     let mut last = std::collections::HashMap::new();
@@ -223,7 +223,7 @@ fn last_accesses(module: &tbaa_ir::Module<'_>) -> std::collections::HashMap<Stri
     last
 }
 
-/// C++ where its names are those of the Itanium ABI.
+/// C++ with names of the Itanium ABI.
 #[test]
 fn cplusplus_tags_are_clangs() {
     let cpp = include_str!("../../fixtures/types/names.cpp");

@@ -29,8 +29,8 @@ fn rule_union_on_policy_rfc_is_exact() {
     assert!(compared.no > compared.pairs / 4 && compared.naive > compared.pairs / 8);
 }
 
-/// Members of one record that share a byte may alias, whatever lies between;
-/// bit-fields take all of their memory location.
+/// Members of one record that share a byte may alias, whatever is in between; bit-fields occupy all
+/// of their memory location.
 #[test]
 fn accesses_to_one_byte_may_alias() {
     let mut shared = 0;
@@ -80,8 +80,8 @@ fn bit_fields_are_memory_locations() {
     }
 }
 
-/// A union's members share bytes under policy `rfc`, and their neighbours do
-/// not: what clang's policies cannot say.
+/// A union's members share bytes under policy `rfc`, and their neighbours do not. clang's policies
+/// cannot express this.
 #[test]
 fn policies_differ_in_unions_and_arrays() {
     use tbaa::AliasResult::{MayAlias, NoAlias};

@@ -1,4 +1,4 @@
-//! Random C structs and unions, as C text and as declarations.
+//! Random C structs and unions, both as C text and as declarations.
 
 use std::fmt::Write as _;
 
@@ -6,21 +6,21 @@ use tbaa::declare::{Declarations, DeclareError, Member, Record, Target};
 
 use tbaa_tests::Rng;
 
-/// What the generator may use.
+/// The features that the generator may use.
 #[derive(Clone, Copy)]
 pub(crate) struct Taste {
     pub(crate) int128: bool,
-    /// Bit-fields, packed and aligned records: what changes layouts.
+    /// Bit-fields, packed and aligned records: features that change layouts.
     pub(crate) odd: bool,
-    /// Elements of an array at most.
+    /// The most elements of an array.
     pub(crate) elements: u64,
-    /// Members of a record at most.
+    /// The most members of a record.
     pub(crate) members: u64,
 }
 
 #[derive(Clone)]
 enum Ty {
-    /// As C and declarations write it alike.
+    /// A type that C and declarations spell alike.
     Text(String),
     Vector(&'static str, u64),
     Complex(&'static str),
@@ -31,10 +31,10 @@ enum Ty {
 
 #[derive(Clone)]
 struct Mem {
-    /// Empty for an anonymous one.
+    /// The name; empty for an anonymous member.
     name: String,
     ty: Ty,
-    /// Lengths of arrays; `None` of a flexible one.
+    /// Lengths of arrays; `None` for a flexible array.
     lens: Vec<Option<u64>>,
     bits: Option<u32>,
     align: Option<u64>,
@@ -52,7 +52,7 @@ struct Rec {
     flexible: bool,
 }
 
-/// What an access in C text does.
+/// The operation of an access in C text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum What {
     /// Stores a scalar.
@@ -63,20 +63,20 @@ pub(crate) enum What {
     Bits,
     /// Stores a complex number: no tag in clang.
     Complex,
-    /// Copies a struct or union; with bit-fields the old format lists storage
-    /// units, which are clang's own business.
+    /// Copies a struct or union. With bit-fields, the old format lists storage units, which depend
+    /// on clang.
     Copy { bits: bool },
 }
 
 /// An access to a member.
 pub(crate) struct Access {
     pub(crate) record: String,
-    /// As a path of this crate.
+    /// The path in this crate's declarations.
     pub(crate) path: String,
-    /// In C, from an object of the record on.
+    /// The C expression, from an object of the record on.
     pub(crate) lvalue: String,
     pub(crate) what: What,
-    /// True if `offsetof` takes it.
+    /// True if `offsetof` accepts it.
     pub(crate) has_offset: bool,
 }
 
@@ -90,7 +90,7 @@ const SCALARS: &str = "char|signed char|unsigned char|_Bool|short|unsigned short
     long|unsigned long|long long|float|double|long double";
 const POINTERS: &str = "int *|char **|void *|void **|_Bool *|unsigned long ***|struct Elsewhere *|\
     union Other *const *|int (*)(void *, int)|double (*)[3]|float _Complex *|long double *";
-/// Types of bit-fields, and the bits of each at most.
+/// The types of bit-fields, and the most bits of each.
 const BITS: [(&str, u64); 7] = [
     ("int", 32),
     ("unsigned int", 32),
@@ -100,7 +100,7 @@ const BITS: [(&str, u64); 7] = [
     ("_Bool", 1),
     ("enum Plain", 32),
 ];
-/// Lanes of vectors, how many, and the bytes of each.
+/// Vectors: the element type, their number, and the bytes of each.
 const VECTORS: [(&str, u64, u64); 4] =
     [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
@@ -153,7 +153,7 @@ impl Program {
             let width = if number > 0 && rng.one_in(8) { 0 } else { 1 + rng.below(most) as u32 };
             member.ty = text(ty);
             member.bits = Some(width);
-            // Records without named members are another matter.
+            // Records must have a named member.
             if number > 0 && (width == 0 || rng.one_in(10)) {
                 member.name.clear();
             } else if rng.one_in(10) {
@@ -184,10 +184,10 @@ impl Program {
                 let anonymous = rng.one_in(2);
                 let inner = self.record(rng, String::new(), depth + 1);
                 let inner = Rec { name: String::new(), ..inner };
-                // Members of anonymous records share one space of names.
+                // Members of anonymous records share one namespace.
                 let inner = rename(inner, &name);
                 if anonymous {
-                    // An attribute here would be the record's.
+                    // An attribute here would apply to the record.
                     return Mem { ty: Ty::Inline(Box::new(inner)), ..plain("") };
                 }
                 Ty::Inline(Box::new(inner))
@@ -202,7 +202,7 @@ impl Program {
         member
     }
 
-    /// The declarations, on a target.
+    /// Declares the types for a target.
     pub(crate) fn declare(&self, target: Target) -> Result<Declarations, DeclareError> {
         let mut types = Declarations::new(target);
         types.enumeration("Plain", "unsigned int")?;
@@ -213,7 +213,7 @@ impl Program {
         Ok(types)
     }
 
-    /// The types in C.
+    /// Returns the types in C.
     pub(crate) fn c(&self) -> String {
         let mut c = String::from(
             "enum Plain { PLAIN }; enum Signed { SIGNED = -1 };\n\
@@ -238,12 +238,12 @@ impl Program {
         c
     }
 
-    /// Each named record with its name in C.
+    /// Returns each named record with its name in C.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, String)> {
         self.records.iter().map(|record| (&*record.name, c_name(record)))
     }
 
-    /// An access to each member, and to members of members.
+    /// Returns an access to each member, and to members of members.
     pub(crate) fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {
@@ -343,7 +343,7 @@ fn plain(name: &str) -> Mem {
     }
 }
 
-/// Gives the members of an inner record names of their own.
+/// Gives the members of an inner record unique names.
 fn rename(mut record: Rec, prefix: &str) -> Rec {
     for member in &mut record.members {
         if !member.name.is_empty() {
@@ -356,7 +356,7 @@ fn rename(mut record: Rec, prefix: &str) -> Rec {
     record
 }
 
-/// `#pragma pack` is in force for all that is written inside a record.
+/// `#pragma pack` applies to everything inside a record.
 fn pack_all(record: &mut Rec, pack: Option<u64>) {
     record.pack = pack;
     for member in &mut record.members {
@@ -387,7 +387,7 @@ fn c_record(record: &Rec) -> String {
             Ty::Text(text) => format!("__typeof__({text})"),
             Ty::Vector(lane, len) => format!("v{lane}{len}"),
             Ty::Complex(part) => format!("{part} _Complex"),
-            // The declarations know no record by this name but one.
+            // The declarations know only one record by this name.
             Ty::Named(number) => format!("ALIAS_{number}"),
             Ty::Inline(inner) => c_record(inner),
         };

@@ -21,8 +21,8 @@ const FLAGS: [&str; 6] = [
     "-fdump-record-layouts-canonical",
 ];
 
-/// What clang dumps of a generated program has the members that were declared,
-/// bit-fields included, where they were declared.
+/// clang's dump of a generated program has the declared members, bit-fields included, at the
+/// declared places.
 #[test]
 fn clangs_layouts_are_the_declared_ones() {
     let (mut members, mut bits) = (0, 0);
@@ -74,7 +74,7 @@ fn clangs_layouts_are_the_declared_ones() {
     assert!(members > 1000 && bits > 100);
 }
 
-/// Through LLVM's types and back: sizes stay.
+/// Sizes are the same after a conversion to LLVM's types and back.
 #[test]
 fn llvm_types_come_back() {
     let taste = Taste { int128: true, odd: true, elements: 4, members: 6 };
@@ -93,7 +93,7 @@ fn llvm_types_come_back() {
     }
 }
 
-/// What clang's dumps say, spellings that are easily misread and dumps that are no harm.
+/// Dumps with spellings that are easily misread, and odd but harmless dumps.
 #[test]
 fn dumps_are_read_as_written_down() {
     cases::check("types/dumps.txt", |_, parts| {
@@ -119,7 +119,7 @@ fn dumps_are_read_as_written_down() {
     });
 }
 
-/// Literals that double are declared once each.
+/// Literals that double at each level are declared once each.
 #[test]
 fn doubling_literals_are_declared_once() {
     let mut text = String::from("{ i8 }");

@@ -1,4 +1,4 @@
-//! Explicit layouts, LLVM types, and what is refused.
+//! Explicit layouts, LLVM types, and errors.
 
 use tbaa::Graph;
 use tbaa::declare::{
@@ -13,8 +13,8 @@ fn c() -> Declarations {
     Declarations::new(Target::x86_64())
 }
 
-/// What C refuses, and layouts that cannot be, are refused: `tests/fixtures/specs/bad.txt`. Records
-/// inside others, and offsets too far, are in no spec.
+/// Layouts that C rejects or that are impossible are refused: `tests/fixtures/specs/bad.txt`.
+/// Nested records, and offsets that are too large, cannot be in a spec.
 #[test]
 fn explicit_layouts_are_checked() {
     let at = |name: &str, ty: &str, at| Member::new(name, ty).at(at);
@@ -32,7 +32,7 @@ fn explicit_layouts_are_checked() {
     ] {
         assert_eq!(c().define(record).unwrap_err().to_string(), message);
     }
-    // In any order, and packed.
+    // Members in any order, and packed.
     let mut types = c();
     let record = new().packed().member(at("x", "int", 9)).member(at("y", "long", 1));
     types.define(record).unwrap();
@@ -52,8 +52,7 @@ fn explicit_layouts_are_checked() {
     assert_eq!(bits, Some(BitRange { first: 5, width: 9 }));
 }
 
-/// The members of a generated struct stand in its LLVM type where they are
-/// declared to stand.
+/// The members of a generated struct are at their declared places in its LLVM type.
 #[test]
 fn llvm_types_have_the_declared_layout() {
     let mut structs = 0;
@@ -98,7 +97,7 @@ fn llvm_types_are_those_of_clang() {
     }
     let mut text = String::new();
     context.write_definitions(&mut text).unwrap();
-    // What clang 22 prints for these on x86-64, but for the order.
+    // clang 22's types for these on x86-64, in another order.
     let clang = "%union.U = type { double, [8 x i8] }\n\
                  %struct.Pair = type { i8, i32 }\n\
                  %struct.S = type { %union.U, i8, [2 x %struct.Pair], <4 x float>, \
@@ -107,7 +106,7 @@ fn llvm_types_are_those_of_clang() {
     assert_eq!(text, clang);
 }
 
-/// Recursion in declarations is bounded, and so is what hostile ones cost.
+/// Recursion in declarations is bounded, and so is the cost of hostile ones.
 #[test]
 fn deep_declarations_do_no_harm() {
     let mut inner = Record::structure("").field("x", "int");

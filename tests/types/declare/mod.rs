@@ -1,5 +1,5 @@
-//! Declarations: layouts and tags as clang has them, rule `union` on policy
-//! `rfc` against its definition, and what is refused.
+//! Declarations: clang's layouts and tags, rule `union` on policy `rfc` compared with its
+//! definition, and refused declarations.
 
 mod clang;
 mod exact;

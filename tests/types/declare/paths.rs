@@ -1,4 +1,4 @@
-//! Paths: what they mean, and what is said of mistakes.
+//! Paths: their meaning, and the messages for mistakes.
 
 use tbaa::declare::{BitRange, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::parts::TagParts;

@@ -31,7 +31,7 @@ fn handles_know_their_types() {
     assert_eq!(top.place().tag, types.tag(&mut graph, "State.top").ok());
 }
 
-/// Sizes are those of the program's own target, and no other.
+/// Sizes are those of the program's own target, and other targets are refused.
 #[test]
 fn another_target_is_refused() {
     let other = match size_of::<usize>() {
@@ -42,7 +42,7 @@ fn another_target_is_refused() {
     assert!(error.to_string().contains("the target that the program is compiled for"), "{error}");
 }
 
-/// Two Rust types of one name are not taken for one.
+/// Two Rust types of one name are not the same type.
 #[test]
 fn two_types_of_one_name_are_refused() {
     mod other {
@@ -61,15 +61,15 @@ fn two_types_of_one_name_are_refused() {
     assert_eq!(error.to_string(), "a second type \"TValue\": rename one");
 }
 
-/// A type that could not be declared is no type the second time, either, and
-/// can be declared when its members can.
+/// A type that could not be declared fails again the second time, and can be declared once its
+/// members can.
 #[test]
 fn a_type_that_failed_is_tried_again() {
     struct Node;
     let mut types = Declarations::new(Target::x86_64());
     let declare = |types: &mut Declarations, key: &str| {
         types.declare_once::<Node>("Node", RecordKind::Struct, |types| {
-            // As a member's own `declare` may fail.
+            // A member's own `declare` may fail like this.
             types.ty(key)?;
             let record = Record::structure("Node").field("next", "struct Node *");
             Ok(record.field("key", key))
@@ -79,7 +79,7 @@ fn a_type_that_failed_is_tried_again() {
         let error = declare(&mut types, "Key").unwrap_err();
         assert!(matches!(error, DeclareError::UnknownType { .. }), "{error}");
     }
-    // The members are known, and one has no size.
+    // The members are known, but one has no size.
     types.ty("struct Key").unwrap();
     for _ in 0..2 {
         let error = declare(&mut types, "struct Key").unwrap_err();

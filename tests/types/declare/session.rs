@@ -144,7 +144,7 @@ fn errors_name_the_types() {
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }
 
-/// A larger size never aliases less, and one that varies never less than any.
+/// A larger size never aliases less, and a varying size never aliases less than any other.
 #[test]
 fn sizes_are_monotone() {
     let types = || tbaa_tests::declared(include_str!("../../fixtures/types/monotone.ron"));
@@ -152,7 +152,7 @@ fn sizes_are_monotone() {
     let sizes = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64, 1 << 40, u64::MAX];
     for policy in POLICIES {
         for rules in AliasRule::ALL {
-            // Rule `llvm` looks at sizes nowhere, and so at no tag of policy `rfc`.
+            // Rule `llvm` ignores sizes, so it does not apply to tags of policy `rfc`.
             if policy == Policy::Rfc && rules == AliasRule::Llvm {
                 continue;
             }

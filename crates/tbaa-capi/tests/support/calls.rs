@@ -1,8 +1,8 @@
-//! The C interface as a sequence of calls that bytes decide on.
+//! The C interface as a sequence of calls that input bytes choose.
 //!
-//! The functions are declared as a C program sees them. What the header asks of
-//! callers is kept: pointers are NULL or good, nothing is used after its end. All
-//! else may be anything: numbers, names, order.
+//! The functions are declared as a C program sees them. The calls keep the header's contract:
+//! pointers are NULL or valid, and nothing is used after it is freed. Numbers, names and order are
+//! arbitrary.
 
 #![allow(unreachable_pub, reason = "the fuzzer's own crate uses it too")]
 
@@ -85,7 +85,7 @@ unsafe extern "C" {
     fn tbaa_tag_count(oracle: *const Oracle) -> u32;
 }
 
-/// Bytes to draw from; zeros when they are used up.
+/// Input bytes; zeros once they are used up.
 struct Input<'d>(&'d [u8]);
 
 impl<'d> Input<'d> {
@@ -102,7 +102,7 @@ impl<'d> Input<'d> {
         }
     }
 
-    /// A text: one that means something, or bytes.
+    /// Returns a meaningful text, or arbitrary bytes.
     fn text(&mut self) -> &'d [u8] {
         const TEXTS: [&[u8]; 12] = [
             b"*int",
@@ -132,7 +132,7 @@ impl<'d> Input<'d> {
     }
 }
 
-/// Makes a context, and calls what the bytes say.
+/// Makes a context, and runs the calls that the bytes choose.
 pub fn run(data: &[u8]) {
     let mut input = Input(data);
     let options = Options {
@@ -196,7 +196,7 @@ fn call(context: *mut Context, input: &mut Input<'_>, snapshots: &mut Vec<*const
                 }
                 status
             }
-            // What is missing is an error, or may alias.
+            // A NULL is an error, or means that everything may alias.
             14 => tbaa_tag_of(null_mut(), input.name(), &mut id).max(1),
             15 => tbaa_tag_of(context, input.name(), null_mut()),
             _ => 0,

@@ -1,6 +1,6 @@
-//! libtbaa installed as a user would, and C programs built against it.
+//! Installs libtbaa as a user would, and builds C programs against it.
 
-// Each test program uses a part of this.
+// Each test program uses only a part of this module.
 #![allow(dead_code)]
 
 use std::ffi::OsStr;
@@ -13,13 +13,13 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Whether a missing tool is a failure: `TBAA_LLVM=require`, as in
-/// `tests/run.sh`, which installs them all.
+/// Returns whether a missing tool is a failure: `TBAA_LLVM=require`, as in `tests/run.sh`, which
+/// installs all tools.
 fn tools_are_required() -> bool {
     std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require")
 }
 
-/// Returns whether all tools can be run; says which cannot.
+/// Returns whether all tools can be run, and prints one that cannot.
 pub(crate) fn have(tools: &[&str]) -> Option<()> {
     let runs = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(missing) = tools.iter().find(runs) else { return Some(()) };
@@ -28,7 +28,7 @@ pub(crate) fn have(tools: &[&str]) -> Option<()> {
     None
 }
 
-/// What a command prints on standard output.
+/// Returns a command's standard output.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -38,8 +38,8 @@ pub(crate) fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Where libtbaa is installed: by `install.sh`, once for each test program, which stands
-/// beside the libraries that were built for it.
+/// Returns the folder with the installed libtbaa. `install.sh` runs once for each test program, and
+/// finds the built libraries beside it.
 pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -52,7 +52,7 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// What pkg-config says of libtbaa.
+/// Returns pkg-config's output for libtbaa.
 pub(crate) fn flags(of: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     let words = run(command.args(of).arg("tbaa").env("PKG_CONFIG_PATH", pkg_config_path()));
@@ -83,7 +83,7 @@ pub(crate) fn compile<S: AsRef<OsStr>>(
     program
 }
 
-/// A file of this crate's tests in C, or of `examples/c`.
+/// Returns the path of a C file of this crate's tests, or of `examples/c`.
 pub(crate) fn source(name: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name);
     if own.exists() { own } else { repository().join("examples/c").join(name) }

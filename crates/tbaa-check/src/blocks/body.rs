@@ -1,4 +1,5 @@
-//! A function as the judge reads it: what in its blocks may touch memory.
+//! A function as the judge reads it: its control flow, pointers, and the events that may touch
+//! memory.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,20 +13,20 @@ use tbaa_types::Type;
 
 use super::ways::{Marks, Point};
 
-/// The events of a loop that is looked at, at most.
+/// The most events of a loop that are looked at.
 const FAR: usize = 4096;
 
-/// Something that may read or write memory.
+/// An instruction that may read or write memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Event {
-    /// Index into the module's instructions.
+    /// An access: its index in the module's instructions.
     Access(usize),
-    /// A call, or a fence: its index in the function.
+    /// A call or fence without an access: its index in the function's instructions.
     Other(usize),
 }
 
 impl Event {
-    /// Returns the index into the module's instructions, if it is an access.
+    /// Returns the index in the module's instructions, if the event is an access.
     #[must_use]
     pub fn access(self) -> Option<usize> {
         match self {
@@ -35,30 +36,31 @@ impl Event {
     }
 }
 
-/// The place of a load or store, or the result of a call that reads. Two of equal keys touch
-/// the same bytes where both run.
+/// Identifies what an access reads or writes: a place and type, or a call and its arguments. Two
+/// accesses with equal keys touch the same bytes.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {
     Place(Address, Option<Type>),
-    /// The callee, and the numbers of its arguments.
+    /// The callee, and the value numbers of its arguments.
     Call(&'t [u8], Vec<Value>),
 }
 
-/// A function with its flow of control, its pointers, and what may touch memory in each block.
+/// A function with its control flow, its pointers, and the events of each block.
 pub struct Body<'t> {
     /// The function.
     pub function: Rc<Function<'t>>,
-    /// Its flow of control; `None` where it has no block.
+    /// The control flow; `None` if the function has no block.
     pub flow: Option<Flow>,
-    /// Its pointers. Loads of one value are equal once they are judged.
+    /// The function's pointers. Two loads that are found to have the same value become equal.
     pub pointers: Pointers<'t>,
-    /// By block.
+    /// The events of each block.
     pub events: Vec<Vec<Event>>,
-    /// By block, the positions of the events that may not go on to what follows them.
+    /// For each block, the positions of events after which execution may not continue.
     ends: Vec<Vec<usize>>,
-    /// By loop, the last block that all ways through a turn have in common.
+    /// For each loop, the last block that every iteration passes: it dominates all ends of an
+    /// iteration.
     turns: Vec<usize>,
-    /// The calls that yield what they read, as indices in the function.
+    /// The calls that return what they read, as indices in the function's instructions.
     readers: HashSet<usize>,
     pub(super) marks: RefCell<Marks>,
     module: &'t Module<'t>,
@@ -136,25 +138,26 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Returns how many calls yield what they read, and change nothing.
+    /// Returns the number of calls that return what they read, and write nothing.
     #[must_use]
     pub fn readers(&self) -> usize {
         self.readers.len()
     }
 
-    /// Returns whether an event is a call that yields what it reads, and changes nothing.
+    /// Returns whether an event is a call that returns what it reads, and writes nothing.
     #[must_use]
     pub fn is_reader(&self, event: Event) -> bool {
         self.at(event).is_some_and(|at| self.readers.contains(&at))
     }
 
-    /// Returns what a call does to memory that is loaded; `None` of another event.
+    /// Returns a call's effects on memory that is loaded; `None` if the instruction at `at` is no
+    /// call.
     pub(super) fn effects_of(&self, at: usize) -> Option<MemoryEffects> {
         let call = self.function.call(&self.function.instructions[at]);
         call.map(|call| self.effects.on_loads(&call))
     }
 
-    /// Returns whether a call writes what its arguments lead to, and no other memory.
+    /// Returns whether a call writes no memory except through its arguments.
     #[must_use]
     pub fn writes_only_arguments(&self, event: Event) -> bool {
         let effects = self.at(event).and_then(|at| self.effects_of(at));
@@ -180,23 +183,22 @@ impl<'t> Body<'t> {
         Some(&self.function.instructions[self.at(event)?])
     }
 
-    /// Returns the pointer that an access is through.
+    /// Returns an access's pointer.
     #[must_use]
     pub fn pointer(&self, access: usize) -> Option<Value> {
         self.function.pointer(self.inst(Event::Access(access))?)
     }
 
-    /// Returns the pointer that an access is through, and its bytes, if they are known.
+    /// Returns an access's pointer, and the number of bytes if it is known.
     pub(super) fn place(&self, access: usize) -> Option<(Value, Option<u64>)> {
         let inst = self.inst(Event::Access(access))?;
-        // A copy is as long as its argument says, which nobody reads here.
+        // A copy's length is one of its arguments, which is not read here.
         let is_plain = matches!(inst.opcode, Opcode::Load | Opcode::Store);
         let bytes = is_plain.then(|| self.function.bytes(inst)).flatten();
         Some((self.function.pointer(inst)?, bytes))
     }
 
-    /// Returns what a load, a store or a call that reads is to that may stand for another; `None`
-    /// of volatile and atomic ones.
+    /// Returns the key of a load, store or reading call; `None` for volatile and atomic accesses.
     pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
@@ -213,7 +215,8 @@ impl<'t> Body<'t> {
         Some(Key::Place(self.pointers.address(self.function.pointer(inst)?), ty))
     }
 
-    /// Returns the values that decide what a load or a call reads: its pointer, its arguments.
+    /// Returns the values that determine the accessed memory: a load's pointer, or a call's
+    /// arguments.
     pub(super) fn operands(&self, event: Event) -> Vec<Value> {
         let Some(inst) = self.inst(event) else { return Vec::new() };
         match self.function.call(inst) {
@@ -224,7 +227,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Returns the accesses and calls of a loop; `None` if they are many.
+    /// Returns the events of a loop; `None` if there are more than 4,096.
     #[must_use]
     pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
         let blocks = flow.blocks_of(around).iter();
@@ -232,16 +235,16 @@ impl<'t> Body<'t> {
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
     }
 
-    /// Returns whether a loop is left, or begun anew, only after this block of it, calls that may
-    /// not return apart.
+    /// Returns whether every iteration of the innermost loop runs this block (must-execute), if all
+    /// calls return.
     ///
     /// LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
     pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
         flow.innermost_index(block).is_some_and(|it| flow.dominates(block, self.turns[it]))
     }
 
-    /// Returns the events that may run before a place in the same turn of a loop, or anywhere in
-    /// it, and after which the function may not go on.
+    /// Returns the events after which execution may not continue: those that may run before `at` in
+    /// the same iteration, or all of the loop if `at` is `None`.
     ///
     /// LLVM: `ICFLoopSafetyInfo`.
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
@@ -271,20 +274,20 @@ impl<'t> Body<'t> {
         found
     }
 
-    /// Returns the events before a place in its block after which the function may not go on.
+    /// Returns the events before `at` in its block after which execution may not continue.
     pub(super) fn ends_before(&self, at: Point) -> Vec<Event> {
         let ends = self.ends[at.block].iter().take_while(|&&it| it < at.event);
         ends.map(|&it| self.events[at.block][it]).collect()
     }
 
-    /// Returns whether a base is a local variable in memory.
+    /// Returns whether an address's base is a local variable in memory.
     pub(super) fn is_local_variable(&self, base: Value) -> bool {
         self.pointers.object(base) == Object::Local
     }
 
-    /// Returns whether a local variable has nothing after an event that it had before: its life
-    /// begins or ends, or a function is given its address, which it may write through. A C++
-    /// function that takes constants may only read it.
+    /// Returns whether a local variable's contents are new after an event: its lifetime begins or
+    /// ends, or its address is passed to a function that may write through it. A C++ function with
+    /// a parameter that is a pointer or reference to `const` is taken to read only.
     pub(super) fn renews(&self, event: Event, variable: Value) -> bool {
         let Some(at) = self.at(event) else { return false };
         let inst = &self.function.instructions[at];

@@ -1,12 +1,15 @@
-//! What keeps a load from being reused or hoisted, as far as types can tell.
+//! Finds redundant and loop-invariant loads that LLVM keeps, and the stores and calls that prevent
+//! their removal.
 //!
-//! A load could go if an earlier access has its value on every way to it, or if a loop does it in
-//! every turn through one pointer. It stays where an event in between may change what is loaded,
-//! if only on some of the ways. In a loop it also stays behind a call that may not return, unless
-//! its pointer may be followed in any case. A call that yields what it reads is a load as well.
+//! A load is redundant if an earlier access provides its value on every path to it. It is
+//! loop-invariant if it runs in every iteration, through a pointer that the loop does not change.
+//! It must stay if an event in between may change the loaded value, on even one path. A load in a
+//! loop must also stay behind a call that may not return, unless its pointer is dereferenceable
+//! anyway. A call that returns what it reads is treated as a load.
+//!
 //! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out. The
-//! judge reads what LLVM reads: the flow of control, pointers, attributes of calls, and tags by
-//! rule `llvm`. `!tbaa.struct` is not read, by LLVM's alias analysis as by this.
+//! judge reads what LLVM reads: control flow, pointers, attributes of calls, and tags by rule
+//! `llvm`. LLVM's alias analysis does not read `!tbaa.struct`, so the judge does not either.
 //!
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
@@ -27,23 +30,24 @@ use body::Key;
 pub use body::{Body, Event};
 use ways::{Point, Way, back, partly_back};
 
-/// What an optimiser could do with a load or a loop, were it not for the blockers.
+/// The optimisation that a load, store or loop would allow if nothing blocked it.
 pub enum Wanted {
-    /// Take the value that an access loaded or stored: one of these stands last
-    /// on each way.
+    /// Reuse the value that an earlier access loaded or stored. The list holds the last such access
+    /// on each path.
     Reuse(Vec<Event>),
-    /// Load before the loop with this header, a block.
+    /// Load once, before the loop with this header block.
     Hoist(usize),
-    /// Store after the loop with this header: what is stored is held in a register.
+    /// Store once, after the loop with this header block, and hold the value in a register until
+    /// then.
     Sink(usize),
-    /// Vectorise a loop, or leave out a check in front of it.
+    /// Vectorise a loop, or drop the overlap check before it.
     Vectorise(Box<Vectorise>),
-    /// Take the value of one of these, and load on the one way on which none of
-    /// them stands.
+    /// Partial redundancy: reuse the value of these accesses on all predecessors but one, and load
+    /// on that one.
     Partly(Vec<Event>),
 }
 
-/// What LLVM makes of a loop.
+/// The state of a loop after LLVM's vectoriser.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Vectors {
     /// Not vectorised.
@@ -54,42 +58,43 @@ pub enum Vectors {
     Vectorised,
 }
 
-/// A loop, and what keeps it from being vectorised.
+/// A loop, and the reason why it is not vectorised.
 pub struct Vectorise {
-    /// The block that begins it.
+    /// The loop's header block.
     pub header: usize,
-    /// What LLVM makes of it.
+    /// The loop's state in the code as it is.
     pub now: Vectors,
-    /// With tags that separate all that tags can separate in it.
+    /// The loop's state if tags separated all accesses in it that tags can separate.
     pub then: Vectors,
-    /// Why LLVM does not vectorise it, in its own words.
+    /// LLVM's remark that says why the loop is not vectorised.
     pub remark: Option<String>,
-    /// Whether the access that is judged has the same pointer in every turn.
+    /// True if the judged access has the same pointer in every iteration.
     pub is_fixed: bool,
-    /// Whether it or another that is blamed has.
+    /// True if the judged access or another access that is blamed has the same pointer in every
+    /// iteration.
     pub has_fixed: bool,
 }
 
-/// Why a store or call counts as one that may change what is loaded.
+/// The reason why a store or call may change the loaded value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
     /// The store has no tag.
     NoTag,
-    /// The load has none.
+    /// The load has no tag.
     LoadNoTag,
-    /// One of the two is tagged `char`, and is to something wider: what clang
-    /// makes of a union's member.
+    /// One of the two is tagged `char` and accesses something wider. Clang tags members of unions
+    /// like this.
     FlattenedUnion,
-    /// One of the two is to a `char`, or to another type that covers the other's.
+    /// One of the two accesses a `char`, or another type that covers the other's type.
     Covers,
-    /// Rule union tells the two apart, and rule llvm does not.
+    /// Rule union answers NoAlias, and rule llvm MayAlias.
     RuleLlvm,
-    /// Both are to what may be one object.
+    /// Both may access the same object, by their types.
     SameType,
-    /// It writes the very bytes that are loaded.
+    /// The store writes the loaded bytes themselves.
     SamePlace,
-    /// It is to the very place, and does no harm: LLVM holds the value in a register through
-    /// the loop once nothing else is in the way.
+    /// The store writes the loaded bytes themselves, but does not block: LLVM holds the value in a
+    /// register through the loop once nothing else is in the way.
     ///
     /// LLVM: `promoteLoopAccessesToScalars`.
     Register,
@@ -99,55 +104,55 @@ pub enum Cause {
     Call,
     /// A call that may write `errno`.
     Errno,
-    /// A call that may not return, or unwind: what stands behind it in a loop is not run in every
-    /// turn. LLVM says the same of a volatile store.
+    /// A call that may not return, or may unwind, so that what follows it in a loop does not run in
+    /// every iteration. LLVM treats a volatile store the same way.
     NoReturn {
-        /// It may also change what is loaded.
+        /// The call may also change the loaded value.
         writes: bool,
     },
 }
 
 impl Cause {
-    /// Whether a tag can change it.
+    /// Returns whether a tag could remove the cause.
     #[must_use]
     pub fn is_of_types(self) -> bool {
         use Cause::{Call, Errno, NoReturn, Order, Register, SamePlace};
         !matches!(self, SamePlace | Register | Order | Call | Errno | NoReturn { .. })
     }
 
-    /// Whether tags could free a load from a list of blockers.
+    /// Returns whether tags alone could remove all blockers of a list.
     #[must_use]
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
         blockers.iter().all(|it| it.cause.is_of_types() || it.cause == Cause::Register)
     }
 }
 
-/// A store or call that may change what is loaded.
+/// A store or call that may change the loaded value.
 #[derive(Clone, Copy)]
 pub struct Blocker {
-    /// What it is.
+    /// The store or call.
     pub event: Event,
-    /// Why it counts.
+    /// The reason why it blocks.
     pub cause: Cause,
-    /// The load that it may change: the load that is judged, or one of its
-    /// pointer.
+    /// The load that it may change: the judged load, or the load of that one's pointer.
     pub load: Event,
 }
 
-/// A load and what keeps it, or a store and what keeps it in a loop.
+/// A load that LLVM could remove or hoist, or a store that it could sink, with all blockers.
 pub struct Blocked {
-    /// The load, or a call that reads; the store where [`Wanted::Sink`] is wanted.
+    /// The load, or a call that reads; the store for [`Wanted::Sink`].
     pub load: Event,
-    /// What could become of it.
+    /// The optimisation that the blockers prevent.
     pub wanted: Wanted,
-    /// What keeps it; none where LLVM can do what is wanted already.
+    /// The blockers; empty if LLVM can already do what is wanted.
     pub blockers: Vec<Blocker>,
-    /// How many loops it is in.
+    /// The number of loops around the load or store.
     pub depth: usize,
 }
 
 impl Blocked {
-    /// Whether the value changes from turn to turn of a loop, and could be held in a register.
+    /// Returns whether the value changes between iterations of a loop and could be held in a
+    /// register.
     #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.wanted, Wanted::Sink(_))
@@ -155,25 +160,24 @@ impl Blocked {
     }
 }
 
-/// A function that is judged.
+/// A function with its judged loads and stores.
 pub struct Judged<'t> {
     /// Index into [`Module::functions`].
     pub index: u32,
-    /// What it does.
+    /// The function's control flow, pointers and events.
     pub body: Body<'t>,
-    /// Its loads that could be reused or hoisted, and stores that could leave a loop, in the
-    /// order of the text.
+    /// The loads that LLVM could remove or hoist, and the stores that it could sink, in file order.
     pub loads: Vec<Blocked>,
 }
 
-/// How many loads one after another are followed: pointers to pointers.
+/// The maximum number of dependent loads that are followed (pointers to pointers).
 const ROUNDS: usize = 4;
 
-/// What is known of a module as a whole.
+/// Judges the functions of one module.
 pub struct Judge<'a> {
     /// The module.
     pub module: &'a Module<'a>,
-    /// The sizes of its types.
+    /// The sizes of the module's types.
     pub sizes: &'a Sizes,
     effects: &'a Effects<'a>,
     llvm: Oracle<&'a Graph>,
@@ -182,7 +186,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge of a module's functions.
+    /// Creates a judge for a module.
     #[must_use]
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
@@ -197,7 +201,7 @@ impl<'a> Judge<'a> {
         self.globals.get(name).copied()
     }
 
-    /// Judges the functions that are wanted, by their indices.
+    /// Judges the functions whose indices `is_wanted` accepts.
     pub fn functions(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Judged<'a>> {
         let judged = |index| {
             let mut body = Body::read(self.module, (self.sizes, self.effects), index);
@@ -215,7 +219,7 @@ impl<'a> Judge<'a> {
         self.instruction(event.access()?).tag
     }
 
-    /// Returns whether an event is a load, or a call that yields what it reads.
+    /// Returns whether an event is a load, or a call that returns what it reads.
     #[must_use]
     pub fn is_load(&self, body: &Body<'a>, event: Event) -> bool {
         let is_load = |it: usize| self.instruction(it).opcode == Opcode::Load;
@@ -228,16 +232,15 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|it| self.instruction(it).opcode == Opcode::Store)
     }
 
-    /// Looks at every plain load of a function, in file order. A load that could
-    /// not be reused or hoisted even without stores is none of it; one that
-    /// nothing keeps has no blockers. With them are the stores that other accesses keep
-    /// in a loop, where tags alone could free them.
+    /// Judges every plain load of a function, in file order. Loads that could not be reused or
+    /// hoisted even without stores are left out. Loads without blockers are included. Stores that
+    /// tags alone could let LLVM sink out of a loop are added.
     ///
-    /// A load through a pointer that is loaded may be kept only because that
-    /// pointer is loaded anew: then what blocks the pointer blocks it, too.
+    /// If a load's pointer is itself loaded again, the blockers of that pointer's load also block
+    /// the load.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         let Some(flow) = body.flow.take() else { return Vec::new() };
-        // By the load's index in the function.
+        // Keyed by the load's instruction index in the function.
         let mut found = BTreeMap::new();
         for _ in 0..ROUNDS {
             let count = found.len();
@@ -260,8 +263,8 @@ impl<'a> Judge<'a> {
         found.into_values().collect()
     }
 
-    /// Returns whether a load may be done wherever its pointer is known: its bytes are there as long
-    /// as the function runs.
+    /// Returns whether a load may run anywhere that its pointer is known: its bytes are
+    /// dereferenceable for the whole function.
     ///
     /// LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
@@ -283,9 +286,9 @@ impl<'a> Judge<'a> {
         end.zip(size).is_some_and(|(end, size)| end <= size)
     }
 
-    /// Adds the stores that LLVM could do once, after a loop, but for accesses that types do
-    /// not rule out. A store to a place whose load is blocked in the loop is none of them: what
-    /// frees the load frees it.
+    /// Adds the stores that LLVM could sink out of a loop if tags separated the accesses in the
+    /// way. A store whose place has a blocked load in the loop is left out: freeing the load frees
+    /// the store.
     fn stores(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         let mut added = Vec::new();
         for (block, events) in body.events.iter().enumerate() {
@@ -314,7 +317,7 @@ impl<'a> Judge<'a> {
                 }
                 let mut blockers = self.blockers(body, store, &events, true);
                 blockers.retain(|it| it.event != store);
-                // Nobody sees a local variable when the function is left.
+                // A local variable is not visible after the function has returned or unwound.
                 if !body.is_local_variable(body.pointers.address(pointer).base) {
                     self.add_ends(body, store, &body.ways_out(flow, around, None), &mut blockers);
                 }
@@ -327,7 +330,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Of several stores to one place, the first stands for all.
+        // Only the first of several stores to one place is kept.
         let mut known = HashSet::new();
         added.retain(|(_, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
@@ -336,20 +339,22 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Returns whether two accesses may overlap in turns of a loop though they had types of their
-    /// own: they are based on one pointer, and do not lie at different bytes from it.
+    /// Returns whether two accesses may overlap in different iterations of a loop even if their
+    /// types differed: they are based on one pointer, and are not known to access different bytes
+    /// from it.
     #[must_use]
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
-        // What lies apart in one turn may not in two, if a `phi` moves the pointer.
+        // Two places that do not overlap in one iteration may overlap in two, if a `phi` moves the
+        // pointer.
         let base = pointers.based_on(a.0);
         let is_apart = || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
         base == pointers.based_on(b.0) && !is_apart()
     }
 
-    /// Returns two accesses of two groups, one of which is a store, that types alone do not
-    /// separate.
+    /// Returns the first pair of accesses, one from each group, that only types could separate but
+    /// do not. One of them is a store.
     #[must_use]
     pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
@@ -361,9 +366,9 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Adds the loads that were not found before.
+    /// Adds the loads that earlier rounds did not find.
     fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
-        // Of each access what it is to: equal accesses have equal numbers.
+        // Each access gets a number; equal accesses have equal numbers.
         let mut numbers: HashMap<Key<'a>, usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
@@ -416,7 +421,7 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Adds what may end a turn of a loop before a load.
+    /// Adds the events that may leave a loop's iteration before the load runs.
     fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;
@@ -430,9 +435,8 @@ impl<'a> Judge<'a> {
         self.sort(body, blockers);
     }
 
-    /// What could become of a load, and what happens in between. A load that not
-    /// every turn of a loop comes to may not be done before it, unless its pointer may be followed
-    /// in any case.
+    /// Returns the optimisation that a load would allow, and the events in between. A load that
+    /// does not run in every iteration may be hoisted only if it is dereferenceable.
     fn wanted(
         &self,
         (body, flow): In<'_, 'a>,
@@ -442,7 +446,7 @@ impl<'a> Judge<'a> {
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let load = body.events[at.block][at.event];
-        // The load itself, come to again, is none that it could reuse.
+        // A load cannot reuse its own value from an earlier iteration.
         let others = |way: &Way| {
             let mut found: Vec<Event> = way.found.clone();
             found.retain(|&it| it != load);
@@ -469,14 +473,15 @@ impl<'a> Judge<'a> {
         {
             return Some((Wanted::Hoist(around.header), body.events_of(flow, around)?));
         }
-        // LLVM looks for calls on all ways alone.
+        // LLVM does not do partial redundancy for calls.
         let way = partly_back((body, flow), at, is_equal, is_start);
         let way = way.filter(|_| !body.is_reader(load) && is_fixed(&|it| it == at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
-    /// Whether LLVM loads on one way into the block alone, on which something may change the value,
-    /// and reuses it on the others. In a loop that way may be taken in every turn.
+    /// Returns whether LLVM reuses the value on all predecessors but one, and loads again on the
+    /// one where something may change it. In a loop that predecessor may run in every iteration, so
+    /// this is false there.
     ///
     /// LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
@@ -506,8 +511,8 @@ impl<'a> Judge<'a> {
         free > 0 && blocked == 1
     }
 
-    /// What of a list of events may change what is loaded, or read or change what is stored.
-    /// In a loop as a whole, accesses to the very place are no harm.
+    /// Returns the events that may change what is loaded, or read or change what is stored. Over a
+    /// whole loop, an access to exactly the same place is [`Cause::Register`].
     fn blockers(
         &self,
         body: &Body<'a>,
@@ -524,7 +529,7 @@ impl<'a> Judge<'a> {
                     Some(Cause::SamePlace) if in_loop && is_equal(body, load, event) => {
                         Some(Cause::Register)
                     }
-                    // What the load gave is stored back, if they overlap at all.
+                    // The store writes back the loaded value, so overlapping bytes do not change.
                     Some(_) if self.is_stored_back(body, load, other) => None,
                     cause => cause,
                 },
@@ -537,20 +542,21 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Whether a store stores what a load gave: the bytes that both touch do not change.
+    /// Returns whether a store writes back the value of a load: the bytes that both touch do not
+    /// change.
     fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
         let stored = body.inst(Event::Access(store)).and_then(|it| body.function.stored(it));
         self.is_load(body, load) && plain && stored.is_some() && stored == value(body, load)
     }
 
-    /// Puts blockers in file order, each once.
+    /// Sorts blockers in file order and removes duplicates.
     fn sort(&self, body: &Body<'a>, blockers: &mut Vec<Blocker>) {
         blockers.sort_by_key(|blocker| self.offset(body, blocker.event));
         blockers.dedup_by_key(|blocker| self.offset(body, blocker.event));
     }
 
-    /// Returns the bytes from the start of the text to an event's instruction.
+    /// Returns an event's instruction's offset, in bytes from the start of the text.
     #[must_use]
     pub fn offset(&self, body: &Body<'a>, event: Event) -> usize {
         match event {
@@ -559,7 +565,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether a call or fence, at an instruction of the function, may change what a load reads.
+    /// Returns why a call or fence may change what a load reads; `None` if it cannot. `at` is its
+    /// instruction index.
     fn of_call(&self, body: &Body<'a>, load: Event, at: usize) -> Option<Cause> {
         if body.function.instructions[at].opcode == Opcode::Fence {
             return Some(Cause::Order);
@@ -584,13 +591,13 @@ impl<'a> Judge<'a> {
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
     }
 
-    /// Returns whether a call reads what its arguments lead to, and no other memory.
+    /// Returns whether a call reads no memory except through its arguments.
     fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
         let effects = body.at(call).and_then(|at| body.effects_of(at));
         effects.is_some_and(|it| it.without(MemoryLocation::Argument) == MemoryEffects::NONE)
     }
 
-    /// Says why an access may change what a call reads; `None` if it cannot.
+    /// Returns why an access may change what a call reads; `None` if it cannot.
     fn of_reader(&self, body: &Body<'a>, call: Event, other: usize) -> Option<Cause> {
         let written = body.pointer(other)?;
         let at = body.at(call)?;
@@ -601,7 +608,7 @@ impl<'a> Judge<'a> {
         (!apart).then_some(cause)
     }
 
-    /// Whether and why an access may change what a load reads.
+    /// Returns why an access may change what a load reads; `None` if it cannot.
     fn cause(&self, body: &Body<'a>, load: Event, other: usize) -> Option<Cause> {
         let write = self.instruction(other);
         if write.atomic {
@@ -658,22 +665,22 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A body and its flow of control.
+/// A function's body and its control flow.
 type In<'b, 'a> = (&'b Body<'a>, &'b Flow);
 
-/// The value that a load gives.
+/// Returns the value that a load produces.
 fn value(body: &Body<'_>, load: Event) -> Option<Value> {
     body.inst(load)?.result
 }
 
-/// Whether two accesses are of one type to one place.
+/// Returns whether two accesses have one type and one place.
 fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     let [a, b] = [a, b].map(|it| body.key(it));
     a.is_some() && a == b
 }
 
-/// Returns whether a variable that a load's pointer leads into has something new in each turn of a
-/// loop.
+/// Returns whether a loop begins a local variable anew in each iteration, or lets a call write to
+/// it, when the load's pointer points into that variable.
 fn is_renewed((body, flow): In<'_, '_>, around: &Loop, load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
     let mut bases = bases.filter(|&it| body.is_local_variable(it));

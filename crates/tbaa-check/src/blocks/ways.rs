@@ -1,15 +1,15 @@
-//! What lies before a place.
+//! Walks backwards from a load to the accesses that have its value.
 
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// Events and blocks that are passed on the way back from a place at most. Optimisers give up
-/// sooner.
+/// The most events and blocks that a backward walk passes. Optimisers give up sooner.
 ///
 /// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
 const FAR: usize = 512;
 
-/// The blocks that a walk came to. The next walk begins with none, and takes no time for that.
+/// The set of blocks that a walk has visited. Starting the next walk takes constant time: it only
+/// counts up.
 #[derive(Default)]
 pub(super) struct Marks {
     of: Vec<u32>,
@@ -25,29 +25,29 @@ impl Marks {
         });
     }
 
-    /// Marks a block; whether it was not marked before.
+    /// Marks a block, and returns true if it was not marked before.
     pub(super) fn insert(&mut self, block: usize) -> bool {
         std::mem::replace(&mut self.of[block], self.walk) != self.walk
     }
 }
 
-/// What lies between a place and the events that it goes back to.
+/// The result of a backward walk: the accesses where it ended, and the events that it passed.
 pub(super) struct Way {
     pub(super) found: Vec<Event>,
     pub(super) passed: Vec<Event>,
 }
 
-/// A place in a body: a block, and how many of its events come before.
+/// A position in a body: a block, and the number of that block's events before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) block: usize,
     pub(super) event: usize,
 }
 
-/// Goes back from a place on every way, up to an event for which `is_equal` answers so. Returns
-/// these events, with those that were passed; `None` if a way from the start of the function
-/// meets no such event, or it is far. So is a way that meets an event of which `is_start` holds
-/// first: there is nothing to reuse before it.
+/// Walks back from `from` on every path, until `is_equal` accepts an event. Returns the accepted
+/// events and the passed ones. Returns `None` if a path reaches the function's entry or an event
+/// that `is_start` accepts (no earlier value is valid there), or if the walk is longer than
+/// [`FAR`].
 pub(super) fn back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,
@@ -75,7 +75,8 @@ pub(super) fn back(
             return None;
         }
         for block in flow.before(block) {
-            // The block of the place is passed again as a whole.
+            // The block of `from` itself may be entered again through a loop, and is then scanned
+            // as a whole.
             if seen.insert(block) {
                 count += 1;
                 pending.push((block, body.events[block].len()));
@@ -85,8 +86,8 @@ pub(super) fn back(
     Some(way)
 }
 
-/// As [`back`], where one way into the block meets no such event: an optimiser could load there.
-/// `None` if more do, or all.
+/// Like [`back`], if exactly one predecessor of the block has no equal access: an optimiser could
+/// load there. Returns `None` if more or none lack one.
 ///
 /// LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(

@@ -1,11 +1,11 @@
-//! Findings, as many as somebody will read.
+//! Findings, up to a limit.
 
 use std::collections::BTreeMap;
 
 use super::{Code, Diagnostic};
 
-/// The number of findings that are kept. A hostile input may have a finding for every few bytes, or
-/// for every pair of bytes.
+/// The limits on stored findings. A hostile input may have a finding for every few bytes, or for
+/// every pair of bytes.
 ///
 /// ```
 /// use tbaa_check::FindingLimits;
@@ -57,7 +57,7 @@ impl Findings {
         Findings { limits, ..Findings::default() }
     }
 
-    /// Returns whether one more finding is kept. If not, the finding is counted, and needs no
+    /// Returns whether one more finding is stored. If not, the finding is counted, and needs no
     /// message.
     pub(crate) fn admits(&mut self, code: Code) -> bool {
         let full = self.is_full(code);
@@ -104,42 +104,42 @@ impl Findings {
         self.in_order()
     }
 
-    /// Puts them in order of place; those at one place, and all where there is
-    /// no text, stay as they were found.
+    /// Sorts the findings by place. The order of findings at one place, or without a text, is kept.
     pub(crate) fn in_order(mut self) -> Findings {
         self.found.sort_by_key(Diagnostic::place);
         self
     }
 
-    /// Returns what was left out, in order of code; nothing if all findings are here.
+    /// Returns the number of findings that were left out, by code; empty if all findings are
+    /// stored.
     pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.values().copied()
     }
 
-    /// Returns the findings that were kept.
+    /// Returns the stored findings.
     #[must_use]
     pub fn as_slice(&self) -> &[Diagnostic] {
         &self.found
     }
 
-    /// Returns how many findings were kept.
+    /// Returns the number of stored findings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Returns whether no finding was kept.
+    /// Returns whether no finding is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Returns the findings that were kept, one by one.
+    /// Returns an iterator over the stored findings.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.found.iter()
     }
 
-    /// Returns the findings that were kept.
+    /// Returns the stored findings.
     #[must_use]
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.found

@@ -27,7 +27,7 @@ macro_rules! lints {
                 }
             }
 
-            /// Returns what is suspicious, in a few words.
+            /// Returns a short title of the problem.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self {
@@ -46,7 +46,7 @@ const OFF: Option<Level> = None;
 lints! {
     /// A type node is attached as a tag.
     TypeAsTag: ERROR, "a type node attached as a tag";
-    /// Old-format and size-aware types stand under one root.
+    /// Old-format and size-aware types have one root.
     MixedFormats: ERROR, "old and new format under one root";
     /// One type is spelled in two ways.
     TwoSpellings: WARNING, "one type spelled in two ways";
@@ -54,21 +54,21 @@ lints! {
     ConflictingTypes: WARNING, "types of one name with different bodies";
     /// Two distinct types are equal, operand by operand.
     DuplicateTypes: WARNING, "distinct types that are equal";
-    /// Two fields overlap, both are accessed, and LLVM says that they do not.
+    /// Two fields overlap and are both accessed, but LLVM answers NoAlias.
     OverlappingFields: WARNING, "accessed fields that overlap";
     /// Field offsets contradict the module's struct type and data layout.
     LayoutMismatch: WARNING, "field offsets that contradict the module's struct type";
-    /// The width of a load or store is not that of its tag's type.
+    /// A load or store does not have the width of its tag's type.
     WidthMismatch: WARNING, "an access not as wide as its tag's type";
     /// One pointer is accessed under tags that exclude each other.
     PointerUnderTwoTags: WARNING, "one pointer accessed under tags that exclude each other";
     /// A value stored under one tag is read under another that excludes it.
     ReadUnderOtherTag: ERROR, "a value stored under one tag and read under another";
-    /// Rule `llvm` says `NoAlias` where rule `union` says `MayAlias`.
+    /// Rule `llvm` answers `NoAlias` although rule `union` answers `MayAlias`.
     UnionMiscompiled: WARNING, "union members that LLVM takes for apart";
-    /// Memory that a tag calls immutable is stored to.
+    /// A store to memory that a tag calls immutable.
     ImmutableStored: ERROR, "a store to memory that a tag calls immutable";
-    /// A function has loads or stores without a tag beside tagged ones.
+    /// A function has both tagged and untagged loads or stores.
     Untagged: OFF, "accesses without a tag beside tagged ones";
     /// No instruction has this tag.
     UnusedTag: WARNING, "a tag that no instruction has";

@@ -74,8 +74,8 @@ impl Code {
         }
     }
 
-    /// Returns the code's page of documentation, in Markdown: what is wrong, what it
-    /// causes, an example that has the fault, one that does not, and what to do.
+    /// Returns the code's page of documentation, in Markdown: the problem, its consequence, an
+    /// example with the fault, one without it, and the remedy.
     #[must_use]
     pub fn page(self) -> &'static str {
         let book = match self {
@@ -134,8 +134,8 @@ pub struct Label {
 
 /// A finding.
 ///
-/// Texts in it quote names from the input, whose bytes may be anything: escape
-/// control characters before a terminal sees them.
+/// Its texts quote names from the input, which may contain any bytes: escape control characters
+/// before printing to a terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -162,7 +162,7 @@ impl Diagnostic {
         Diagnostic { code, level, message, primary: None, secondary, notes, help: None }
     }
 
-    /// Adds what comes of it.
+    /// Adds a note about the consequence.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
@@ -172,7 +172,7 @@ impl Diagnostic {
         self.help = Some(help.into());
     }
 
-    /// Returns the place where the finding stands in an order by place.
+    /// Returns the key by which findings are sorted by place.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
     }

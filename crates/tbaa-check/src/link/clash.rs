@@ -1,4 +1,4 @@
-//! Types of one name with several bodies, and answers that allow for them.
+//! Name clashes: several types with one name, and alias answers that allow for them.
 
 use super::summary::Summary;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
@@ -23,19 +23,19 @@ pub struct Clash {
 pub struct LinkedType {
     /// The type in the merged graph.
     pub ty: TypeId,
-    /// The module that has it; of several, the first by name.
+    /// The module that has it; the first by name if there are several.
     pub module: String,
-    /// The indices of all modules that have it, sorted, if it is a scalar.
+    /// The sorted indices of all modules that have it as a scalar; empty for other types.
     scalar_of: Vec<u32>,
 }
 
-/// Returns whether two bodies of one name may be meant for one type. Two scalars of one
-/// module are not: that module's front end tells them apart by their parents.
+/// Returns whether two types with one name may be meant as one. Two scalars of one module are not:
+/// the module's front end distinguishes them by their parents.
 fn may_be_one(a: &[u32], b: &[u32]) -> bool {
     !a.iter().any(|module| b.binary_search(module).is_ok())
 }
 
-/// Returns whether one module has all bodies, as scalars.
+/// Returns whether one module has all of these types, as scalars.
 fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     let has_all =
         |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
@@ -48,7 +48,7 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
     for (&id, (_, facts)) in ids.iter().zip(&summary.nodes) {
         let Some(ty) = graph.type_of(id) else { continue };
         let node = graph.ty(ty);
-        // No name is not a name: C's unnamed structs are all called "".
+        // An empty name is not a name: C's unnamed structs are all called "".
         let name = node.name().filter(|name| !name.is_empty());
         let Some((name, root)) = name.zip(graph.root_of(ty)) else { continue };
         if node.kind() != TypeKind::Root {
@@ -66,12 +66,13 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
     clashes
 }
 
-/// Above this many bodies, a tag counts as going through a body of every name.
+/// An access that goes through more types with clashing names than this counts as going through
+/// all.
 const MOST: usize = 64;
-/// Above this many steps too, so that no graph makes a link slow.
+/// The most steps for one access, so that no graph makes a link slow.
 const STEPS: usize = 4096;
 
-/// The bodies that an access goes through, by the number of their clash.
+/// The types with clashing names that an access goes through, with the number of each clash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Through {
     These(Vec<(u32, TypeId)>),
@@ -80,16 +81,16 @@ enum Through {
 
 /// Answers alias queries on linked modules.
 ///
-/// Two accesses that go through different bodies of one name may alias. An
-/// access goes through its base type, the types on the way to what is accessed,
-/// that type, what it contains, and the types above it.
+/// Two accesses that go through different types of one name may alias. An access goes through its
+/// base type, the types on the path to the accessed type, that type, everything that it contains,
+/// and the types above it.
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
-    /// For each tag the number of what it goes through; 0 is nothing.
+    /// For each tag, an index into `through`; 0 if it goes through no clash.
     of_tag: Vec<u32>,
     through: Vec<Through>,
-    /// For each scalar among the bodies the modules that have it.
+    /// For each scalar with a clashing name, the modules that have it.
     scalars: HashMap<TypeId, Vec<u32>>,
 }
 
@@ -130,8 +131,8 @@ impl<'l> LinkedOracle<'l> {
         self.oracle.alias(a, b)
     }
 
-    /// Returns whether two tags go through different bodies of one name, so
-    /// that they may alias whatever the merged graph says.
+    /// Returns whether two tags go through different types of one name, and so may alias whatever
+    /// the merged graph says.
     #[must_use]
     pub fn clash(&self, a: TagId, b: TagId) -> bool {
         let graph = self.oracle.graph();
@@ -148,7 +149,7 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
-    /// Returns whether two sorted lists have different bodies of one clash.
+    /// Returns whether two sorted lists have different types of one clash.
     fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
         let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
         let mut others = b.chunk_by(of_clash).peekable();
@@ -166,14 +167,14 @@ impl<'l> LinkedOracle<'l> {
 
     /// Returns whether an access goes through no type whose name clashes.
     ///
-    /// Whoever hands the merged graph to an optimizer that knows nothing of
-    /// clashes is safe if he leaves out the other tags.
+    /// An optimizer that does not know of clashes can safely use the merged graph if all tags that
+    /// are not clear are dropped.
     #[must_use]
     pub fn is_clear(&self, tag: TagId) -> bool {
         self.oracle.graph().owns_tag(tag) && self.of_tag[tag.index()] == 0
     }
 
-    /// Returns the oracle of the merged graph, which does not know of clashes.
+    /// Returns the oracle of the merged graph, which ignores clashes.
     #[must_use]
     pub fn merged(&self) -> &Oracle<&'l Graph> {
         &self.oracle
@@ -184,7 +185,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
     let Ok(parts) = graph.tag(tag) else { return Through::These(Vec::new()) };
     let mut found: HashSet<(u32, TypeId)> = HashSet::default();
     let mut seen: HashSet<(TypeId, Part)> = HashSet::default();
-    // The access as such, and the way to it.
+    // The access itself, and the path to it.
     let mut work = vec![(parts.access, Part::Whole), (parts.base, Part::At(parts.offset))];
     while let Some((ty, place)) = work.pop() {
         if !seen.insert((ty, place)) {
@@ -196,7 +197,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
         found.extend(clash_of.get(&ty).map(|&clash| (clash, ty)));
         let node = graph.ty(ty);
         let is_aggregate = node.kind() == TypeKind::Aggregate;
-        // In the old format an aggregate's first step up is its field.
+        // An aggregate's parent in the old format would be its first field, which `descend` covers.
         if !is_aggregate || node.format() == Format::New {
             work.extend(node.parent().map(|parent| (parent, Part::Above)));
         }
@@ -215,7 +216,7 @@ enum Part {
     Whole,
     /// Bytes from its start.
     At(u64),
-    /// None: the type is a parent of what is accessed.
+    /// Nothing of it: the type is a parent of the accessed type.
     Above,
 }
 

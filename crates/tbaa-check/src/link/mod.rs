@@ -1,20 +1,20 @@
-//! Linking modules' TBAA into one graph.
+//! Links modules' TBAA into one graph.
 //!
-//! A linker that puts modules together makes one graph of their type nodes:
-//! equal nodes become one. That is sound as long as a name means one type. A
-//! C program may well have two `struct buffer`, and a build may compile a
-//! header in two ways: then two nodes of one name have two bodies, LLVM keeps
-//! both, and says `NoAlias` of accesses that may be to one object.
+//! A linker that combines modules makes one graph of their type nodes: equal nodes become one. This
+//! is sound as long as a name means one type. But a C program may have two `struct buffer`, and a
+//! build may compile a header in two ways. Then two nodes of one name have two bodies; LLVM keeps
+//! both, and answers `NoAlias` for accesses that may be to one object.
 //!
-//! [`Linked`] finds such clashes ([`Linked::clashes`]) and is careful
-//! ([`LinkedOracle`]): accesses that go through different bodies of one name
-//! may alias. All other answers are those of the merged graph, which are those
-//! of each module for its own tags. So old answers are kept or widened, and
-//! never narrowed.
+//! [`Linked`] finds such clashes ([`Linked::clashes`]) and allows for them ([`LinkedOracle`]):
+//! accesses that go through different bodies of one name may alias. All other answers are those of
+//! the merged graph, which are each module's answers for its own tags. So linking may make an
+//! answer more general, but never `NoAlias` instead of `MayAlias`.
 //!
-//! - Roots without a name, and distinct nodes, stay apart.
-//! - A type whose name is empty has no name, and clashes with nothing.
-//! - Clashes are read off the merged graph; nothing beside it must be kept.
+//! - Unnamed roots and distinct nodes do not merge.
+//! - A type with an empty name has no name, and clashes with nothing.
+//! - Clashes are computed from the merged graph alone.
+//!
+//! A [`Summary`] is the form for build systems; it states the laws of linking.
 //!
 //! A [`Summary`] is what a build system passes on: see there for its laws.
 //!
@@ -47,7 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! LLVM: `IRLinker`, which merges equal metadata and warns of nothing.
+//! LLVM: `IRLinker`, which merges equal metadata without warnings.
 
 mod clash;
 #[cfg(feature = "serde")]
@@ -102,8 +102,8 @@ impl Linked {
         Ok(Linked { summary, graph, ids, maps, clashes })
     }
 
-    /// Returns the merged graph. Its own answers are LLVM's after LLVM's link;
-    /// [`Linked::oracle`] has those that allow for clashes.
+    /// Returns the merged graph. Its own answers are LLVM's after LLVM's link; [`Linked::oracle`]
+    /// allows for clashes.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -115,8 +115,8 @@ impl Linked {
         &self.summary
     }
 
-    /// Returns what a node of a module has become; `None` if it was left out,
-    /// or there is no such module or node. `module` counts those linked, from 0.
+    /// Returns a module's node in the merged graph; `None` if it was left out, or there is no such
+    /// module or node. `module` is its index among the linked modules, from 0.
     #[must_use]
     pub fn node(&self, module: usize, node: NodeId) -> Option<NodeId> {
         self.node_at(self.maps.get(module)?.place(node)?)
@@ -128,8 +128,8 @@ impl Linked {
         self.ids.get(place).copied()
     }
 
-    /// Returns what a tag of a module has become. `None`, which may alias
-    /// everything, as [`Linked::node`].
+    /// Returns a module's tag in the merged graph; `None`, which may alias everything, in the cases
+    /// of [`Linked::node`].
     #[must_use]
     pub fn tag(&self, module: usize, tag: TagId) -> Option<TagId> {
         let place = *self.maps.get(module)?.tags.get(tag.index())?;

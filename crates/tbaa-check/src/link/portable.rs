@@ -84,7 +84,7 @@ impl TryFrom<Portable> for Summary {
             strings: strings.into_iter().map(bytes).collect(),
             nodes: nodes.into_iter().map(node).collect(),
         };
-        // Whoever wrote it may not have kept to the order.
+        // The file may not be in order.
         Ok(Summary::link(&[&read]).0)
     }
 }

@@ -14,11 +14,11 @@ pub(super) enum Op {
     This,
     Str(u32),
     Int(Int),
-    /// A node that stands before this one.
+    /// An earlier node.
     Node(u32),
 }
 
-/// The identity of a node that is one of its own, whatever its operands.
+/// The identity of a node that never equals another, whatever its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Origin {
@@ -39,7 +39,7 @@ pub(super) const TAG: u8 = 1;
 pub(super) const COPY: u8 = 2;
 pub(super) const TYPE: u8 = 4;
 
-/// The modules' statements about a node; those of two summaries are joined.
+/// The modules' facts about a node; linking two summaries joins them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Facts {
@@ -62,19 +62,17 @@ impl Facts {
 
 /// The TBAA nodes of one module or of several linked ones.
 ///
-/// A summary is a set: nodes of equal content are one node, whichever module
-/// they come from, and nodes stand in an order that depends on nothing but
-/// their content. So [`Summary::link`] is associative, commutative and
-/// idempotent, and a build system may link any parts in any order: the results
-/// are equal, byte for byte once serialised.
+/// A summary is a set: nodes of equal content are one node, whichever module they come from, and
+/// their order depends only on their content. So [`Summary::link`] is associative, commutative and
+/// idempotent, and a build system may link any parts in any order: the results are equal, byte for
+/// byte once serialised.
 ///
-/// Nodes that are more than their content, which are distinct nodes and roots
-/// without a name, belong to their module and never merge with another
-/// module's. The module's name is what identifies it: summaries of different
-/// modules must have different names.
+/// Distinct nodes and unnamed roots have an identity besides their content: they belong to their
+/// module and never merge with another module's. A module is identified by its name: summaries of
+/// different modules must have different names.
 ///
-/// Tags of cyclic nodes, and of nodes that refer to a value of their module,
-/// mean nothing elsewhere. They are left out, and alias everything.
+/// Tags of cyclic nodes, and of nodes that refer to a value of their module, mean nothing
+/// elsewhere. They are left out, and alias everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "super::portable::Portable"))]
@@ -85,11 +83,11 @@ pub struct Summary {
     pub(super) nodes: Vec<(Key, Facts)>,
 }
 
-/// The place where the nodes of something that was linked are in the result.
+/// The new places of a linked summary's or graph's nodes in the result.
 #[derive(Clone, Debug, Default)]
 pub struct NodeMap {
     to: Vec<Option<u32>>,
-    /// The same for the tags of a graph; empty for those of a summary.
+    /// The new places of a graph's tags; empty for a summary.
     pub(super) tags: Vec<Option<u32>>,
 }
 
@@ -101,14 +99,13 @@ impl NodeMap {
         self.follow(node.index())
     }
 
-    /// Returns where the node at a place of a linked summary is; `None` if it
-    /// was left out.
+    /// Returns the new place of a node of a linked summary; `None` if it was left out.
     #[must_use]
     pub fn follow(&self, place: usize) -> Option<usize> {
         Some((*self.to.get(place)?)? as usize)
     }
 
-    /// Returns this map followed by the one of a link of its summary.
+    /// Returns the composition of this map and the map of a later link.
     #[must_use]
     pub fn then(&self, next: &NodeMap) -> NodeMap {
         let follow = |&place: &Option<u32>| next.to.get(place? as usize).copied().flatten();
@@ -118,7 +115,7 @@ impl NodeMap {
 }
 
 impl Summary {
-    /// Summarises the module `name`, and says where its nodes are.
+    /// Summarises the module `name`, and returns the places of its nodes.
     #[must_use]
     pub fn of(name: &str, graph: &Graph) -> (Summary, NodeMap) {
         let mut union = Union::default();
@@ -157,7 +154,7 @@ impl Summary {
         (summary, NodeMap { to, tags }.then(&sorted))
     }
 
-    /// Links summaries, and says for each where its nodes are in the result.
+    /// Links summaries, and returns for each the places of its nodes in the result.
     #[must_use]
     pub fn link(summaries: &[&Summary]) -> (Summary, Vec<NodeMap>) {
         let mut union = Union::default();
@@ -219,9 +216,8 @@ fn is_own(graph: &Graph, id: NodeId) -> bool {
     graph.is_distinct(id) || is_root
 }
 
-/// The nodes that are in no cycle and lead to none, in an order in which each
-/// one stands behind those that it refers to. A reference to itself is no
-/// cycle.
+/// Returns the nodes that are in no cycle and lead to none, each after the nodes that it refers to.
+/// A reference to itself is no cycle.
 fn children_first(graph: &Graph) -> Vec<NodeId> {
     let mut users: Vec<Vec<NodeId>> = vec![Vec::new(); graph.node_count()];
     let mut missing = vec![0_usize; graph.node_count()];
@@ -248,7 +244,7 @@ fn children_first(graph: &Graph) -> Vec<NodeId> {
     order
 }
 
-/// Nodes of several summaries, on the way to one.
+/// Several summaries while they are being merged.
 #[derive(Default)]
 struct Union {
     modules: IndexSet<String>,

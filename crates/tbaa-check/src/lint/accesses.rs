@@ -1,4 +1,4 @@
-//! What a function's accesses say together.
+//! Lints that compare the accesses of each function.
 
 use std::rc::Rc;
 
@@ -55,14 +55,14 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     members.report(subject, &oracle, &reported.tags, report);
 }
 
-/// Stores to what a tag calls immutable.
+/// Reports stores to memory that a tag calls immutable.
 fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let path = |tag: TagId| -> Option<(bool, (TypeId, TypeId, u64))> {
         let tag = graph.tag(tag).ok()?;
         Some((tag.immutable, (tag.base, tag.access, tag.offset)))
     };
-    // The first instruction with an immutable tag of each path.
+    // The first instruction with an immutable tag, for each access path.
     let mut constant: HashMap<_, &Instruction> = HashMap::default();
     for instruction in module.instructions() {
         if let Some((true, path)) = instruction.tag.and_then(path) {
@@ -97,7 +97,7 @@ fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>
     }
 }
 
-/// Tagged calls that copy or fill the memory of an argument by themselves.
+/// Reports tagged calls that copy or fill the memory of an argument.
 fn argument_memory(
     subject: &Subject<'_>,
     function: &Function<'_>,
@@ -127,7 +127,7 @@ fn argument_memory(
     }
 }
 
-/// Functions in which some loads and stores have a tag and some have not.
+/// Reports functions in which some loads and stores have a tag and some do not.
 fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =

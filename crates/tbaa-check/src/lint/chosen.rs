@@ -49,8 +49,8 @@ pub(super) fn look(
         }
     }
     for (load, tag, arms) in chosen {
-        // LLVM loads from both where one is a slot that it takes apart. Elsewhere, what is loaded at
-        // two widths was often stored as neither.
+        // LLVM loads from both if one is a slot that it splits. Otherwise, memory that is loaded at
+        // two widths was often stored by neither type.
         let has_slot = arms.iter().any(|it| pointers.object(it.base) == Object::Local);
         let mut others = arms.iter().filter_map(|it| through.get(it)).flatten();
         let other = others.find(|(_, its, opcode)| {

@@ -58,7 +58,7 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
         for (i, a) in bytes.iter().enumerate() {
-            // Any number may start where it does.
+            // Several may start at the same byte.
             let after = i + bytes[i..].partition_point(|b| b.start == a.start);
             let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
             for b in inside.take(COMPARED) {
@@ -98,9 +98,8 @@ fn add_accessed(
 const HELP: &str = "correct the offsets; if the fields overlap on purpose they are a union, and \
                     accesses to it share one tag";
 
-/// Compares the fields of each type by their offsets and least sizes. Without
-/// code nothing tells whether a field is accessed; bit-fields, which are not,
-/// are left alone.
+/// Compares the fields of each type by their offsets and minimum sizes. Without code it is unknown
+/// whether a field is accessed; bit-fields, which are not, are skipped.
 fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
@@ -147,10 +146,9 @@ struct Least<'s> {
 }
 
 impl Least<'_> {
-    /// The end of the last field whose size is known; `None` where nothing is.
+    /// Returns the end of the last field with a known size; `None` if no size is known.
     fn of(&mut self, ty: TypeId) -> Option<u64> {
-        // A type's last field is looked at alone, on a path that may be as long
-        // as the graph.
+        // The last field of each type is followed, on a path that may be as long as the graph.
         let (mut path, mut next) = (Vec::new(), ty);
         let mut least = loop {
             if let Some(&known) = self.known.get(&next.node()) {

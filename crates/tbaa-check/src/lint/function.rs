@@ -1,10 +1,10 @@
-//! What a function's accesses are to, in the order in which its blocks make them.
+//! Reads the memory events of a function, in block order, with the place of each access.
 //!
-//! Two accesses are known to be of one place where their pointers have one address. A pointer
-//! that is loaded twice is one value if nothing between the loads may have changed it, which is
-//! what an optimizer makes of it too: front ends reload at will.
+//! Two accesses are to one place if their pointers have one address. Front ends load the same
+//! pointer again and again: two such loads are one value if nothing in between may have changed it,
+//! as an optimizer assumes too.
 //!
-//! A call of a small function of the module is what that function does.
+//! A call of a small function of the module is replaced by that function's events.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,39 +18,38 @@ use tbaa_ir::{
 };
 use tbaa_types::{Type, TypeKind};
 
-/// Loaded pointers that are remembered at a time, each of which every store
-/// must be compared with.
+/// The most loaded pointers that are remembered at a time. Every store is compared with each.
 const LOADED: usize = 32;
 
-/// Loaded pointers that are remembered at the ends of all blocks of a function.
+/// The most loaded pointers that are remembered at the ends of all blocks of a function.
 const KEPT: usize = 1 << 20;
 
-/// Instructions of a function that is looked into where it is called.
+/// The most instructions of a function whose events replace a call of it.
 const SMALL: usize = 64;
 
-/// Calls that are looked into, one within the other.
+/// The deepest nesting of calls that are replaced by the callee's events.
 const NESTED: usize = 3;
 
-/// Bytes in memory, as far as a function's text tells places apart.
+/// A place in memory: bytes at a fixed offset from a base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Stands for the address without its offset: where two are equal, so are the addresses.
+    /// The number of the address without its offset: equal numbers mean equal addresses.
     pub(super) base: usize,
     pub(super) offset: i64,
     bytes: Option<u64>,
-    /// The pointer, or one that is based on the same object.
+    /// The pointer, or another pointer to the same place.
     pub(super) pointer: Value,
-    /// The stack slot that it is in, if it is known to be in one. Different ones are apart.
+    /// The stack slot that contains the place, if known. Different slots do not overlap.
     pub(super) slot: Option<Value>,
 }
 
 impl Place {
-    /// Whether two places begin at one address.
+    /// Returns whether two places have the same first byte.
     pub(super) fn begins_at(&self, other: &Place) -> bool {
         (self.base, self.offset) == (other.base, other.offset)
     }
 
-    /// Whether two places share a byte; `None` if that is not known.
+    /// Returns whether two places share a byte; `None` if that is not known.
     pub(super) fn meets(&self, other: &Place) -> Option<bool> {
         if self.base != other.base {
             return None;
@@ -67,87 +66,85 @@ impl Place {
 /// An access to memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// Its index into the module's instructions.
+    /// The access's index in the module's instructions.
     pub(super) index: usize,
-    /// Whether memory is written for sure; else, it is read for sure.
+    /// True if the access certainly writes memory; false if it certainly reads.
     pub(super) stores: bool,
     pub(super) place: Option<Place>,
-    /// What says which of its elements are accessed.
+    /// The mask of a masked access: it selects the elements that are accessed.
     pub(super) mask: Option<Value>,
 }
 
-/// What a function does.
+/// A step of a function that matters to memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// Memory changes in a way that no tag tells: by a call, which has this index in the
-    /// function, or by anything.
+    /// Memory may change in ways that tags do not describe: by the call with this index in the
+    /// function, or (`None`) by anything.
     Change(Option<usize>),
-    /// The lifetime of a slot begins or ends: what it held is gone.
+    /// The lifetime of a slot begins or ends: its contents are gone.
     Fresh(Value),
     Access(Access),
 }
 
-/// A member of a struct, by the struct's LLVM type and the indices that lead to it.
+/// A member of a struct, given by the struct's LLVM type and the indices that lead to the member.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Member {
     pub(super) ty: Type,
-    /// The first member of the first member is at the place of the whole: indices that are 0
-    /// are left out at the end.
+    /// Trailing zeros are removed: the first member of a member has the same address.
     pub(super) indices: Vec<i64>,
 }
 
-/// Reads the events of functions.
+/// Reads the events of a module's functions.
 pub(super) struct Functions<'a> {
     module: &'a Module<'a>,
     oracle: &'a Oracle<&'a Graph>,
     effects: &'a Effects<'a>,
     sizes: &'a Sizes,
-    /// Whether members are looked for.
+    /// True if accessed members are recorded.
     with_members: bool,
     numbers: HashMap<&'a [u8], u32>,
-    /// Small functions, by number; `None` of one that is not small.
+    /// The events of small functions, by function number; `None` for functions that are not small.
     small: RefCell<HashMap<u32, Option<Rc<Small>>>>,
 }
 
-/// A small function, as far as it runs the same way each time.
+/// The events that a small function always runs, up to its first branch.
 struct Small {
     events: Vec<Event>,
-    /// What the bases of its places are to who calls it.
+    /// For each base of its places, its meaning for the caller.
     bases: Vec<Base>,
 }
 
 #[derive(Clone, Copy)]
 enum Base {
     Parameter(usize),
-    /// A slot of the function's own.
+    /// A stack slot of the function itself.
     Own,
     Other,
 }
 
-/// What is read of a function.
+/// A function, its control flow and pointers, and its events.
 pub(super) struct Read<'t> {
     pub(super) function: Rc<Function<'t>>,
     pub(super) flow: Flow,
     pub(super) pointers: Pointers<'t>,
-    /// By block.
+    /// The events of each block.
     pub(super) blocks: Vec<Vec<Event>>,
-    /// The members that are accessed, by the access's index into the module's instructions.
+    /// The accessed members, by the access's index in the module's instructions.
     pub(super) members: HashMap<usize, Member>,
 }
 
-/// What memory is known to hold: a place, the tag under which it was accessed, and the pointer
-/// there.
+/// Known contents of memory: a place, the tag of the access, and the pointer value there.
 type Loaded = (Place, Option<TagId>, Value);
 
-/// What is known while a function is read.
+/// The state while a function is read.
 struct Known<'t, 'f> {
     functions: &'f Functions<'t>,
     read: Read<'t>,
     bases: HashMap<Address, usize>,
-    /// What memory is known to hold here, and where each block ends that was read.
+    /// The known contents of memory here, and at the end of each block that has been read.
     loaded: Vec<Loaded>,
     ends: Vec<Option<Vec<Loaded>>>,
-    /// Calls that are looked into, one within the other.
+    /// The nesting depth of calls that are replaced by the callee's events.
     depth: usize,
 }
 
@@ -164,7 +161,7 @@ impl<'a> Functions<'a> {
         Functions { module, oracle, effects, sizes, with_members, numbers, small }
     }
 
-    /// Reads a function; `None` of one without a block.
+    /// Reads a function; `None` if it has no block.
     pub(super) fn read(&self, function: &Rc<Function<'a>>) -> Option<Read<'a>> {
         (!function.blocks.is_empty()).then(|| self.known(function, 0).read)
     }
@@ -195,7 +192,7 @@ impl<'a> Functions<'a> {
         known
     }
 
-    /// A function that a call calls, if it is small.
+    /// Returns the called function's events, if it is small.
     fn small(&self, call: &Call<'a>, depth: usize) -> Option<Rc<Small>> {
         let number = *self.numbers.get(&*call.name())?;
         if let Some(known) = self.small.borrow().get(&number) {
@@ -204,7 +201,7 @@ impl<'a> Functions<'a> {
         if depth == NESTED {
             return None;
         }
-        // A function that calls itself is not small.
+        // Prevents endless recursion: a function that calls itself is not small.
         self.small.borrow_mut().insert(number, None);
         let function = Rc::new(self.module.function(self.sizes, number));
         let small = is_small(&function).then(|| {
@@ -233,7 +230,7 @@ impl<'a> Functions<'a> {
                     _ => break,
                 }
             }
-            // What else it does depends on more.
+            // Execution after a branch depends on values that are not known here.
             events.push(Event::Change(None));
             Rc::new(Small { events, bases })
         });
@@ -242,7 +239,7 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// Whether a function has a few instructions, and cannot be replaced when modules are linked.
+/// Returns whether a function has few instructions, and cannot be replaced at link time.
 fn is_small(function: &Function<'_>) -> bool {
     let words = function.header.text.split(u8::is_ascii_whitespace);
     let mut words = words.take_while(|word| !word.contains(&b'@'));
@@ -251,14 +248,14 @@ fn is_small(function: &Function<'_>) -> bool {
         && !words.any(|word| matches!(word, b"weak" | b"linkonce"))
 }
 
-/// Whether a parameter leads to a copy of what the caller has.
+/// Returns whether a parameter points to a copy of the caller's object.
 fn is_copy(function: &Function<'_>, parameter: usize) -> bool {
     let attributes = function.header.parameters[parameter].attributes;
     let mut words = attributes.split(|byte| b" (".contains(byte));
     words.any(|word| matches!(word, b"byval" | b"inalloca" | b"preallocated"))
 }
 
-/// The member that a pointer is the address of, as its last step says.
+/// Returns the struct member that a pointer's last address computation selects.
 fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
     let whole = |ty: Type| function.is_struct(ty).then(|| Member { ty, indices: Vec::new() });
     let inst = function.inst(pointer)?;
@@ -267,7 +264,7 @@ fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
         Opcode::GetElementPtr => {
             let mut member = whole(inst.ty?)?;
             for &index in operands.get(2..)? {
-                // An index that is a variable is one of an array, whose elements differ.
+                // A variable index selects an element of an array, and elements differ.
                 let Def::Integer(index) = function.def(index) else { return None };
                 member.indices.push(index);
             }
@@ -290,7 +287,7 @@ fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
 }
 
 impl<'t> Known<'t, '_> {
-    /// Begins a block with what memory holds at the end of all blocks before it.
+    /// Begins a block with the memory contents that all its predecessors agree on.
     fn enter(&mut self, block: usize) {
         self.read.blocks.push(Vec::new());
         let mut before = self.read.flow.before(block).map(|it| self.ends[it].as_ref());
@@ -326,25 +323,25 @@ impl<'t> Known<'t, '_> {
         }
     }
 
-    /// An access that is no call.
+    /// Handles an access that is not a call.
     fn access(&mut self, inst: &Inst, index: usize) {
         let function = Rc::clone(&self.read.function);
         let instruction = &self.functions.module.instructions()[index];
         let is_read = instruction.opcode == Opcode::Load;
-        // What is volatile is stored for somebody who may change it, and what is atomic lets
-        // other threads go on.
+        // A volatile store is for an observer who may change memory. An atomic access lets other
+        // threads run.
         if instruction.atomic || instruction.volatile && !is_read {
             self.change(None);
         }
         let ty = match instruction.opcode {
             Opcode::Load | Opcode::Store => inst.ty,
-            // What is compared with may not be there.
+            // A compare-exchange may fail, and then stores nothing.
             Opcode::CmpXchg | Opcode::AtomicRmw => {
                 function.operand(inst, 1).and_then(|it| function.ty(it))
             }
             _ => return self.change(None),
         };
-        // What is accessed through `undef` is nothing, each time another.
+        // `undef` may be a different pointer at each use.
         let pointer = function.pointer(inst).filter(|&it| function.def(it) != Def::Undefined);
         let place = pointer.map(|it| self.place_of(it, self.bytes_of(ty)));
         let stores = matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw);
@@ -366,7 +363,7 @@ impl<'t> Known<'t, '_> {
         (!size.scalable).then_some(size.store)
     }
 
-    /// Adds an access.
+    /// Adds an access, and forgets the contents that it may change.
     fn push(&mut self, access: Access) {
         if access.stores {
             let tag = self.functions.module.instructions()[access.index].tag;
@@ -395,7 +392,7 @@ impl<'t> Known<'t, '_> {
         self.loaded.push((place, tag, self.read.pointers.number(value)));
     }
 
-    /// Forgets what memory holds that may be changed.
+    /// Forgets the contents of memory that may change, and adds the event.
     fn change(&mut self, call: Option<usize>) {
         let pointers = &self.read.pointers;
         self.loaded.retain(|(known, ..)| {
@@ -407,7 +404,7 @@ impl<'t> Known<'t, '_> {
 
     fn call(&mut self, at: usize, inst: &Inst, call: &Call<'t>) {
         if call.callee.starts_with(b"llvm.lifetime.") {
-            // Before LLVM 22 the size comes first.
+            // The pointer is the last argument: before LLVM 22 the size comes first.
             let last = call.arguments.len().checked_sub(1);
             let slot = last.and_then(|last| self.read.function.operand(inst, last));
             match slot.and_then(|it| self.place_of(it, None).slot) {
@@ -426,7 +423,7 @@ impl<'t> Known<'t, '_> {
         }
     }
 
-    /// What a call of an intrinsic reads and writes under its tag.
+    /// Returns the accesses of a tagged call of an intrinsic.
     fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
         let function = Rc::clone(&self.read.function);
         let index =
@@ -459,14 +456,14 @@ impl<'t> Known<'t, '_> {
         Some(read.into_iter().chain([access(true, to)]).collect())
     }
 
-    /// Adds what a small function does that is called.
+    /// Adds the events of a small function that is called.
     fn look_into(&mut self, at: usize, inst: &Inst, call: &Call<'_>, small: &Small) {
         let function = Rc::clone(&self.read.function);
         let arguments = &function.operands(inst)[..call.arguments.len()];
         for &event in &small.events {
             match event {
                 Event::Change(_) => self.change(Some(at)),
-                // A slot of the function is none that the caller has.
+                // The caller has no pointer to the callee's slot.
                 Event::Fresh(_) => {}
                 Event::Access(mut access) => {
                     let base = access.place.map_or(Base::Other, |it| small.bases[it.base]);
@@ -483,7 +480,7 @@ impl<'t> Known<'t, '_> {
                         }
                         _ => None,
                     };
-                    // The mask is a value of the function.
+                    // The mask is a value of the callee, which the caller cannot compare.
                     access.place = access.place.filter(|_| access.mask.is_none());
                     self.push(access);
                 }

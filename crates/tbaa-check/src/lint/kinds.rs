@@ -1,4 +1,4 @@
-//! Scalars that are named after one kind of type, on accesses of another kind.
+//! Scalars whose names say one kind of type, and whose accesses are of another kind.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -9,7 +9,7 @@ use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
 use tbaa_types::{Primitive, Type};
 
-/// What a scalar is, with its width in bits.
+/// The kind of a scalar, with its width in bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Integer(u64),
@@ -18,9 +18,9 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind that a name in a tree of types speaks of. Many front ends name scalars after
-    /// variables or regions, which hold anything; their names say nothing, and nor does a type
-    /// of 8 bits, which often stands for all others.
+    /// Returns the kind that a type node's name says; `None` for most names. Many front ends name
+    /// scalars after variables or regions, which hold any kind. An 8-bit type says nothing either:
+    /// it often represents all others.
     fn of_name(name: &[u8]) -> Option<Kind> {
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
         Some(match &name[..] {
@@ -41,7 +41,7 @@ impl Kind {
         })
     }
 
-    /// The kind of an LLVM type.
+    /// Returns the kind of an LLVM type.
     fn of_llvm(kind: tbaa_types::TypeKind<'_>) -> Option<Kind> {
         Some(match kind {
             tbaa_types::TypeKind::Pointer { .. } => Kind::Pointer,
@@ -53,8 +53,8 @@ impl Kind {
         })
     }
 
-    /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything, and
-    /// passes exchange integers and floating-point numbers.
+    /// Returns whether an access of kind `accessed` fits. An integer may hold the bits of anything,
+    /// and passes replace floating-point accesses with integer ones.
     ///
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
@@ -108,7 +108,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
             let scalars = scalars.filter(|node| node.kind() == TypeKind::Scalar);
             scalars.filter_map(|node| node.parent()).collect()
         });
-        // A type above others is meant for accesses of all their kinds.
+        // A type with children is also meant for accesses of the children's kinds.
         if parents.contains(&ty) {
             continue;
         }

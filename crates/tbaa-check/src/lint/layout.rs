@@ -12,12 +12,12 @@ use tbaa_lex::source::shortened;
 use tbaa_types::demangle::demangled;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
-/// Looks up each aggregate among the named struct types, and each of its fields
-/// in the struct's layout.
+/// Looks up each aggregate among the named struct types, and each of its fields in the struct's
+/// layout.
 ///
-/// Only what cannot be is reported: a field that starts inside a pointer or a
-/// floating-point number, or behind the struct's end. An integer may hold
-/// bit-fields, an array of bytes a union, and `char` stands for anything.
+/// Only impossible offsets are reported: a field that starts inside a pointer or a floating-point
+/// number, or past the struct's end. An integer may hold bit-fields, an array of bytes may hold a
+/// union, and `char` fits anywhere.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !report.wants(Lint::LayoutMismatch) {
         return;
@@ -33,7 +33,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if named.is_empty() {
         return;
     }
-    // Without a data layout, that of another target may be set later.
+    // A module without a data layout may get that of any target later.
     let layout = module.data_layout().and_then(|(text, _)| std::str::from_utf8(text).ok());
     let Some(layout) = layout.and_then(|layout| layout.parse::<DataLayout>().ok()) else { return };
     let mut context = Context::new();
@@ -46,11 +46,11 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What is wrong with a field's offset.
+/// The reason why a field's offset is impossible.
 enum Wrong {
-    /// It lies so many bytes inside a pointer or number.
+    /// The field starts this many bytes inside a pointer or number.
     Inside(u64, &'static str),
-    /// The struct ends before it, after so many bytes.
+    /// The field starts after the struct's end; the struct has this many bytes.
     Behind(u64),
 }
 
@@ -71,7 +71,7 @@ fn compare(
         let Some(wrong) = look_up(context, layouts, of_llvm, field.offset) else { continue };
         let of_field = graph.ty(field.ty);
         let is_empty = of_field.parent().is_none() && of_field.fields().next().is_none();
-        // What has no bytes may stand at the end.
+        // A field without bytes may start at the struct's end.
         if is_empty && matches!(wrong, Wrong::Behind(size) if size == field.offset) {
             continue;
         }
@@ -105,12 +105,12 @@ fn compare(
             "compute offsets with the module's data layout; the offsets of a 32-bit target are wrong \
              on a 64-bit target",
         );
-        // The first wrong offset shifts the ones behind it.
+        // The first wrong offset shifts all later ones.
         return;
     }
 }
 
-/// Says what cannot be of a field at `offset` of a struct.
+/// Returns why no field can start at `offset` of a struct; `None` if one can.
 fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) -> Option<Wrong> {
     let size = fixed(layouts.alloc_size(of).ok()?)?;
     if offset >= size {
@@ -138,7 +138,7 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
                     TypeKind::Primitive(Primitive::Double) => "double",
                     _ => return None,
                 };
-                // Behind it lies padding.
+                // The element is followed by padding, where a field may start.
                 let size = fixed(layouts.store_size(ty).ok()?)?;
                 return (rest < size).then_some(Wrong::Inside(rest, what));
             }
@@ -150,8 +150,8 @@ fn fixed(size: tbaa_types::TypeSize) -> Option<u64> {
     (!size.scalable).then_some(size.min)
 }
 
-/// Whether a struct ends with a flexible array, or is empty: what follows it is
-/// its own.
+/// Returns whether a struct is empty or ends with a flexible array: a field may start after its
+/// end.
 fn ends_open(context: &Context, mut ty: Type) -> bool {
     loop {
         match context.kind(ty) {
@@ -167,8 +167,8 @@ fn ends_open(context: &Context, mut ty: Type) -> bool {
     }
 }
 
-/// Definitions by the name that the source gives the type; `None` where several
-/// types have one name but for a number, as after linking.
+/// Returns the definitions by the type's name in the source; `None` if several types differ only by
+/// the number that linking appends.
 fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinition>> {
     let mut names = HashMap::default();
     for definition in definitions {
@@ -188,7 +188,7 @@ fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinit
     names
 }
 
-/// The name in the source of a type that TBAA calls `name`.
+/// Returns the source name of a type whose name in TBAA is `name`.
 fn source_name(name: &[u8]) -> Vec<u8> {
     demangled(name).map_or_else(|| name.to_owned(), String::into_bytes)
 }

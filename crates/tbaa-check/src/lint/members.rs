@@ -1,4 +1,5 @@
-//! Members of structs under tags that exclude each other, in all functions together.
+//! Struct members that are accessed under tags that exclude each other, over all functions of a
+//! module.
 
 use super::function::Member;
 use super::report::Report;
@@ -10,7 +11,7 @@ use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::Type;
 
-/// Tags of one place that are compared: a place of a hostile text may have thousands.
+/// The most tags of one place that are compared: a hostile text may have thousands.
 const COMPARED: usize = 16;
 
 /// An access to a place: its tag, the type that it loads or stores, and the instruction.
@@ -19,20 +20,21 @@ type Access<'a> = (TagId, Type, &'a Instruction);
 /// The accesses to places of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
-    /// By struct and member.
+    /// The accesses to each member.
     places: IndexMap<Member, Vec<Access<'a>>>,
-    /// Loads and stores of all of a struct, by its type.
+    /// Loads and stores of a whole struct, by its type.
     whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
-/// Whether the tags of a graph may be wrong here. clang gives members of unions one tag, and C++
-/// stores objects of several types one after the other in the bytes of one struct.
+/// Returns whether this lint is on and suits the graph: some tag is not clang's. clang gives
+/// members of unions one tag, and C++ may store objects of several types in the same bytes of a
+/// struct one after the other.
 pub(super) fn are_wanted(graph: &Graph, report: &Report<'_>) -> bool {
     (report.wants(Lint::UnionMembers) || report.wants(Lint::WholeStruct))
         && graph.tags().any(|tag| !is_of_clang(graph, tag))
 }
 
-/// Whether a tag is clang's, or of no root.
+/// Returns whether a tag is clang's, or has no root.
 fn is_of_clang(graph: &Graph, tag: TagId) -> bool {
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     let name = |root| graph.ty(root).name().unwrap_or_default();
@@ -40,7 +42,7 @@ fn is_of_clang(graph: &Graph, tag: TagId) -> bool {
 }
 
 impl<'a> Members<'a> {
-    /// Takes note of an access, and of the member that its pointer was computed as.
+    /// Records an access, and the member that its pointer selects.
     pub(super) fn add(
         &mut self,
         subject: &Subject<'a>,
@@ -68,8 +70,8 @@ impl<'a> Members<'a> {
 
     /// Reports each place, and each struct, once.
     ///
-    /// Only accesses of different LLVM types are of a union: a struct that several types of the
-    /// source share has one LLVM type, and members of one LLVM type.
+    /// Only accesses of different LLVM types indicate a union: source types that share a struct
+    /// have the same LLVM type, and so do their members.
     pub(super) fn report(
         &self,
         subject: &Subject<'_>,
@@ -155,7 +157,7 @@ fn struct_as_a_whole(
     );
 }
 
-/// `member 1 of %struct.S`.
+/// Returns a member's name: `member 1 of %struct.S`.
 fn name_of(subject: &Subject<'_>, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
     match member.indices.is_empty() {

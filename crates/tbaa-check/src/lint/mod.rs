@@ -1,4 +1,4 @@
-//! Reports what is wrong or suspicious although LLVM accepts it.
+//! Reports code and metadata that LLVM accepts although it is wrong or suspicious.
 //!
 //! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a
 //! code, a level, and a page in `docs/lints.md` with an example that fires and one that
@@ -60,8 +60,8 @@ pub fn lint(module: &Module<'_>, options: &Options) -> Findings {
     repair::run(module, |subject| run(subject, options))
 }
 
-/// As [`lint`], for a graph that was not read from a text: runs only the lints of types
-/// and tags.
+/// Lints a graph that was not read from a text: like [`lint`], with only the lints of types and
+/// tags.
 #[must_use]
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()

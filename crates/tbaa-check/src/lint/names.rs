@@ -1,7 +1,7 @@
 //! Names that look misspelled.
 //!
-//! Types of two front ends are the same only if their names are the same up to the root. A slip
-//! in the name of a root costs every NoAlias; a slip in the name of a type makes wrong ones.
+//! Types of two front ends are the same only if all names up to the root are the same. A misspelled
+//! root loses every NoAlias answer; a misspelled type makes wrong ones.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -30,8 +30,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         return;
     }
     let graph = subject.graph;
-    // The first type of each name as it reads without case, space and
-    // punctuation, under each parent.
+    // The first type of each name under each parent, with the name reduced to its letters and
+    // digits.
     let mut folded: HashMap<(Option<TypeId>, Vec<u8>), TypeId> = HashMap::default();
     let mut names: IndexMap<&[u8], TypeId> = IndexMap::default();
     for ty in graph.types() {
@@ -49,7 +49,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
     for (&name, &ty) in &names {
         let Ok(name) = std::str::from_utf8(name) else { continue };
-        // Two right names may be close to each other.
+        // Two correct names may be similar.
         if !SHARED.contains(&name)
             && let Some(meant) = SHARED.iter().find(|meant| is_slip(name, meant))
         {
@@ -78,8 +78,8 @@ fn add(
     found.advise("use one spelling");
 }
 
-/// Whether a root's name is one of clang's, or meant to be: types below it are named as clang
-/// names them.
+/// Returns whether a root's name is one of clang's, or a misspelling of one: the types below it
+/// have clang's names.
 pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     str::from_utf8(root)
         .is_ok_and(|root| CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs)))
@@ -90,8 +90,8 @@ fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Whether a name is another but for case, space and punctuation, or for one
-/// letter that is missing, doubled, wrong or exchanged with the next.
+/// Returns whether `name` is a misspelling of `meant`: they differ in case, space and punctuation,
+/// or in one letter that is missing, added, wrong or swapped with the next.
 fn is_slip(name: &str, meant: &str) -> bool {
     if fold(name.as_bytes()) == fold(meant.as_bytes()) {
         return true;
@@ -103,7 +103,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     match (a, b) {
-        // A letter too many at the end is another word: "any pointers".
+        // A letter added at the end makes another word: "any pointers".
         ([], _) | (_, []) => false,
         ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
         _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn slips() {
-        // Case and punctuation; letters exchanged, missing, doubled, wrong.
+        // Case and punctuation; then letters swapped, missing, added, wrong.
         for slip in [
             "Simple C / C++ TBAA",
             "omnipotent Char",
@@ -142,7 +142,7 @@ mod tests {
             "any pointer 2",
             "any pointe2",
             "char",
-            // Two slips are another name.
+            // Two misspellings make another name.
             "any poitnre",
             "any pointre d",
             "amy painter",
@@ -150,7 +150,7 @@ mod tests {
         ] {
             assert!(!super::SHARED.iter().any(|meant| is_slip(name, meant)), "{name}");
         }
-        // Short names are often near another, on purpose.
+        // Short names are often similar to others on purpose.
         assert!(!is_slip("intt", "into") && !is_slip("pointed", "pointer"));
         assert!(is_slip("pointres", "pointers"));
     }

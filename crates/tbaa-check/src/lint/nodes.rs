@@ -1,4 +1,4 @@
-//! Types in a tag's place, and types that are there twice.
+//! Type nodes that are attached as tags, and types that exist twice.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -16,10 +16,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     twins(subject, report);
 }
 
-/// Types that are attached to instructions.
+/// Reports types that are attached to instructions as if they were tags.
 ///
-/// The reader has made tags of them, as LLVM's does; the text says what they
-/// were.
+/// The reader has made tags of them, as LLVM's reader does, so the original form comes from the
+/// text.
 fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
@@ -30,15 +30,14 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         };
         let attached = &module.text()[span.clone()];
-        // A tag of this type may stand in the text as well, and be the same to
-        // the reader.
+        // The text may also contain a real tag that equals the one which the reader made.
         let numbered = numbered(module, attached);
         let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
         let len = graph.operand_count(node);
         let [old, new] = [Format::Old, Format::New].map(|format| Shape { format, len });
         let old_type = match graph.operand(node, old.name()) {
             Some(Operand::String(_)) => true,
-            // What an inline type has become says nothing of it.
+            // An inline type has no number, so its form is read from the text.
             _ => module
                 .operand_span(span.start, old.name())
                 .is_some_and(|operand| is_string(&module.text()[operand])),
@@ -49,7 +48,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         let accepted = verifier.check(tag).is_ok();
-        // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
+        // LLVM: `UpgradeTBAANode` makes a different type of a node that has an offset.
         let same_type = match numbered {
             Some(node) => graph.operand(node, SCALAR_FLAG).is_none(),
             None => module.operand_span(span.start, SCALAR_FLAG).is_none(),
@@ -78,7 +77,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The node that a reference such as `!5` is to, as the text defines it.
+/// Returns the node that a reference such as `!5` names in the text.
 fn numbered(module: &Module<'_>, reference: &[u8]) -> Option<NodeId> {
     let digits = std::str::from_utf8(reference.strip_prefix(b"!")?).ok()?;
     module.node(digits.trim().parse().ok()?)
@@ -88,7 +87,7 @@ fn is_string(operand: &[u8]) -> bool {
     operand.strip_prefix(b"!").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
 }
 
-/// Roots with types of both formats.
+/// Reports roots with types of both formats.
 fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     // The first type of each format.
@@ -132,18 +131,18 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Types that share root, format and name.
+/// Reports types that share root, format and name.
 fn twins(subject: &Subject<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
-        // Types of an unnamed namespace are apart although their names are not.
+        // Types of unnamed namespaces may share a name and still differ.
         let local = |name: &[u8]| memchr::memmem::find(name, b"_GLOBAL__N_1").is_some();
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)
             && let Some(name) = node.name().filter(|name| !name.is_empty() && !local(name))
-            // The reader makes a type of its own for one in a tag's place.
+            // A type that the reader made is skipped: it has no place in the text.
             && subject.module.is_none_or(|module| module.offset_of(ty.node()).is_some())
         {
             named.entry((root, node.format(), name)).or_default().push(ty);
@@ -173,8 +172,8 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
             "write a type in one way, with the offset `i64 0` after a scalar's parent",
         )
     } else if [first, other].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar) {
-        // Under different parents: within a module a scalar is known by all of
-        // its ancestors, as an `i8` under each of several buffers.
+        // The parents differ: within a module, a scalar is identified by all of its ancestors, such
+        // as an `i8` under each of several buffers.
         return;
     } else {
         (
@@ -191,14 +190,14 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
     found.advise(help);
 }
 
-/// Whether two types have the same kind, the same parent and fields by name,
-/// and the same numbers.
+/// Returns whether two types have the same kind, parent, fields and numbers, when parents and
+/// fields are compared by name.
 fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));
     let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());
     let same_parent = a.parent().map(name) == b.parent().map(name);
-    // No longer than the shorter one, for the first of many twins may be long.
+    // `eq` stops at the shorter list: the first of many twins may be long.
     let of = |field: Field| (name(field.ty), field.offset, field.extent);
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar;

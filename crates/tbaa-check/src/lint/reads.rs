@@ -1,11 +1,11 @@
-//! Places that are accessed under tags that exclude each other.
+//! Finds memory that is accessed under two tags that exclude each other.
 //!
-//! A store and a load are reported if the load runs whenever the store does, and reads what the
-//! store wrote: every way from the store to an end of the function runs such a load, and nothing on
-//! the way may have written the place. A load on some of the ways only says nothing: it may be of
-//! a union, and run where another member was stored.
+//! A store and a load are reported if the load runs whenever the store does, and reads what it
+//! wrote: every path from the store to an end of the function runs such a load, and nothing on the
+//! path may have written the place. A load on only some paths is not reported: it may read a union,
+//! and run only if another member was stored.
 //!
-//! Two loads are reported within one block.
+//! Two loads are reported only within one block.
 
 use std::collections::VecDeque;
 
@@ -17,19 +17,20 @@ use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
 
-/// Comparisons of two tags that one function may cost, and events that are passed: a
-/// function has at most tens of thousands of accesses.
+/// The most tag comparisons and passed events for one function: a function has at most tens of
+/// thousands of accesses.
 const COMPARISONS: usize = 1 << 20;
 
-/// What was reported, in all functions.
+/// The pairs that were reported, over all functions.
 #[derive(Default)]
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
-    /// Pairs of instructions: who calls a small function sees what it does.
+    /// Pairs of instructions. A small function's events are also seen in each caller, so a pair may
+    /// be found again.
     instructions: HashSet<[usize; 2]>,
 }
 
-/// Reports what a function accesses under tags that exclude each other.
+/// Reports the accesses of a function to one place under tags that exclude each other.
 pub(super) fn look(
     (subject, module): (&Subject<'_>, &Module<'_>),
     oracle: &Oracle<&Graph>,
@@ -69,12 +70,12 @@ struct Reads<'s> {
     /// The number of the function.
     function: u32,
     comparisons: usize,
-    /// The tags that were reported in this function.
+    /// The pairs of tags that were reported in this function.
     reported: HashSet<(TagId, TagId)>,
     all: &'s mut Reported,
 }
 
-/// A store, by the place of its event.
+/// A store, identified by the block and position of its event.
 struct Store {
     block: usize,
     event: usize,
@@ -87,7 +88,7 @@ impl<'s> Reads<'s> {
         &self.module.instructions()[access.index]
     }
 
-    /// Takes note of a comparison; false where there were too many.
+    /// Counts a comparison, and returns false if the limit is reached.
     fn compare(&mut self) -> bool {
         self.comparisons = self.comparisons.saturating_sub(1);
         self.comparisons > 0
@@ -97,7 +98,7 @@ impl<'s> Reads<'s> {
         a != b && self.compare() && !self.oracle.may_alias(a, b)
     }
 
-    /// Whether an access copies a struct, which has all that the struct has.
+    /// Returns whether an access copies a whole struct, and so accesses all its members.
     fn is_of_parts(&self, access: &Access) -> bool {
         let (graph, instruction) = (self.subject.graph, self.instruction(access));
         let tag = instruction.tag.and_then(|tag| graph.tag(tag).ok());
@@ -105,7 +106,7 @@ impl<'s> Reads<'s> {
             && tag.is_some_and(|tag| graph.ty(tag.access).kind() == TypeKind::Aggregate)
     }
 
-    /// Looks for what is stored under one tag and read under another.
+    /// Looks for memory that is stored under one tag and read under another.
     fn stored(&mut self, report: &mut Report<'_>) {
         let read = self.read;
         let mut loads: HashMap<usize, IndexMap<TagId, Vec<Place>>> = HashMap::default();
@@ -148,8 +149,8 @@ impl<'s> Reads<'s> {
         }
     }
 
-    /// The nearest load under a tag, with its block, if one runs on every way from a store to an
-    /// end of the function, and reads what is stored.
+    /// Returns the nearest load under `tag`, with its block, if every path from a store to an end
+    /// of the function runs such a load of the stored bytes.
     fn always_read(&mut self, store: &Store, tag: TagId, ends: &[bool]) -> Option<(usize, usize)> {
         let read = self.read;
         let pointers = &read.pointers;
@@ -163,13 +164,13 @@ impl<'s> Reads<'s> {
         let mut pending = VecDeque::from([(store.block, store.event + 1)]);
         let mut seen = HashSet::default();
         'ways: while let Some((block, from)) = pending.pop_front() {
-            // What the address is computed from may be another from here on.
+            // The address's operands may have new values from here on.
             if from == 0 && anew.contains(&block) || !ends[block] {
                 return None;
             }
             let mut reading = None;
             for (at, event) in read.blocks[block].iter().enumerate().skip(from) {
-                // The store again: its own ways tell.
+                // The walk has come back to the store; its paths are already being followed.
                 if (block, at) == (store.block, store.event) {
                     continue 'ways;
                 }
@@ -196,12 +197,12 @@ impl<'s> Reads<'s> {
         nearest
     }
 
-    /// Whether an access loads, under a tag, what is stored.
+    /// Returns whether an access loads, under `tag`, the bytes that a store wrote.
     fn reads(&self, access: &Access, store: &Store, tag: TagId) -> bool {
         let instruction = self.instruction(access);
         let shares = |place: Place| match (access.mask, store.mask) {
             (None, None) => store.place.meets(&place) == Some(true),
-            // Where only some elements are stored, other bytes may be.
+            // A masked store may write other bytes than the load reads, unless the masks are equal.
             (mask, own) => mask == own && store.place.begins_at(&place),
         };
         !access.stores
@@ -210,7 +211,7 @@ impl<'s> Reads<'s> {
             && access.place.is_some_and(shares)
     }
 
-    /// Whether an event may write what a store has stored, or what is read under a tag.
+    /// Returns whether an event may write the stored bytes, or memory under `tag`.
     fn may_write(&mut self, event: &Event, store: &Store, tag: TagId) -> bool {
         let pointers = &self.read.pointers;
         let apart =
@@ -235,7 +236,7 @@ impl<'s> Reads<'s> {
         }
     }
 
-    /// Looks for what is loaded under two tags in one block.
+    /// Looks for a place that one block loads under two tags.
     fn loaded(&mut self, report: &mut Report<'_>) {
         for events in &self.read.blocks {
             let mut block = Block::default();
@@ -250,26 +251,26 @@ impl<'s> Reads<'s> {
             Event::Change(_) => return *block = Block::default(),
             Event::Fresh(slot) => {
                 block.fresh.insert(Some(*slot), block.count);
-                // Any pointer that is not known to be elsewhere may be into it.
+                // A pointer whose slot is unknown may point into this one.
                 block.fresh.insert(None, block.count);
                 return;
             }
             Event::Access(access) => access,
         };
         let instruction = self.instruction(access);
-        // A compare and exchange loads, whatever it stores.
+        // A compare-exchange always loads, even if it stores nothing.
         let is_atomic = instruction.atomic && instruction.opcode != Opcode::CmpXchg;
         let tag = instruction.tag.filter(|_| !instruction.volatile && !is_atomic);
         let is_load = instruction.opcode != Opcode::Call;
         let Some(tag) = tag.filter(|_| access.stores || is_load) else {
-            // What an untagged store changes, no tag tells.
+            // An untagged store may change anything.
             if access.stores {
                 *block = Block::default();
             }
             return;
         };
         block.count += 1;
-        // What has no place may be anywhere.
+        // A store without a known place may write anywhere.
         if access.stores {
             block.stores.insert(tag, block.count);
         }
@@ -294,7 +295,8 @@ impl<'s> Reads<'s> {
         block.last.insert(here, (access.index, tag, block.count));
     }
 
-    /// Reports that what one instruction stores or reads, a later one reads under another tag.
+    /// Reports that one instruction stores or reads memory, and a later one reads it under another
+    /// tag.
     fn found(&mut self, report: &mut Report<'_>, pair: [usize; 2], stored: bool, in_block: bool) {
         if !self.all.instructions.insert(pair) {
             return;
@@ -339,14 +341,14 @@ impl<'s> Reads<'s> {
     }
 }
 
-/// What is known of memory within a block, since it began or memory changed in ways that tags do
-/// not describe.
+/// The known contents of memory within a block, since its start or the last change that tags do not
+/// describe.
 #[derive(Default)]
 struct Block {
     /// The last load of each place: its index, tag, and number in the block.
     last: HashMap<(usize, i64), (usize, TagId, usize)>,
-    /// The number of the last access before slots became fresh, and before any of
-    /// them did.
+    /// The number of the last access before each slot's lifetime began or ended; under `None`,
+    /// before any slot's did.
     fresh: HashMap<Option<Value>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,

@@ -1,10 +1,10 @@
-//! Which lints report, and what they have found.
+//! The lints that are on, and their findings.
 
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Level, Lint};
 
-/// Which lints report, how bad their findings are, and how many are kept.
+/// Options: which lints are on, the level of each, and how many findings are stored.
 ///
 /// ```
 /// use tbaa_check::{Level, lint::{Lint, Options}};
@@ -27,7 +27,7 @@ impl Options {
         self
     }
 
-    /// Sets how many findings are kept.
+    /// Sets how many findings are stored.
     #[must_use]
     pub fn limits(mut self, limits: FindingLimits) -> Self {
         self.limits = limits;
@@ -41,7 +41,7 @@ impl Options {
     }
 }
 
-/// What has been found so far.
+/// The findings so far.
 pub(super) struct Report<'o> {
     options: &'o Options,
     pub(super) found: Findings,
@@ -52,25 +52,24 @@ impl<'o> Report<'o> {
         Report { options, found: Findings::new(options.limits) }
     }
 
-    /// Whether anyone wants to know.
+    /// Returns whether a lint is on.
     pub(super) fn wants(&self, lint: Lint) -> bool {
         self.options.level(lint).is_some()
     }
 
-    /// Whether a further finding would be left out.
+    /// Returns whether a further finding would be left out.
     pub(super) fn is_full(&self, lint: Lint) -> bool {
         self.found.is_full(Code::Lint(lint))
     }
 
-    /// Takes note that a lint that is not off did not look at everything.
+    /// Records that a lint which is on did not look at everything.
     pub(super) fn stop(&mut self, lint: Lint) {
         if self.wants(lint) {
             self.found.stop(Code::Lint(lint));
         }
     }
 
-    /// Adds a finding to be filled in, unless the lint is off or there are
-    /// enough of its findings.
+    /// Adds a finding for the caller to fill in; `None` if the lint is off or has enough findings.
     pub(super) fn add(
         &mut self,
         lint: Lint,

@@ -1,4 +1,4 @@
-//! Functions whose tags stand under two roots.
+//! Functions with tags under two roots.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -55,10 +55,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
 struct Root(TypeId, Format);
 
 impl Root {
-    /// Whether no front end is known to give one function both roots.
+    /// Returns whether two roots in one function are a mistake: no known front end does this.
     ///
     /// clang has one root for C and another for C++, and Flang one for each function: inlining
-    /// brings them together. Two formats need two roots.
+    /// mixes them. The two formats need a root each.
     fn is_by_mistake_beside(self, other: Root, subject: &Subject<'_>) -> bool {
         let name = |root: Root| subject.graph.ty(root.0).name().unwrap_or_default();
         let are_clangs = [self, other].iter().all(|&it| is_clang_root(name(it)));

@@ -1,4 +1,4 @@
-//! Pairs of tags that share bytes by rule `union`, and that LLVM answers NoAlias on.
+//! Pairs of tags that share bytes by rule `union`, although LLVM answers NoAlias.
 
 use super::report::Report;
 use super::width;
@@ -10,26 +10,25 @@ use tbaa::{Access, AliasRule, Oracle};
 use tbaa::{Graph, Size, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
-/// Pairs that are compared in all,
+/// The most pairs that are compared in all.
 const PAIRS: usize = 1 << 18;
 
-/// and operands of the base types of those that are looked at closely, which takes
-/// time in proportion.
+/// The most operands of base types that the exact comparisons may visit: it takes time in
+/// proportion.
 const OPERANDS: usize = 1 << 24;
 
 /// A tag, with the first instruction of a function that has it.
 type Use<'a> = (TagId, Option<&'a Instruction>);
 
-/// What an instruction accesses. Where its tag knows no size (clang writes 0 for members of
-/// unions), its width is the size.
+/// Returns the access of a tag. If the tag has no size (clang writes 0 for members of unions), the
+/// instruction's width is used.
 fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
     let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
     width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
-/// Compares the tags of each function with one another, or, without code, all
-/// tags of a graph.
+/// Compares the tags within each function, or all tags of a graph if there is no code.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !report.wants(Lint::UnionMiscompiled) {
         return;
@@ -43,10 +42,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let union = Oracle::new(graph, AliasRule::Union);
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
     let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
-    // False: the search ends.
+    // Returns false once the search must end.
     let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
-            // Of two candidates the pair is compared once.
+            // A pair of two candidates is compared only once.
             let others = tags.iter().enumerate();
             for (_, &b) in others.filter(|&(j, (tag, _))| j > i || !candidates[tag.index()]) {
                 if seen.len() >= PAIRS {
@@ -62,7 +61,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                     Some(false) => continue,
                     Some(true) => {}
                 }
-                // To explain takes steps, too.
+                // An explanation takes steps too.
                 if steps == 0 || report.is_full(Lint::UnionMiscompiled) {
                     return false;
                 }
@@ -100,8 +99,8 @@ fn operands_of(graph: &Graph, tag: TagId) -> usize {
     graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
 }
 
-/// Which tags may be one side of such a pair: those whose base type holds a
-/// union, and those that say that they access more than one scalar.
+/// Returns for each tag whether it may be one side of such a pair: its base type holds a union, or
+/// it accesses more than one scalar.
 fn candidates(graph: &Graph) -> Vec<bool> {
     let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
     let mut holds = vec![false; graph.node_count()];
@@ -114,7 +113,7 @@ fn candidates(graph: &Graph) -> Vec<bool> {
         let (mut previous, mut end) = (None, 0);
         for field in node.fields() {
             users[field.ty.node().index()].push(ty);
-            // Without sizes, members share bytes where they begin at one offset.
+            // Fields of types without sizes share bytes if they begin at one offset.
             if previous.replace(field.offset) == Some(field.offset) || field.offset < end {
                 work.push(ty);
             }
@@ -137,9 +136,8 @@ fn candidates(graph: &Graph) -> Vec<bool> {
     graph.tags().map(is_candidate).collect()
 }
 
-/// Whether the bytes are surely shared. The union rules say `MayAlias` of more:
-/// of what they doubt, and of bit-fields, which clang declares as wide as their
-/// type and never tags.
+/// Returns whether the bytes are certainly shared. The union rules also answer `MayAlias` in doubt,
+/// and for bit-fields, which clang declares as wide as their type and never tags.
 fn is_certain(why: &Explanation) -> bool {
     let (Clause::Overlap, Some(comparison)) = (why.clause, &why.comparison) else { return false };
     let (a, b) = (&comparison.a, &comparison.b);
@@ -149,21 +147,22 @@ fn is_certain(why: &Explanation) -> bool {
     {
         return false;
     }
-    // The tag names a type that has the field, and not the field's type alone.
-    // Without sizes a neighbour's bytes are a guess.
+    // The tag names a struct that has the field, and not only the field's type. Without sizes, the
+    // field's end is a guess.
     let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
     match a.steps.iter().zip(&b.steps).find(|(a, b)| a.field != b.field) {
-        // Two members of a union, or an access that runs on into a neighbour.
+        // The paths part: at two members of a union, or because an access runs on into a neighbour.
         Some((a_step, b_step)) => {
             a_step.offset == b_step.offset || names_field(a) && names_field(b)
         }
-        // An access to an aggregate and one to a part of it.
+        // One path continues the other: an access to an aggregate, and one to a part of it.
         None => names_field(a) && names_field(b),
     }
 }
 
-/// Whether an access is wider than the elements from which it may start: clang declares what
-/// has no type of its own, such as an atomic member, as an array of `char`, and means all of it.
+/// Returns whether an access is wider than the array elements at which it may start. clang declares
+/// members without a type node of their own, such as atomics, as arrays of `char`, and accesses the
+/// whole array.
 fn is_run(bytes: &ByteRange) -> bool {
     let reaches = |stride| bytes.end.is_none_or(|end| end - bytes.start > stride);
     bytes.repeats.iter().any(|elements| reaches(elements.stride))

@@ -7,14 +7,14 @@ use tbaa::parts::encoding::{Form, TAG_BASE};
 use tbaa::parts::table::HashSet;
 use tbaa::{NodeId, Operand, TypeId};
 
-/// Tags and types that stand beside those in use, under the same roots.
+/// Reports tags and types that no instruction uses, under the same roots as used ones.
 ///
-/// A module read with `Keep::Used` has none of them. Other metadata is never
-/// under a root that a tag reaches.
+/// A module read with `Keep::Used` has none. Metadata of other kinds is never under a root that a
+/// tag reaches.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
-    // A listing without code uses nothing.
+    // A text without code uses no tag.
     if module.instructions().iter().all(|instruction| instruction.tag.is_none()) {
         return;
     }
@@ -23,7 +23,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
     for node in nodes {
-        // What the reader made has no place.
+        // Nodes that the reader made have no place in the text.
         if module.offset_of(node).is_none() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! How many bytes instructions access, and what their tags say of it.
+//! Accesses that are wider than the type in their tag.
 
 use super::names::is_like_clangs;
 use super::report::Report;
@@ -9,9 +9,8 @@ use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::TypeKind;
 
-/// Returns the bytes that a load or store of a scalar accesses; `None` for
-/// vectors, aggregates, and whatever else a pass may have made of several
-/// accesses.
+/// Returns the bytes that a load or store of a scalar accesses; `None` for vectors and aggregates,
+/// which a pass may have merged from several accesses.
 pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Option<u64> {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return None;
@@ -19,15 +18,15 @@ pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Opt
     let (ty, sizes) = (subject.access_type(instruction)?, subject.sizes()?);
     let is_known = sizes.with_kind(ty, |kind| match kind {
         TypeKind::Primitive(_) | TypeKind::Int(_) => true,
-        // The data layout may be set later.
+        // A pointer's size is unknown until the data layout is set.
         TypeKind::Pointer { .. } => sizes.has_layout(),
         _ => false,
     });
     Some(sizes.size_of(ty).filter(|_| is_known)?.store)
 }
 
-/// The bytes of a scalar type: those that the size-aware format records, or
-/// those that a C front end's types of this name have on every target.
+/// Returns the bytes of a scalar type: the size in the size-aware format, or the size that a C type
+/// of this name has on every target.
 pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
     let graph = subject.graph;
     let node = graph.ty(ty);
@@ -49,11 +48,10 @@ pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
     }
 }
 
-/// Accesses that are wider than the type their tag names.
+/// Reports accesses that are wider than the type in their tag.
 ///
-/// A narrower one touches nothing that the tag does not speak of: passes narrow
-/// loads, and front ends copy a union by its bytes. Nor does one to several
-/// whole objects of the type, such as an array's elements.
+/// Narrower ones are fine: passes narrow loads, and front ends copy a union by its bytes. An access
+/// to several whole objects of the type, such as elements of an array, is fine too.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     if !report.wants(Lint::WidthMismatch) {

@@ -11,8 +11,7 @@ use super::types::Fault;
 use tbaa::parts::encoding;
 use tbaa::{CopyId, Graph, Operand};
 
-/// Finds what is wrong with a `tbaa.struct` node, in order of the operands.
-/// Tags are judged elsewhere.
+/// Finds the faults of a `tbaa.struct` node, in order of the operands. Tags are checked elsewhere.
 pub(super) fn faults(graph: &Graph, copy: CopyId) -> Vec<Fault> {
     let node = copy.node();
     let len = graph.operand_count(node);

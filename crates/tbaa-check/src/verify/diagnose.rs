@@ -14,8 +14,8 @@ use tbaa::{CopyId, Format, Graph, NodeId, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
 use tbaa_lex::source::shortened;
 
-/// The rule by which tags are checked, and how many findings are kept. An [`AliasRule`] alone has
-/// the default limits.
+/// The rule for checking tags, and the limits on stored findings. An [`AliasRule`] alone has the
+/// default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     rule: AliasRule,
@@ -29,21 +29,20 @@ impl From<AliasRule> for Options {
 }
 
 impl Options {
-    /// Sets how many findings are kept.
+    /// Sets the limits on stored findings.
     #[must_use]
     pub fn limits(self, limits: FindingLimits) -> Options {
         Options { limits, ..self }
     }
 }
 
-/// Reports everything that is ill formed in a module, in order of place, within the limits of
+/// Reports everything in a module that is ill formed, in order of place, within the limits of
 /// `options`.
 ///
-/// By every rule it reports operands of metadata nodes that LLVM cannot read. By rule `llvm` it
-/// reports what LLVM 22's verifier rejects, and what breaks the rules of `tbaa.struct`: for each
-/// tag the first rule that it breaks, and once for each type all rules that it breaks. By the
-/// union rules it reports tags that denote nothing: these rules answer `MayAlias` to every query
-/// about such a tag.
+/// Every rule reports operands of metadata nodes that LLVM cannot read. Rule `llvm` reports
+/// everything that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`: for
+/// each tag the first rule that it breaks, and once for each type all rules that it breaks. The
+/// union rules report tags without a path: they answer `MayAlias` to every query about such a tag.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -130,9 +129,9 @@ fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
     });
 }
 
-/// The place where tags are used.
+/// The uses of tags.
 struct Uses<'a> {
-    /// The first instruction that a tag is attached to, and how many there are.
+    /// For each tag, the first instruction that has it, and the number of instructions.
     attached: HashMap<TagId, (&'a Instruction, usize)>,
     errno: &'a [TagId],
 }
@@ -149,7 +148,7 @@ impl<'a> Uses<'a> {
         Uses { attached, errno: module.errno_tags() }
     }
 
-    /// Says where a tag is used, under its first instruction.
+    /// Adds the uses of a tag to a finding, below its first instruction.
     fn show(&self, subject: &Subject<'_>, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {
@@ -202,8 +201,8 @@ fn takes_tag(module: &Module<'_>, instruction: &Instruction) -> bool {
     }
 }
 
-/// A list of errno's tags that is there and empty. The reader keeps the tags
-/// alone, so the text is looked at again.
+/// Reports an empty list of errno's tags. The reader keeps only the tags, so the text is searched
+/// again.
 fn errno(subject: &Subject<'_>, found: &mut Findings) {
     const NAME: &[u8] = b"!llvm.errno.tbaa";
     let module = subject.module.filter(|module| module.errno_tags().is_empty());

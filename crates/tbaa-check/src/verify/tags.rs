@@ -11,17 +11,17 @@ use tbaa::{Format, NodeId, Operand, TagId, TypeId};
 /// Types shown of an access path.
 const SHOWN: usize = 6;
 
-/// Types that are looked at above one.
+/// The most types above one that are examined.
 const STEPS: usize = 1000;
 
-/// The message about a broken rule.
+/// The message for a broken rule.
 #[derive(Default)]
 struct Words {
     message: String,
-    /// The operand of the tag at fault, and what is said under it.
+    /// The operand of the tag at fault, and the text below it.
     operand: Option<usize>,
     label: String,
-    /// Another node that has to do with it.
+    /// Another node that is involved.
     other: Option<Label>,
     note: Option<String>,
     help: String,
@@ -34,8 +34,8 @@ impl Words {
     }
 }
 
-/// Says what is wrong with a tag whose first broken rule is `rule`. `at` is the
-/// type at which the path ended, where it did.
+/// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the type at which
+/// the path ended, if it did.
 pub(super) fn diagnostic(
     subject: &Subject<'_>,
     is_path_by_union: impl FnOnce(TagId) -> bool,
@@ -221,7 +221,7 @@ impl Rejected<'_> {
         Some(Words { message, note, ..words })
     }
 
-    /// Says that base and access type stand under different roots, if they do.
+    /// Returns a text if the base and access type have different roots.
     fn roots(&self) -> Option<String> {
         let graph = self.subject.graph;
         let root = |ty: Option<NodeId>| graph.root_of(graph.type_of(ty?)?);
@@ -249,7 +249,7 @@ impl Rejected<'_> {
         text + ", and on"
     }
 
-    /// Says where fields of the access type start in the base type.
+    /// Returns a text with the places at which fields of the access type start in the base type.
     fn starts(&self) -> String {
         let graph = self.subject.graph;
         let types = self.ty(TAG_BASE).zip(self.ty(TAG_ACCESS));
@@ -286,7 +286,8 @@ fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Word
         };
     };
     let (at, why) = first_not_scalar(subject, access);
-    // A type in a tag's place gives its number to the tag of it as a whole that is made of it.
+    // If the text attaches type !N as a tag, the reader makes a whole-access tag for it and reports
+    // that as !N.
     let attached = subject.module.is_some() && name == subject.name(access);
     Words {
         message: if attached {
@@ -302,7 +303,7 @@ fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Word
     }
 }
 
-/// Finds the first type from `access` up that keeps it from being a scalar.
+/// Finds the first type from `access` upwards that prevents it from being a scalar.
 fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static str) {
     let graph = subject.graph;
     let (mut next, mut seen) = (access, HashSet::default());

@@ -17,9 +17,9 @@ pub(crate) fn rules(graph: &Graph, node: NodeId, format: Format) -> Vec<Rule> {
     faults(graph, node, format).into_iter().map(|fault| fault.rule).collect()
 }
 
-/// Finds what is wrong with a type node as a base of tags of `format`. The
-/// first fault is the one that [`Verifier::check`](super::Verifier::check)
-/// gives; after a fault in a field the other fields are looked at too.
+/// Finds the faults of a type node as a base of tags of `format`. The first fault is the one that
+/// [`Verifier::check`](super::Verifier::check) gives; after a fault in a field the other fields are
+/// checked too.
 ///
 /// LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
 pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> {

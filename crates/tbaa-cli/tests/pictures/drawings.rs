@@ -1,8 +1,8 @@
-//! Pictures: what is drawn, and that no name in an input can break them.
+//! Pictures: their contents, and that no name in an input can break them.
 
 use crate::support::{assert_markup, run_in, stdin};
 
-/// A module whose names are what a page or a picture must not take for markup.
+/// A module with names that must be escaped in a page or a picture.
 const HOSTILE: &str = include_str!("hostile.ll");
 
 #[test]
@@ -49,11 +49,11 @@ fn a_large_graph_is_drawn() {
     for types in [500, 5000] {
         let out = stdin(&["graph", "-"], many(types).as_bytes());
         assert_markup(&out.text);
-        // A box for each struct, or a row in the box of those that stand apart.
+        // A box for each struct, or a row in the box of unrelated structs.
         let names = out.text.split(">struct ").skip(1).filter_map(|rest| rest.split('<').next());
         let names: std::collections::HashSet<u32> =
             names.filter_map(|name| name.parse().ok()).collect();
-        // One struct in thirteen has one field alone, which the format takes for a parent.
+        // One struct in thirteen has only one field, which the format treats as a parent.
         assert!(names.len() >= types / 2 * 12 / 13 - 2, "{} of {types}", names.len());
         assert!(out.text.contains("fields are not shown, most of them scalars"));
         assert!(out.text.len() < 2000 * types, "{} bytes", out.text.len());
@@ -83,8 +83,8 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }
 
-/// The pictures in the guide are what the commands draw now. That of the largest
-/// module is not drawn again, for the module is not here.
+/// The pictures in the guide are those that the commands draw now. The picture of the largest
+/// module is not drawn again, because the module is not in the repository.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
     let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

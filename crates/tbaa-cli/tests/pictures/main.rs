@@ -1,4 +1,4 @@
-//! Pictures and the page: the commands whose output is read back by parts.
+//! Pictures and the page: commands whose output is parsed by the tests.
 
 mod drawings;
 mod report;

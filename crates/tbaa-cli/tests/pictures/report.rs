@@ -1,5 +1,4 @@
-//! `tbaa report`: the page, by its structure, and in a browser where there is
-//! one.
+//! `tbaa report`: the structure of the page, and its rendering in a browser if there is one.
 
 use std::process::Command;
 
@@ -85,7 +84,8 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
 #[test]
 fn the_page_loads_nothing_and_is_accessible() {
     let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
-    // SVG's namespace is a name, which nobody loads; `url(#` is a part of the same picture.
+    // SVG's namespace is a name, which is never loaded; `url(#` refers to a part of the same
+    // picture.
     let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
         assert!(!page.contains(loaded), "{loaded}");
@@ -99,7 +99,7 @@ fn the_page_loads_nothing_and_is_accessible() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Every id that the script or a label names is there.
+    // Every id that the script or a label names exists.
     let ids: Vec<&str> =
         page.split("id=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
     for named in page.split("byId(\"").skip(1).chain(page.split("fill(\"").skip(1)) {
@@ -126,7 +126,7 @@ fn the_page_says_what_keeps_a_load() {
         assert_eq!((&row["load"], &row["blockers"]), (&known["load"], &known["blockers"]));
         assert_eq!(row["more"], 0);
     }
-    // The lines of fill.c, which is there too.
+    // The source lines of fill.c, which is available.
     let lines = one["loads"][0]["lines"].as_array().unwrap();
     let is_reload = |line: &serde_json::Value| {
         line["reloads"] == 1 && line["text"].as_str().unwrap().contains("i < v->len")
@@ -182,8 +182,8 @@ fn no_name_ends_the_script() {
     assert!(types.contains("</script><img src=x onerror=alert(1)>{{script}}"), "{types}");
 }
 
-/// The page in headless Chromium: its script runs to the end, and what it drew
-/// is there. Skipped where there is no Chromium.
+/// The page in headless Chromium: its script runs to the end, and its drawings exist. Skipped
+/// without Chromium.
 #[test]
 fn a_browser_draws_the_page() {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];

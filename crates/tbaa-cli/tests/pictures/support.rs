@@ -1,10 +1,10 @@
-//! Running the command, and looking at markup.
+//! Runs the command, and checks markup.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a command printed.
+/// A command's exit status and output.
 pub(crate) struct Output {
     pub(crate) code: i32,
     pub(crate) text: String,
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &[&str]) -> Output {
     stdin(args, b"")
 }
 
-/// The same with something on standard input.
+/// Does the same with text on standard input.
 pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
     feed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"), args, input)
 }
@@ -31,7 +31,7 @@ fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     command.args(args).current_dir(folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may leave its input alone.
+    // The command may not read its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let out = child.wait_with_output().unwrap();
     Output {
@@ -41,7 +41,7 @@ fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     }
 }
 
-/// What another program makes of a text; `None` where it is not installed.
+/// Returns another program's output for a text; `None` if the program is not installed.
 pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -59,9 +59,8 @@ pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<Strin
     Some(String::from_utf8(out.stdout).unwrap())
 }
 
-/// Sees to it that a text is well-formed XML without processing instructions
-/// and the like: elements nest, attributes are quoted, and nothing else begins
-/// with `<` or `&`.
+/// Checks that a text is well-formed XML without processing instructions and the like: elements
+/// nest, attributes are quoted, and nothing else begins with `<` or `&`.
 #[track_caller]
 pub(crate) fn assert_markup(text: &str) {
     let is_name = |name: &str| {

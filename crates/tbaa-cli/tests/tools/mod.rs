@@ -1,4 +1,4 @@
-//! What the test programs share: whether tools are there, files, and other programs.
+//! Shared code of the test programs: tools, files, and running programs.
 
 #![allow(dead_code, reason = "no test program needs all of it")]
 
@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of a test program, or of one of its tests.
+/// Returns the folder of a test program, or of one of its tests.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// The same, with nothing in it.
+/// Returns the same folder, emptied.
 pub(crate) fn emptied(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(folder(name));
     folder(name)
@@ -26,7 +26,7 @@ pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// What a program prints that must succeed.
+/// Returns the output of a program that must succeed.
 pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -34,11 +34,12 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A line for a shell that finds the command by its name.
+/// Returns a command that runs a shell line in which `tbaa` is found by its name.
 pub(crate) fn shell(line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
     let mut command = Command::new("sh");
-    // cargo puts the library of the checks beside the tests; an older one may be beside the command.
+    // cargo builds the runtime library into the folder of the tests; one beside the command may be
+    // older.
     let tests = std::env::current_exe().unwrap();
     command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
     command.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
@@ -46,7 +47,7 @@ pub(crate) fn shell(line: &str) -> Command {
     command
 }
 
-/// Returns whether all of these can be run; says so where one cannot.
+/// Returns whether all of these can be run, and prints one that cannot.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
     let cannot_run = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(tool) = tools.iter().find(cannot_run) else { return true };
@@ -56,17 +57,17 @@ pub(crate) fn are_there(tools: &[&str]) -> bool {
     false
 }
 
-/// The same, for `let Some(()) = ... else { return }`.
+/// Does the same for `let Some(()) = ... else { return }`.
 pub(crate) fn find(tools: &[&str]) -> Option<()> {
     are_there(tools).then_some(())
 }
 
-/// The number in an environment variable, or another.
+/// Returns the number in an environment variable, or the default.
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
-/// The plugin's library, compiled once.
+/// Returns the path of the plugin's library, which is compiled once.
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {

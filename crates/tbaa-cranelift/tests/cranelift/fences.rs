@@ -1,4 +1,4 @@
-//! Cranelift's treatment of an access without a region, and the places where a sequence point is needed.
+//! Cranelift's treatment of accesses without a region, and the places that need a sequence point.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Opcode, types};
 use tbaa::Session;
@@ -16,7 +16,7 @@ fn sequence_points(func: &Function) -> usize {
     insts.filter(|&inst| func.dfg.insts[inst].opcode() == Opcode::SequencePoint).count()
 }
 
-/// The function is compiled wrongly as it is, the check says so, and with sequence points both are well.
+/// The function is compiled wrongly as it is, the check reports it, and sequence points fix it.
 fn shows_wrong(mut func: Function, tags: &Tags, session: &Session) {
     let memory = [7, 8, 9, 10, 11, 12, 13, 14];
     assert_ne!(result(&func, memory), meant(&func, memory), "Cranelift sees the store after all");
@@ -79,7 +79,7 @@ fn a_store_that_a_load_without_a_region_reads_is_removed() {
     shows_wrong(func, &tags, &session);
 }
 
-/// The store is on one way alone, and in a block of its own.
+/// The store is on one of two paths, in a block of its own.
 #[test]
 fn a_store_reaches_a_load_on_one_of_two_ways() {
     let mut session = session();
@@ -107,7 +107,8 @@ fn a_store_reaches_a_load_on_one_of_two_ways() {
     assert_ne!(result(&func, memory), meant(&func, memory));
 }
 
-/// A store whose tag the load cannot alias needs no sequence point, and one fence is enough for two loads.
+/// A store that the load cannot alias needs no sequence point, and one sequence point is enough for
+/// two loads.
 #[test]
 fn sequence_points_are_few() {
     let mut session = session();

@@ -63,7 +63,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Builds a function; `emit` returns what the function returns.
+/// Builds a function; `emit` returns the function's result.
 pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.push(AbiParam::new(types::I64));
@@ -83,7 +83,7 @@ pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, 
     (func, tags)
 }
 
-/// Compiles functions and runs each on memory of its own; returns the results and the memories behind.
+/// Compiles functions and runs each on its own memory; returns the results and the final memories.
 pub(crate) fn run<const N: usize>(
     optimise: bool,
     functions: impl IntoIterator<Item = Function>,
@@ -110,7 +110,7 @@ pub(crate) fn run<const N: usize>(
         (result, memory)
     });
     let results = results.collect();
-    // SAFETY: no code of it runs any more.
+    // SAFETY: its code no longer runs.
     unsafe { module.free_memory() };
     results
 }

@@ -35,7 +35,7 @@ impl Touch {
 #[derive(Debug)]
 enum Step {
     Load(Touch),
-    /// Stores the sum of what was loaded, or what was loaded last.
+    /// Stores the sum of the loaded values, or the last one.
     Store(Touch, bool),
     AtomicLoad(Touch),
     AtomicStore(Touch),
@@ -44,7 +44,7 @@ enum Step {
     Twice(Vec<Step>),
 }
 
-/// Makes up a program whose accesses keep what their tags promise.
+/// Generates a program whose accesses fulfil their tags' promises.
 struct Author<'a> {
     rng: &'a mut Rng,
     oracle: &'a Oracle<Graph>,
@@ -76,7 +76,7 @@ impl Author<'_> {
     fn steps(&mut self, count: usize, depth: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..count {
-            // The same places again and again: what could be removed is what is of interest.
+            // Mostly repeated places, because only redundant accesses can be removed.
             let again = (!self.touches.is_empty() && !self.rng.one_in(5))
                 .then(|| *self.rng.pick(&self.touches));
             let Some(touch) = again.or_else(|| self.touch()) else { continue };
@@ -225,7 +225,7 @@ fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Fu
     func
 }
 
-/// An instruction of so many bytes.
+/// Returns an access with this many bytes.
 fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
     tag.map_or(Access::default(), |tag| Access::of_bytes(oracle.graph(), tag, bytes))
 }
@@ -326,7 +326,8 @@ fn random_functions_run_alike_with_regions() {
         "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
     println!("{fewer} loads fewer than without regions; {more} functions with more");
-    // Without regions Cranelift removes more stores of what memory holds already, and a store ends what it knows.
+    // Without regions Cranelift removes more redundant stores, and a store clears its knowledge of
+    // memory.
     assert!(more * 50 < functions && fewer > more, "{more} functions have more loads");
     assert!(several * 4 > functions && points > functions / 8 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");

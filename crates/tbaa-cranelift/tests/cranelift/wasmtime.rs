@@ -1,11 +1,12 @@
-//! A model of a miscompile by a wrong region, as wasmtime had one in 2026 (issue 13538, fixed by 13552).
+//! A model of a miscompilation by a wrong region in wasmtime in 2026 (issue 13538, fixed by 13552).
 //!
-//! It follows the copying collector of `wasmtime-internal-cranelift` (`func_environ/gc/copying.rs`). Version 46.0
-//! loads the bump pointer without a region, and stores it with the region of the field of `VMContext` that the
-//! address of the collector's data comes from. Version 47.0 gives both the region of the field that they access, and
-//! gives the headers of objects the region of the heap. The model has the headers of 47.0, for those of 46.0 are
-//! without a region, and end what Cranelift knows. Then the second of two allocations takes the bump pointer that the
-//! first one loaded: two objects have one address.
+//! It follows the copying collector of `wasmtime-internal-cranelift`
+//! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region, and stores
+//! it with the region of the field of `VMContext` from which the address of the collector's data
+//! comes. Version 47.0 gives both the region of the accessed field, and gives the headers of
+//! objects the region of the heap. The model uses the headers of 47.0, because those of 46.0 have
+//! no region, and clear Cranelift's knowledge of memory. Then the second of two allocations uses
+//! the bump pointer that the first one loaded: two objects have one address.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::Session;
@@ -50,7 +51,8 @@ fn runtime() -> Runtime {
     Runtime { session, bump, end, kind }
 }
 
-/// Allocates an object of 8 bytes, and writes its kind. The memory is the collector's data, and the heap behind it.
+/// Allocates an object of 8 bytes, and writes its kind. The memory is the collector's data,
+/// followed by the heap.
 fn allocate(
     emit: &mut Emitter<'_>,
     runtime: &Runtime,
@@ -98,7 +100,7 @@ fn two_objects(runtime: &Runtime, told: Told) -> (Function, Tags) {
 /// The bump pointer is 8, the heap ends at 64.
 const MEMORY: [u64; 8] = [64 << 32 | 8, 0, 0, 0, 0, 0, 0, 0];
 const RIGHT: (u64, [u64; 8]) = (8, [64 << 32 | 24, 1, 2, 0, 0, 0, 0, 0]);
-/// Both objects are one, whose kind is that of the second.
+/// Both objects are the same one, with the kind of the second.
 const WRONG: (u64, [u64; 8]) = (0, [64 << 32 | 16, 2, 0, 0, 0, 0, 0, 0]);
 
 #[test]

@@ -39,9 +39,9 @@ fn count(rows: &[Vec<bool>]) -> usize {
     rows.iter().flatten().filter(|&&may| !may).count()
 }
 
-/// Asserts that LLVM's answers are the promised ones: of lowered tags those
-/// that the lowering says, of scopes and of both the rule's. Returns how many
-/// ordered pairs are `NoAlias` by the rule, and how many of them by tags alone.
+/// Asserts that LLVM's answers are the promised ones: for lowered tags those of the lowering, for
+/// scopes and for both the rule's. Returns the number of ordered pairs that are `NoAlias` by the
+/// rule, and of those also by tags alone.
 fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);

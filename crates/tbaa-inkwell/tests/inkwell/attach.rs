@@ -74,7 +74,7 @@ fn bit_fields_have_the_tag_of_their_unit() {
         "{error}"
     );
     assert!(!load.has_metadata());
-    // clang has no tag for it, and none is not what was asked for.
+    // clang has no tag for it, so requesting one is an error.
     let options = JitOptions::new().form(TagForm::Clang);
     let mut clang = Jit::with_options(types, options).unwrap();
     let error = clang.place("B.b").unwrap_err().to_string();
@@ -104,7 +104,7 @@ fn what_cannot_be_attached() {
     assert_eq!(error.to_string(), "the id was issued by another graph");
 }
 
-/// The nodes that are read back are those that LLVM was given.
+/// The nodes that are read back equal those that were passed to LLVM.
 #[test]
 fn round_trips() {
     let mut graph = Graph::new();
@@ -152,7 +152,7 @@ fn round_trip(graph: &Graph) {
     assert_eq!(tbaa_ir::write(&read.graph), tbaa_ir::write(&tagged));
     assert_eq!(read.graph, tagged);
     assert_eq!(read.accesses.len(), graph.tag_count());
-    // And what LLVM prints.
+    // LLVM's printed text has the same nodes.
     let printed = tbaa_ir::read(code.text().into_bytes()).unwrap();
     assert_eq!(printed.graph(), &read.graph);
 }
@@ -161,7 +161,7 @@ fn round_trip(graph: &Graph) {
 fn cycles_are_read() {
     let context = Context::create();
     let mut sink = LlvmSink::new(&context);
-    // A distinct node whose operand is replaced.
+    // A distinct node with a replaced operand.
     let a = sink.node(&[SinkOperand::Bytes(b"a"), SinkOperand::Null], Storage::Distinct).unwrap();
     let b =
         sink.node(&[SinkOperand::Bytes(b"b"), SinkOperand::Node(&a)], Storage::Uniqued).unwrap();
@@ -232,8 +232,8 @@ fn base_reloads_vanish() {
     assert_eq!(reloads(TagForm::Scopes), 1, "scopes");
 }
 
-/// The relation alone says it too: each access has the scope of its class, and the module
-/// has each class's row once. Stock LLVM learns nothing from them.
+/// Classes without tags: each access has the scope of its class, and the module contains each
+/// class's row once. Stock LLVM learns nothing from them.
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();
@@ -259,7 +259,7 @@ fn classes_are_in_the_module() {
     assert_eq!(count(&other), 1, "with the plugin");
 }
 
-/// A call that is said to touch numbers only leaves the base alone.
+/// A call that is declared to touch numbers only does not touch the base.
 #[test]
 fn effects_of_calls() {
     let loads = |form: TagForm, touched: &[&str]| {
@@ -300,9 +300,8 @@ fn effects_of_calls() {
     assert_eq!(loads(all, &["CallInfo.l.base"]), 2, "it touches the base");
 }
 
-/// The registers of a frame are copied one to the other, as MOVE does, by
-/// `memcpy`. Returns the loads of the base left after `-O2`, and what the last
-/// register then holds.
+/// Copies the registers of a frame one after the other by `memcpy`, as MOVE does. Returns the
+/// number of loads of the base after `-O2`, and the last register's value.
 fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     let mut jit = with(form);
     let places = jit.places(&["CallInfo.l.base", "TValue", "TValue.value.n"]).unwrap();
@@ -331,7 +330,7 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     code.verify();
     code.optimise();
     let mut memory = [0; 24];
-    // The frame is at the start, and its registers behind it.
+    // The frame comes first, and its registers follow.
     let registers = (&raw mut memory[4]).addr() as u64;
     memory[base.place().offset as usize / 8] = registers;
     memory[4] = 77;

@@ -12,8 +12,7 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned};
 
-/// A program of which one store, that of 7, has a wrong tag; it returns 7 where
-/// the tag does no harm.
+/// A program in which one store, that of 7, has a wrong tag. It returns 7 if the tag does no harm.
 fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =
@@ -32,7 +31,7 @@ fn program(bisect: Bisect) -> (u64, String, u64) {
     // A number is stored by the tag of a kind.
     accesses.push((kind, code.store(code.parameter(1), 64, 7)));
     let (value, load) = code.load(code.parameter(0), 64, "");
-    // Without a tag on the load none of a store does harm.
+    // Without a tag on the load, no store's tag does harm.
     accesses.insert(0, (number, load));
     for (tag, instruction) in accesses {
         attach_planned(&mut tagger, &lowering, tag, instruction).unwrap();
@@ -65,7 +64,7 @@ fn a_wrong_tag_is_found_by_number() {
 fn a_wrong_tag_is_found_by_hash() {
     let bad = |pattern: &str| program(Bisect::hash(pattern).unwrap()).0 != 7;
     assert!(bad(""));
-    // One pattern keeps both the store and the load, if none of its halves does.
+    // Find a pattern that keeps both the store and the load, although none of its halves does.
     let mut pattern = String::new();
     while let Some(digit) = ["0", "1"].into_iter().find(|digit| bad(&format!("{digit}{pattern}"))) {
         pattern = format!("{digit}{pattern}");
@@ -74,7 +73,7 @@ fn a_wrong_tag_is_found_by_hash() {
     assert!(!bad(&format!("0{pattern}")) && !bad(&format!("1{pattern}")));
 }
 
-/// Alignment and volatility stay, for they are no matter of aliasing.
+/// Alignment and volatility stay, because they do not concern aliasing.
 #[test]
 fn what_is_left_off() {
     let place = Jit::new(runtime::types()).place("volatile TValue.tt").unwrap();

@@ -1,6 +1,5 @@
-//! The bytes that an instruction touches, against those of its place: programs that went
-//! wrong, each right now or refused with what to do. All run as they are emitted and after
-//! `-O2`.
+//! The bytes that an instruction touches, compared with those of its place: programs that once went
+//! wrong are now right, or refused with a remedy. All run both unoptimised and after `-O2`.
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};

@@ -10,8 +10,8 @@ use tbaa_lower::emit::{Bisect, Emitter, TextSink};
 use crate::runtime;
 use crate::support::Code;
 
-/// `set(frame, value)`: a store of a number, compiled before; `f` loads the base around
-/// a call of it. Returns the loads left when all is inlined.
+/// `set(frame, value)` stores a number and was compiled before; `f` loads the base before and after
+/// a call of it. Returns the number of loads after inlining.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
     let base = jit.place("CallInfo.l.base").unwrap();
     let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
@@ -63,7 +63,7 @@ fn another_process_goes_on() {
     };
     let context = Context::create();
     let (mut again, mut modules) = load(&context, &bytes).unwrap();
-    // The declared types are the same, in whichever way they were declared.
+    // The declared types are the same, however they were declared.
     for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
         let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
         assert_eq!(
@@ -82,7 +82,7 @@ fn another_process_goes_on() {
     let module = load(&context, &bytes).unwrap().1.remove(0);
     assert_eq!(loads_around(&context, &mut other, module), 2);
 
-    // A text that was cut or changed is refused; LLVM is not asked about it.
+    // A text that was cut or changed is refused before LLVM sees it.
     for len in [0, 7, 8, 12, 100] {
         assert!(matches!(load(&context, &bytes[..len]), Err(CacheError::Damaged(_))), "{len}");
     }
@@ -98,7 +98,7 @@ fn another_process_goes_on() {
 fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
-    // Classes begin anew: their numbers mean other accesses.
+    // Classes start afresh: their numbers mean other accesses.
     let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {
@@ -118,14 +118,14 @@ fn options_are_stored() {
         let bytes = save(&jit, &[]).unwrap();
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
-        // The same nodes in LLVM, which makes those of one content once.
+        // LLVM has the same nodes, because it merges nodes of equal content.
         let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
         let mut node = |place: &tbaa_inkwell::TaggedPlace| {
             tagger.emitter().attachments(place.nodes()).unwrap().tag.unwrap()
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
     }
-    // A target that no spec can say.
+    // A target that no spec can express.
     let layout = "e-p:64:64-i64:32".parse().unwrap();
     let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Small programs that LLVM 22 breaks, run for real: by raw tags wrong, by
-//! what is attached here right.
+//! Small programs that LLVM 22 breaks, which are run: they are wrong with raw tags, and right with
+//! the nodes that this crate attaches.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ use crate::support::{Code, TBAA, attach_planned};
 /// The way in which an access is tagged.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&mut Tagger<'ctx>, TagId, InstructionValue<'ctx>);
 
-/// The tag as it is, whatever LLVM makes of it.
+/// Attaches the tag as it is, even if LLVM misreads it.
 fn attach_raw<'ctx>(
     tagger: &mut Tagger<'ctx>,
     graph: &Graph,
@@ -30,9 +30,8 @@ fn attach_raw<'ctx>(
 /// An access: offset, bits, and for a store the value.
 type Step = (u64, u32, Option<u64>);
 
-/// Runs a program of three accesses that all are to one object, through the
-/// first pointer, the second, and the first again. Returns what the last, a
-/// load, has read.
+/// Runs a program of three accesses to one object, through the first pointer, the second, and the
+/// first again. Returns the value of the last access, a load.
 fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
@@ -55,7 +54,7 @@ fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     code.run(&mut [0; 16])
 }
 
-/// The same with what a plan has for the tags.
+/// Does the same with a plan's nodes for the tags.
 fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
     run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }
@@ -84,8 +83,8 @@ fn declared() -> (Graph, Types) {
     (Graph::new(), types.into_tagged(Policy::Rfc))
 }
 
-/// The last member is the one that LLVM sees; a pointer to another member's
-/// type may point into the union all the same.
+/// LLVM sees only the last member; but a pointer to another member's type may point into the union,
+/// too.
 #[test]
 fn first_against_last_member_of_a_union() {
     let (mut graph, mut types) = declared();
@@ -98,7 +97,7 @@ fn first_against_last_member_of_a_union() {
     assert_eq!(refusal(&graph, last), Reason::Union { ty: graph.tag(last).unwrap().base });
 }
 
-/// An assignment of a struct inside another, and a field of it.
+/// An assignment of a struct inside another, and a read of its field.
 #[test]
 fn a_struct_assigned_whole_and_a_field_read() {
     let (mut graph, mut types) = declared();

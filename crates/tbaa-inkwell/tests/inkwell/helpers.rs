@@ -1,4 +1,4 @@
-//! Helpers that clang compiled, linked into what a JIT made.
+//! Helpers compiled by clang, linked with a JIT's code.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ pub fn compile<'ctx>(
     let buffer = MemoryBuffer::create_from_file(&bitcode).unwrap();
     let module = Module::parse_bitcode_from_buffer(&buffer, context).unwrap();
     for function in module.get_functions() {
-        // LLVM inlines a function only where the caller has its features.
+        // LLVM inlines a function only if the caller has its features.
         for attribute in ["target-cpu", "target-features", "tune-cpu"] {
             function.remove_string_attribute(AttributeLoc::Function, attribute);
         }
@@ -43,8 +43,8 @@ pub fn compile<'ctx>(
     module
 }
 
-/// Loads the base around a call of a helper. Returns the loads left when all is
-/// inlined, and what the second load read beyond the first.
+/// Loads the base before and after a call of a helper. Returns the number of loads after inlining,
+/// and the difference between the two values.
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let mut jit = Jit::new(runtime::types());
     let context = Context::create();
@@ -92,7 +92,7 @@ fn helpers_meet_the_jit_in_one_tree() {
         assert_eq!((loads("set_kind", false), loads("set_kind", true)), (2, 0), "a member");
         assert_eq!((loads("set_other", false), loads("set_other", true)), (2, 0), "an int");
         assert_eq!((loads("set_func", false), loads("set_func", true)), (2, 0), "the next member");
-        // clang says `char` of a union's member; and a base may change a base.
+        // clang tags a union's member as `char`; and a store to a base may change a base.
         assert_eq!((loads("set_number", false), loads("set_number", true)), (2, 2), "a union");
         assert_eq!((loads("set_base", false), loads("set_base", true)), (2, 2), "the base");
         assert_eq!((loads("copy", false), loads("copy", true)), (2, 2), "a copy");

@@ -11,15 +11,15 @@ use tbaa_lower::emit::Jit;
 use crate::runtime;
 use crate::support::Code;
 
-/// The checks that ran: of which site, and where.
+/// The checks that ran: the site and the address of each.
 static RAN: Mutex<Vec<(u32, usize)>> = Mutex::new(Vec::new());
 
 extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
     RAN.lock().unwrap().push((site, address.addr()));
 }
 
-/// Memory whose cells are there, too, as the library would have them, and the entries of sites
-/// that have none.
+/// Memory together with its cells, as the library would reserve them, and the entries of sites
+/// without their own.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,

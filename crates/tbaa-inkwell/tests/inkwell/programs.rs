@@ -1,8 +1,8 @@
-//! Random programs that access objects as C may, by places of every kind: members, wider
-//! accesses, fills, masked stores, calls, flexible tails. They return the same as they are emitted
-//! and after `-O2`. What `attach` refuses goes without a tag, as its errors say.
+//! Random programs that access objects as C may, by places of every kind: members, wider accesses,
+//! fills, masked stores, calls, flexible tails. They return the same value unoptimised and after
+//! `-O2`. Accesses that `attach` refuses stay untagged, as its errors advise.
 //!
-//! `TBAA_PROGRAMS` is the number of programs, `TBAA_SEED` the first one's seed.
+//! `TBAA_PROGRAMS` is the number of programs, `TBAA_SEED` the first seed.
 
 use inkwell::values::{BasicValue, InstructionValue, IntValue, PointerValue};
 use tbaa::declare::Declarations;
@@ -18,7 +18,7 @@ use crate::wrong::{both, helper};
 const OBJECTS: [(&str, u64, u64); 4] =
     [("Proto", 0, 24), ("Fixed", 24, 24), ("Outer", 48, 16), ("Arr", 64, 40)];
 
-/// Words of memory that objects have; the zero of `varies` stands behind them.
+/// The words of memory of an object; the zero of `varies` follows.
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {
@@ -41,7 +41,7 @@ const PATHS: [(&str, usize, u64); 12] = [
     ("Arr.data[0]", 3, 8),
 ];
 
-/// One access: the place to attach, where it begins, how many bytes it has, and how it is made.
+/// One access: the place to attach, its offset, its bytes, and its kind.
 struct Step {
     place: TaggedPlace,
     call: Option<TaggedCall>,
@@ -75,7 +75,7 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
     match how {
         // A load, a store.
         0..3 => {}
-        // A wider store, whose size is said, or not known.
+        // A wider store, of known or unknown size.
         3 => {
             made.bytes = 8 * (1 + rng.below(room / 8));
             made.place = jit.sized(path, if known { made.bytes } else { u64::MAX }).unwrap();
@@ -87,7 +87,7 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
             made.bytes = 1 + rng.below(if in_array { 16 - offset } else { room });
         }
         5 => (made.at, made.bytes, made.place) = (start, size, jit.place(ty).unwrap()),
-        // A masked store of 32 bytes, and a call that fills as many.
+        // A masked store of 32 bytes, and a call that fills 32 bytes.
         6 if room >= 32 => {}
         7 if size >= 32 => (made.at, made.call) = (start, Some(jit.call(&[ty]).unwrap())),
         _ => return step(rng, jit),
@@ -135,7 +135,7 @@ fn write<'c>(code: &Code<'c>, tagger: &mut Tagger<'c>, steps: &[Step]) {
     code.end(sum.into());
 }
 
-/// A store of as many words as it has.
+/// Stores as many words as the step has.
 fn words<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionValue<'c> {
     let value = code.context.i64_type().const_int(step.value, false);
     let words = inkwell::types::VectorType::const_vector(&vec![value; step.bytes as usize / 8]);

@@ -1,4 +1,4 @@
-//! Modules to attach to, LLVM's answers, and running what was compiled.
+//! Modules to attach to, LLVM's answers, and running compiled code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 /// LLVM: `MD_tbaa`, whose number is fixed.
 pub const TBAA: u32 = 1;
 
-/// Attaches what a plan has for a tag, by way of the emitter.
+/// Attaches a plan's nodes for a tag, through the emitter.
 pub fn attach_planned<'ctx>(
     tagger: &mut Tagger<'ctx>,
     plan: &dyn Plan,
@@ -32,7 +32,7 @@ pub fn attach_planned<'ctx>(
     tagger.attach_nodes(nodes, instruction)
 }
 
-/// A function under construction, whose parameters are all pointers.
+/// A function under construction; its parameters are pointers.
 pub struct Code<'ctx> {
     pub context: &'ctx Context,
     pub module: Module<'ctx>,
@@ -63,7 +63,7 @@ impl<'ctx> Code<'ctx> {
             .unwrap()
     }
 
-    /// Stores an integer of so many bits.
+    /// Stores an integer with this many bits.
     pub fn store(&self, to: PointerValue<'ctx>, bits: u32, value: u64) -> InstructionValue<'ctx> {
         let bits = bits.try_into().unwrap();
         let value = self.context.custom_width_int_type(bits).unwrap().const_int(value, false);
@@ -113,8 +113,7 @@ impl<'ctx> Code<'ctx> {
     pub fn run(&self, memory: &mut [u64]) -> u64 {
         let engine = self.module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
         let pointer = memory.as_mut_ptr();
-        // SAFETY: the function has two pointers as parameters, and stays within
-        // what the test gives it.
+        // SAFETY: the function has two pointer parameters, and stays within the test's memory.
         unsafe {
             let function = engine
                 .get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f")

@@ -13,8 +13,8 @@ use crate::support::Code;
 const THREADS: usize = 4;
 const TYPES: u64 = 25;
 
-/// x->size = 1; y->VALUE = NUMBER; return x->size, where x and y are one object if
-/// `VALUE` is `size`. Returns what the function did, and the loads left in it.
+/// x->size = 1; y->VALUE = NUMBER; return x->size, where x and y are one object if `VALUE` is
+/// `size`. Returns the function's result, and the number of loads left in it.
 fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize) {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());

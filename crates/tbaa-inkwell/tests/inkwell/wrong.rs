@@ -1,6 +1,6 @@
-//! Programs that a careful user got wrong: each is shown wrong by nodes that are
-//! attached by force, and then as it is now: right, or an error that says what to
-//! do. All run as they are emitted and after `-O2`.
+//! Mistakes of careful users: each program misbehaves if wrong nodes are attached by force, and the
+//! library prevents this: the result is right, or an error says what to do. All run both
+//! unoptimised and after `-O2`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,7 +69,7 @@ pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
     })
 }
 
-/// A helper of the runtime that nobody throws through.
+/// Returns a helper of the runtime; nothing unwinds through it.
 pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
     let pointer = code.context.ptr_type(AddressSpace::default());
     let ty = match name {
@@ -87,7 +87,7 @@ pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Reads `Proto.step`, and bumps a counter that nobody else accesses.
+/// Reads `Proto.step`, and increments a counter that nothing else accesses.
 extern "C" fn counts(proto: *const u64) -> u64 {
     // SAFETY: the tests call it with a `Proto`.
     let step = unsafe { *proto.add(1) };
@@ -111,7 +111,7 @@ fn subtract<'c>(code: &Code<'c>, a: IntValue<'c>, b: IntValue<'c>) {
     code.end(difference.into());
 }
 
-/// 1: a call whose one place is immutable.
+/// 1: a call whose only place is immutable.
 #[test]
 fn a_call_does_not_say_immutable() {
     for form in [TagForm::LoweredScopes, TagForm::Clang] {
@@ -208,7 +208,7 @@ fn tvalue() -> Declarations {
     ])
 }
 
-/// A store of both words of a `TValue`, the second of which is `tt`.
+/// Returns a store of both words of a `TValue`; the second word is `tt`.
 fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     let i64 = code.context.i64_type();
     let one = code.context.i32_type().const_int(1, false);
@@ -246,7 +246,7 @@ fn an_access_wider_than_its_place() {
         );
         assert!(!instruction.has_metadata());
     }
-    // A vector of as many lanes as the processor has.
+    // A vector of scalable length.
     let lanes = context.i64_type().scalable_vec_type(2).const_zero();
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
     let error = tagger(&context).attach(value, store).unwrap_err().to_string();
@@ -266,7 +266,7 @@ fn an_access_wider_than_its_place() {
     assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
 }
 
-/// 5: a store where memory is immutable.
+/// 5: a store to immutable memory.
 #[test]
 fn a_store_at_an_immutable_place() {
     let mut jit = Jit::new(proto());
@@ -297,7 +297,7 @@ fn a_store_at_an_immutable_place() {
     }
 }
 
-/// 6: helpers that keep clang's tags, which are not those that were assumed.
+/// 6: helpers that keep clang's tags, which differ from the assumed ones.
 #[test]
 fn shared_records_of_another_clang() {
     let source = "struct Proto { int size; long step; };\n\
@@ -413,7 +413,7 @@ fn an_allocator_touches_what_it_hands_out() {
         assert_eq!(program(form, false), [half, 99], "it lists its own memory only");
         assert_eq!(program(form, true), [half, half]);
     }
-    // The call still leaves other memory alone, if scopes can say so.
+    // The call still does not touch other memory, if scopes can express it.
     let options = JitOptions::new().form(TagForm::LoweredScopes);
     let mut jit = Jit::with_options(declared, options).unwrap();
     jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();

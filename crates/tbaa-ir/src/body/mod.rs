@@ -1,16 +1,15 @@
 //! A function's body, read on demand: blocks, instructions, and values that have ids.
 //!
-//! Nothing behind this reader looks at the spelling of an opcode, a type or a value. A text may
-//! give one function in many spellings, and all of them give the same [`Function`], names and
-//! places apart:
+//! Code that uses this reader does not depend on the spelling of opcodes, types or values. All
+//! spellings of one function give the same [`Function`], except for names and offsets:
 //!
 //! - A value is an id, whether the text names it, numbers it, or leaves its number out.
-//! - Blocks that follow one another on the only way, joined by a `br` without a condition, are one
-//!   block.
-//! - A constant expression is an instruction that stands in no block.
+//! - Two blocks are one if an unconditional `br` joins them and no other branch leads to the
+//!   second.
+//! - A constant expression is an instruction that belongs to no block.
 //!
-//! The reader takes what it understands and never fails: where one operand cannot be read, its
-//! instruction has no operands, but it is among the users of all values that it names.
+//! The reader never fails. If an operand cannot be read, its instruction has no operands, but it is
+//! still among the users of all values that it names.
 
 mod read;
 mod text;
@@ -31,12 +30,12 @@ pub use text::{Alloca, Argument, Call, Header};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Value(u32);
 
-/// What a [`Value`] is.
+/// The definition of a [`Value`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Def<'t> {
     /// Index into [`Function::parameters`].
     Parameter(usize),
-    /// Index of the instruction that it is the result of.
+    /// Index of the instruction whose result it is.
     Instruction(usize),
     /// A constant expression.
     Expression(usize),
@@ -46,7 +45,7 @@ pub enum Def<'t> {
     Integer(i64),
     /// `undef` or `poison`.
     Undefined,
-    /// Any other constant, `null` among them, or metadata.
+    /// Any other constant (such as `null`), or metadata.
     Constant,
     /// A name that nothing in the function defines.
     Unknown,
@@ -55,8 +54,8 @@ pub enum Def<'t> {
 /// A basic block, with the blocks that a `br` without a condition joins to it.
 #[derive(Debug)]
 pub struct Block<'t> {
-    /// What stands after `%` in branches to it and to the blocks that are joined to it; empty
-    /// where the text gives neither a name nor a number.
+    /// The labels after `%` in branches to it and to the blocks joined to it. A label is empty if
+    /// the text gives neither a name nor a number.
     pub labels: Vec<&'t [u8]>,
     /// Indices of its instructions, in the order in which they run.
     pub instructions: Vec<usize>,
@@ -67,30 +66,29 @@ pub struct Block<'t> {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub struct Inst {
-    /// What it is.
+    /// The opcode.
     pub opcode: Opcode,
     /// True if it ends a block.
     pub is_terminator: bool,
-    /// The type that it accesses, allocates, converts to or counts in (a `getelementptr`); of
-    /// others, the type of the result. `None` where the text's type cannot be read.
+    /// The type that it accesses, allocates, converts to or, for `getelementptr`, indexes; for
+    /// other instructions the result's type. `None` if the type cannot be read.
     pub ty: Option<Type>,
-    /// What it yields; `None` of one that yields nothing.
+    /// The result; `None` if it has none.
     pub result: Option<Value>,
-    /// Bytes from the start of the text to its first byte, its result's `%` included, and to its
-    /// end.
+    /// The instruction's place in the text, in bytes, including its result's `%`.
     pub span: Range<usize>,
-    /// Bytes from the start of the text to after the opcode.
+    /// The offset after the opcode, in bytes.
     after: usize,
     /// Its index in [`Module::instructions`](crate::Module::instructions), if it is listed there.
     pub access: Option<usize>,
-    /// True if it is listed there as volatile.
+    /// True if that entry is volatile.
     pub is_volatile: bool,
     /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
     ///
     /// LLVM: `AnyMemIntrinsic`.
     pub is_transfer: bool,
-    /// What else tells it from others of its opcode, as the text writes it: a comparison's
-    /// predicate, the indices of `extractvalue`.
+    /// The part that distinguishes it from others of its opcode: a comparison's predicate, the
+    /// indices of `extractvalue`. A range of the text.
     modifier: Range<usize>,
     operands: Range<u32>,
     labels: Range<u32>,
@@ -115,35 +113,35 @@ pub struct Inst {
 pub struct Function<'t> {
     text: &'t [u8],
     types: &'t Sizes,
-    /// What stands before the body.
+    /// The header before the body.
     pub header: Header<'t>,
     /// The values of its parameters.
     pub parameters: Vec<Value>,
-    /// The first is where it begins.
+    /// The blocks; the first is the entry.
     pub blocks: Vec<Block<'t>>,
-    /// In the text's order.
+    /// The instructions, in the text's order.
     pub instructions: Vec<Inst>,
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
-    /// Values that instructions name whose operands cannot all be read, with these instructions.
+    /// Values named by instructions with an unreadable operand, each with its instruction.
     unread: Vec<(Value, u32)>,
-    /// Targets of branches, and the blocks from which a `phi` has its values.
+    /// Targets of branches, and the incoming blocks of `phi`s.
     labels: Vec<u32>,
     /// The block of each instruction.
     block_of: Vec<u32>,
-    /// The first instruction of each block that the text writes.
+    /// The first instruction of each block in the text, before blocks are joined.
     pub parts: Vec<usize>,
     users: OnceCell<Users>,
 }
 
-/// What is known of a value.
+/// A value's definition, spelling and type.
 #[derive(Clone, Copy)]
 struct Known<'t> {
     def: Def<'t>,
-    /// As the text writes it; empty where it gives no name.
+    /// The value's spelling in the text; empty if the text gives no name.
     text: &'t [u8],
-    /// The type that a use or a definition names.
+    /// The type at a use or the definition.
     ty: Option<Type>,
 }
 
@@ -166,7 +164,7 @@ impl Value {
 }
 
 impl<'t> Function<'t> {
-    /// Returns what a value is.
+    /// Returns a value's definition.
     #[must_use]
     pub fn def(&self, value: Value) -> Def<'t> {
         self.values.get(value.index()).map_or(Def::Unknown, |it| it.def)
@@ -177,13 +175,13 @@ impl<'t> Function<'t> {
         (0..self.values.len() as u32).map(Value)
     }
 
-    /// Returns a value as the text writes it, for messages; empty where it gives no name.
+    /// Returns a value's spelling in the text, for messages; empty if the text gives no name.
     #[must_use]
     pub fn written(&self, value: Value) -> &'t [u8] {
         self.values.get(value.index()).map_or(b"", |it| it.text)
     }
 
-    /// Returns a value's type, if the text names it at the value or at a use.
+    /// Returns a value's type, if the text states it at the definition or at a use.
     #[must_use]
     pub fn ty(&self, value: Value) -> Option<Type> {
         self.values.get(value.index())?.ty
@@ -195,13 +193,13 @@ impl<'t> Function<'t> {
         self.types
     }
 
-    /// Returns whether a value is a pointer, of whatever address space.
+    /// Returns whether a value is a pointer of any address space.
     #[must_use]
     pub fn is_pointer(&self, value: Value) -> bool {
         self.ty(value).is_some_and(|ty| self.types.is_pointer(ty))
     }
 
-    /// Returns the instruction, or the constant expression, that a value is the result of.
+    /// Returns the instruction or constant expression that produces a value.
     #[must_use]
     pub fn inst(&self, value: Value) -> Option<&Inst> {
         match self.def(value) {
@@ -211,8 +209,8 @@ impl<'t> Function<'t> {
         }
     }
 
-    /// Returns the operands of an instruction that are values; of a call, its arguments, and then
-    /// what else it uses.
+    /// Returns an instruction's operands that are values. A call's are its arguments, then its
+    /// callee and the operands of its bundles.
     #[must_use]
     pub fn operands(&self, inst: &Inst) -> &[Value] {
         &self.operands[inst.operands.start as usize..inst.operands.end as usize]
@@ -224,8 +222,8 @@ impl<'t> Function<'t> {
         self.operands(inst).get(at).copied()
     }
 
-    /// Returns the pointer through which an instruction accesses memory: of a call of
-    /// `llvm.memcpy` and its like the destination.
+    /// Returns the pointer through which an instruction accesses memory. For a call such as
+    /// `llvm.memcpy` it is the destination.
     #[must_use]
     pub fn pointer(&self, inst: &Inst) -> Option<Value> {
         match inst.opcode {
@@ -244,45 +242,46 @@ impl<'t> Function<'t> {
         (inst.opcode == Opcode::Store).then(|| self.operand(inst, 0))?
     }
 
-    /// Returns the blocks from which a `phi` has its values, one for each.
+    /// Returns the incoming blocks of a `phi`, one for each value.
     #[must_use]
     pub fn incoming(&self, phi: &Inst) -> &[u32] {
         &self.labels[phi.labels.start as usize..phi.labels.end as usize]
     }
 
-    /// Returns what else tells an instruction from others of its opcode: a comparison's predicate.
+    /// Returns the part that distinguishes an instruction from others of its opcode, such as a
+    /// comparison's predicate.
     #[must_use]
     pub fn modifier(&self, inst: &Inst) -> &'t [u8] {
         &self.text[inst.modifier.clone()]
     }
 
-    /// Returns the whole of an instruction, its result included.
+    /// Returns the text of an instruction, including its result.
     #[must_use]
     pub fn text_of(&self, inst: &Inst) -> &'t [u8] {
         &self.text[inst.span.clone()]
     }
 
-    /// Returns the bytes from the start of the text to where an attachment could be added to an
-    /// instruction that no comment follows.
+    /// Returns the offset where an attachment could be added to an instruction, if no comment
+    /// follows.
     #[must_use]
     pub fn end_of(&self, inst: &Inst) -> usize {
         inst.span.start + self.text_of(inst).trim_ascii_end().len()
     }
 
-    /// Returns the instruction that begins at a place of the text, as an index.
+    /// Returns the index of the instruction that begins at an offset in the text.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<usize> {
         self.instructions.binary_search_by_key(&offset, |it| it.span.start).ok()
     }
 
-    /// Returns the block that an instruction is in.
+    /// Returns the block of an instruction.
     #[must_use]
     pub fn block_of(&self, inst: usize) -> usize {
         self.block_of[inst] as usize
     }
 
-    /// Returns the instructions that use a value, in the text's order, as indices. Those that
-    /// use it through a constant expression are among them.
+    /// Returns the indices of the instructions that use a value, in the text's order, including
+    /// uses through constant expressions.
     #[must_use]
     pub fn users(&self, value: Value) -> &[u32] {
         let users = self.users.get_or_init(|| Users::of(self));
@@ -290,14 +289,14 @@ impl<'t> Function<'t> {
         &users.list[start..end]
     }
 
-    /// Returns the bytes that a load or store accesses, if that is known.
+    /// Returns the bytes that a load or store accesses, if known.
     #[must_use]
     pub fn bytes(&self, inst: &Inst) -> Option<u64> {
         Some(self.types.size_of(inst.ty?).filter(|it| !it.scalable)?.store)
     }
 
-    /// Returns whether an instruction is a call that says something of a slot, and does nothing
-    /// to it.
+    /// Returns whether an instruction is a call that marks a slot without accessing it, such as
+    /// `llvm.lifetime.start`.
     #[must_use]
     pub fn is_marker(&self, inst: usize) -> bool {
         let of = [&b"llvm.lifetime."[..], b"llvm.dbg.", b"llvm.invariant.start."];
@@ -305,14 +304,14 @@ impl<'t> Function<'t> {
         call.is_some_and(|call| of.iter().any(|name| call.callee.starts_with(name)))
     }
 
-    /// Reads a call's callee, arguments and attributes; `None` of another instruction, and where
-    /// the callee cannot be made out. The arguments are the first of [`operands`](Self::operands).
+    /// Reads a call's callee, arguments and attributes; `None` for other instructions, or if the
+    /// callee cannot be read. The arguments come first in [`operands`](Self::operands).
     #[must_use]
     pub fn call(&self, inst: &Inst) -> Option<Call<'t>> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
 
-    /// Returns whether nothing but a `ret` may follow a call.
+    /// Returns whether a call must be a tail call, so that only a `ret` may follow.
     ///
     /// LLVM: `CallInst::isMustTailCall`.
     #[must_use]
@@ -321,18 +320,18 @@ impl<'t> Function<'t> {
         inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")
     }
 
-    /// Reads an `alloca`; `None` of another instruction.
+    /// Reads an `alloca`; `None` for other instructions.
     #[must_use]
     pub fn alloca(&self, inst: &Inst) -> Option<Alloca> {
         (inst.opcode == Opcode::Alloca).then(|| Alloca::read(self.lexer(inst)))?
     }
 
-    /// A lexer after an instruction's opcode, on a text that ends where the instruction does.
+    /// Returns a lexer that starts after an instruction's opcode and ends with the instruction.
     fn lexer(&self, inst: &Inst) -> Lexer<'t> {
         Lexer::new(&self.text[..inst.span.end], inst.after)
     }
 
-    /// Returns whether a type is a struct, by name or written out.
+    /// Returns whether a type is a struct, named or literal.
     #[must_use]
     pub fn is_struct(&self, ty: Type) -> bool {
         let is = |kind: TypeKind<'_>| {

@@ -1,5 +1,5 @@
-//! Reads a function: first where its instructions and blocks begin, and which names they define;
-//! then the operands, which may name what is defined later.
+//! Reads a function in two passes: first the beginnings of its instructions and blocks, and the
+//! names that they define; then the operands, which may name values that are defined later.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word};
 use tbaa_types::Type;
 
-/// How deep constant expressions nest. What is deeper is a constant like any other.
+/// The deepest nesting of constant expressions. A deeper one is read as an opaque constant.
 const DEPTH: usize = 16;
 
 /// The words between an opcode and its first type.
@@ -49,7 +49,7 @@ impl Module<'_> {
     ///
     /// # Panics
     ///
-    /// If `function` is no index into [`functions`](Self::functions).
+    /// If `function` is not an index into [`functions`](Self::functions).
     #[must_use]
     pub fn function<'t>(&'t self, types: &'t Sizes, function: u32) -> Function<'t> {
         let text = self.text();
@@ -85,7 +85,7 @@ struct Reader<'t> {
     /// The number of the next value or block that has no name.
     number: u64,
     locals: HashMap<&'t [u8], Value>,
-    /// Values that have a number and no name in the text.
+    /// The values that have a number and no name in the text.
     numbered: HashMap<u64, Value>,
     globals: HashMap<&'t [u8], Value>,
     constants: HashMap<(Option<Type>, &'t [u8]), Value>,
@@ -93,7 +93,7 @@ struct Reader<'t> {
     numbered_labels: HashMap<u64, u32>,
 }
 
-/// The name that a text writes after `%`: without quotes where it needs none.
+/// Returns the name after `%` without quotes, if it does not need them.
 fn plain(name: &[u8]) -> &[u8] {
     let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     match inner {
@@ -156,7 +156,7 @@ impl<'t> Reader<'t> {
         Value(self.function.values.len() as u32 - 1)
     }
 
-    /// Gives a parameter or a result its value: by its name with the `%`, or by the next number.
+    /// Defines a parameter or result: by its name with the `%`, or by the next number.
     fn define(&mut self, name: &'t [u8], def: Def<'t>, ty: Option<Type>) -> Value {
         let value = self.push(def, name, ty);
         match name.strip_prefix(b"%") {
@@ -192,13 +192,13 @@ impl<'t> Reader<'t> {
         self.parts.push(Part { label, instructions: Vec::new() });
     }
 
-    /// Finds where instructions and blocks begin. Instructions are the ones that the pass over
-    /// the module saw. One goes on over the lines that begin neither an instruction nor a block.
+    /// Finds the beginnings of instructions and blocks. Instructions are those that the pass over
+    /// the module saw. A line that begins neither belongs to the previous instruction.
     fn lines(&mut self, span: Range<usize>, listed: impl Iterator<Item = (usize, (usize, bool))>) {
         let text = self.function.text;
         let mut listed = listed.peekable();
         let mut lexer = Lexer::new(&text[..span.end], span.start);
-        // Whether what begins no instruction belongs to the one before.
+        // True if a line that begins no instruction belongs to the previous one.
         let mut goes_on = false;
         while let Some(label) = space(&mut lexer)
             && lexer.peek().is_some()
@@ -219,7 +219,7 @@ impl<'t> Reader<'t> {
                 goes_on = false;
                 continue;
             }
-            // The next one may begin on the same line.
+            // The next instruction may begin on the same line.
             let most = listed.peek().map_or(lexer.text.len(), |&(next, _)| next);
             let mut line =
                 Lexer::new(&lexer.text[..most.clamp(lexer.at, lexer.text.len())], lexer.at);
@@ -291,8 +291,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Notes which values an instruction names after the last operand that could be read: it has
-    /// an operand that could not, and an incomplete list would say something else than the text.
+    /// Records the values that an instruction names after its last readable operand. The
+    /// instruction gets no operands, because an incomplete list would be wrong.
     fn unread(&mut self, at: u32, inst: &mut Inst, from: usize) {
         let text = &self.function.text[..inst.span.end];
         let unread = self.function.unread.len();
@@ -325,15 +325,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads what stands after an opcode, and returns where the last operand ends that could be
-    /// read.
+    /// Reads the text after an opcode, and returns the end of the last readable operand.
     fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) -> usize {
         let (values, labels) = (Vec::new(), Vec::new());
         let mut found = Operands { values, labels, depth, end: lexer.at };
         let start = lexer;
         let _ = self.list(inst, &mut lexer, &mut found);
         if inst.is_terminator {
-            // What is no operand may have been looked at: the list of an `indirectbr`.
+            // An `indirectbr`'s list may have been skipped as something that is no operand.
             let from = if inst.opcode == Opcode::Call { start.at } else { found.end };
             self.targets(Lexer { at: from, ..start }, &mut found.labels);
         }
@@ -351,7 +350,7 @@ impl<'t> Reader<'t> {
         found.end
     }
 
-    /// The type of a result, where an instruction says it.
+    /// Returns the type of a result, if the instruction determines it.
     fn type_of_result(&self, inst: &Inst) -> Option<Type> {
         match inst.opcode {
             Opcode::GetElementPtr => self.function.ty(*self.function.operands(inst).first()?),
@@ -376,7 +375,8 @@ impl<'t> Reader<'t> {
                 if lexer.eat(b",") {
                     inst.ty = types.ty(ty);
                 } else {
-                    // Before LLVM 3.7 the pointer's type alone says what it points to.
+                    // Before LLVM 3.7, only the pointer's type tells the type that is accessed or
+                    // indexed.
                     inst.ty = types.ty(pointee?);
                     lexer.at = from;
                 }
@@ -464,7 +464,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Returns whether a word stands here that follows operands and is no type.
+    /// Returns whether the next word is one that follows operands and is not a type.
     fn is_word_after_operands(&self, mut lexer: Lexer<'t>) -> bool {
         let word = lexer.word();
         matches!(
@@ -512,7 +512,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// The value that a text such as `%x`, `@g` or `i64`'s `0` stands for.
+    /// Returns the value of a text such as `%x`, `@g` or, with type `i64`, `0`.
     fn named(&mut self, ty: Option<Type>, text: &'t [u8], depth: usize) -> Value {
         let value = match text {
             [b'%', name @ ..] => {
@@ -575,7 +575,8 @@ impl<'t> Reader<'t> {
         value
     }
 
-    /// Reads a constant such as `getelementptr (i8, ptr @g, i64 8)`; `None` of others.
+    /// Reads a constant expression such as `getelementptr (i8, ptr @g, i64 8)`; `None` for other
+    /// constants.
     fn expression(&mut self, text: &'t [u8], depth: usize) -> Option<usize> {
         let mut lexer = Lexer::new(text, 0);
         let word = lexer.word();
@@ -604,7 +605,7 @@ impl<'t> Reader<'t> {
         Some(self.function.expressions.len() - 1)
     }
 
-    /// Reads `i1 %c` of a branch that has a condition.
+    /// Reads the condition `i1 %c` of a conditional branch.
     fn condition(&mut self, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         let mut ahead = *lexer;
         if ahead.word() != b"label" {
@@ -613,7 +614,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Reads `ptr [ %a, %x ], [ %b, %y ]`.
+    /// Reads a `phi`'s operands: `ptr [ %a, %x ], [ %b, %y ]`.
     fn phi(&mut self, inst: &mut Inst, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         inst.ty = self.function.types.ty(lexer.ty().ok()?);
         loop {
@@ -647,7 +648,7 @@ impl<'t> Reader<'t> {
         .copied()
     }
 
-    /// Reads the `x` of every `label %x`.
+    /// Reads the label `x` of every `label %x`.
     fn targets(&self, mut lexer: Lexer<'t>, found: &mut Vec<u32>) {
         while let Some(byte) = lexer.peek() {
             match byte {
@@ -671,8 +672,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the arguments of a call, and then what else it uses: bundles, and a callee that is
-    /// no global.
+    /// Reads a call's arguments, then the operands of its bundles, and a callee that is not a
+    /// global.
     fn call(&mut self, inst: &mut Inst, lexer: Lexer<'t>, found: &mut Operands) -> Option<()> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
@@ -708,7 +709,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Joins blocks, and numbers them anew.
+    /// Joins blocks and renumbers them.
     fn finish(mut self) -> Function<'t> {
         let function = &mut self.function;
         let successors = |part: &Part<'t>| {
@@ -735,7 +736,7 @@ impl<'t> Reader<'t> {
         let mut goes_on = vec![false; self.parts.len()];
         let next: Vec<Option<usize>> = (0..self.parts.len()).map(joined).collect();
         next.iter().flatten().for_each(|&it| goes_on[it] = true);
-        // A circle that nothing enters has no first block: it stays as it is.
+        // A cycle of blocks that nothing enters has no first block and is not joined.
         let mut number = vec![usize::MAX; self.parts.len()];
         let mut chains: Vec<Vec<usize>> = Vec::new();
         for (start, _) in goes_on.iter().enumerate().filter(|it| !it.1) {
@@ -772,17 +773,17 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What is read of an instruction's operands.
+/// The operands of an instruction that have been read.
 struct Operands {
     values: Vec<Value>,
     labels: Vec<u32>,
-    /// How deep the constant expression is that they belong to.
+    /// The nesting depth of the constant expression that they belong to.
     depth: usize,
-    /// The place where the last of them ends.
+    /// The end of the last operand, in bytes from the start of the text.
     end: usize,
 }
 
-/// Passes white space and the words before a type.
+/// Skips white space and the words before a type.
 fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
@@ -798,7 +799,7 @@ fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Passes any value.
+/// Skips any value.
 fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
         b'<' => {
@@ -836,7 +837,7 @@ fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     Some(())
 }
 
-/// Returns whether an instruction whose result the text does not name has one, which then has a number.
+/// Returns whether an instruction without a named result has a result, which is then numbered.
 fn yields(opcode: Opcode, mut after: Lexer<'_>) -> bool {
     match opcode {
         Opcode::Store | Opcode::Fence | Opcode::Free | Opcode::Other => false,

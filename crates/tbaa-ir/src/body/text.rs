@@ -1,5 +1,5 @@
-//! The parts of a function's text that are read by their spelling: its header, calls with their
-//! attributes, and where each line begins.
+//! The parts of a function's text that are read as text: its header, its calls with their
+//! attributes, and the beginnings of lines.
 
 use std::ops::Range;
 
@@ -10,35 +10,35 @@ use super::super::effects::unquoted;
 use super::super::instruction::CONSTANTS;
 use tbaa_lex::lexer::{Lexer, table};
 
-/// What stands before a body.
+/// The header of a function: the text before its body.
 #[derive(Debug)]
 pub struct Header<'t> {
-    /// From `define` to after the `{` of the body.
+    /// The text from `define` to after the `{` of the body.
     pub text: &'t [u8],
-    /// Bytes from the start of the text to there.
+    /// The offset of the header's end, in bytes from the start of the text.
     pub end: usize,
     /// The parameters.
     pub parameters: Vec<Argument<'t>>,
-    /// From after the parameters.
+    /// The attributes after the parameters.
     pub attributes: Attributes<'t>,
 }
 
 /// A call as the text writes it.
 #[derive(Debug)]
 pub struct Call<'t> {
-    /// `@f` without its `@`; empty for any other callee.
+    /// The function's name, `@f` without its `@`; empty for any other callee.
     pub callee: &'t [u8],
     /// The callee's name, `@f` or `%f`; empty for any other callee.
     pub target: &'t [u8],
-    /// What inline assembly's operands are: `=*m,r`.
+    /// The constraints of inline assembly: `=*m,r`.
     pub constraints: Option<&'t [u8]>,
-    /// The type of its result.
+    /// The type of the result.
     pub result: Option<&'t [u8]>,
     /// The arguments.
     pub arguments: Vec<Argument<'t>>,
-    /// What follows the arguments.
+    /// The attributes after the arguments.
     pub attributes: Attributes<'t>,
-    /// What stands in the brackets of its bundles.
+    /// The operand bundles: the text inside their brackets.
     pub(super) bundles: Lexer<'t>,
 }
 
@@ -47,14 +47,14 @@ pub struct Call<'t> {
 pub struct Argument<'t> {
     /// Its type, as the text writes it.
     pub ty: &'t [u8],
-    /// What stands between the type and the value.
+    /// The attributes between the type and the value.
     pub attributes: &'t [u8],
-    /// Its value, as the text writes it; empty of a parameter without a name.
+    /// Its value, as the text writes it; empty for a parameter without a name.
     pub value: &'t [u8],
 }
 
 impl Argument<'_> {
-    /// Returns how many bytes a parameter leads to in any case, if its attributes say so.
+    /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
     ///
     /// LLVM: `Argument::getDereferenceableBytes`.
     #[must_use]
@@ -65,14 +65,14 @@ impl Argument<'_> {
     }
 }
 
-/// What the text says of an `alloca` beside its operands.
+/// The parts of an `alloca` other than its operands.
 #[derive(Debug)]
 pub struct Alloca {
-    /// The place where the number of its alignment stands, in bytes from the start of the text.
+    /// The range of the alignment's number, in bytes from the start of the text.
     pub align: Option<Range<usize>>,
     /// True if it is `swifterror`.
     pub swift_error: bool,
-    /// True if its address space is 0 and it is none of a call's arguments.
+    /// True if its address space is 0 and it is not `inalloca`.
     pub plain: bool,
 }
 
@@ -85,12 +85,12 @@ impl<'t> Call<'t> {
         unquoted(self.callee)
     }
 
-    /// Reads a call; `None` where its callee cannot be made out.
+    /// Reads a call; `None` if its callee cannot be read.
     pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
         let mut callee = &b""[..];
         let mut target;
         let (mut constraints, mut assembly) = (None, false);
-        // The last type before the callee.
+        // The type before the callee.
         let mut result = 0..0;
         loop {
             lexer.skip_space().ok()?;
@@ -157,7 +157,7 @@ impl<'t> Call<'t> {
     }
 }
 
-/// Finds the brackets in which a call's bundles stand; a lexer at its end where there are none.
+/// Finds the brackets of a call's operand bundles; an empty lexer if there are none.
 fn bundles(mut lexer: Lexer<'_>) -> Lexer<'_> {
     let none = Lexer::new(b"", 0);
     loop {
@@ -187,7 +187,7 @@ fn bundles(mut lexer: Lexer<'_>) -> Lexer<'_> {
 }
 
 impl Alloca {
-    /// Reads an `alloca`; `None` where it cannot be made out.
+    /// Reads an `alloca`; `None` if it cannot be read.
     pub(super) fn read(mut lexer: Lexer<'_>) -> Option<Self> {
         let mut alloca = Alloca { align: None, swift_error: false, plain: true };
         loop {
@@ -218,14 +218,14 @@ impl Alloca {
     }
 }
 
-/// Passes white space and comments. Returns a label that stands in a comment; `None`
-/// where a comment has no end.
+/// Skips white space and comments. Returns a label that is written in a comment; `None` if a
+/// comment has no end.
 pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
     loop {
         match lexer.peek() {
             Some(b' ' | b'\t' | b'\r' | b'\n') => lexer.at += 1,
             Some(b';' | b'/') => {
-                // So LLVM wrote the labels of unnamed blocks up to version 8.
+                // LLVM up to version 8 writes the labels of unnamed blocks in comments.
                 let mut label = *lexer;
                 let label = label.eat(b"; <label>:").then(|| label.word());
                 if !lexer.comment().ok()? {
@@ -240,7 +240,7 @@ pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
     }
 }
 
-/// Returns whether a line that begins no instruction is a debug record or an order of uses.
+/// Returns whether a line that begins no instruction is a debug record or a use-list order.
 pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
     match line.peek() {
         Some(b'#') => line.rest().get(1).is_some_and(u8::is_ascii_alphabetic),
@@ -248,10 +248,10 @@ pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
     }
 }
 
-/// The bytes at which [`pass_line`] looks closer.
+/// The bytes at which [`pass_line`] stops to look closer.
 const MINDED: [bool; 256] = table(b"\n\"([{;/");
 
-/// Passes the rest of a line, and the brackets that begin on it.
+/// Skips the rest of a line, and all brackets that open on it.
 pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.at += lexer.rest().iter().position(|&byte| MINDED[byte as usize])?;
@@ -265,8 +265,8 @@ pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Reads what stands after `define` or `declare`: the name, the parameters, and the attributes
-/// after them.
+/// Reads the text after `define` or `declare`: the name, the parameters, and the attributes after
+/// them.
 pub(crate) fn header<'t>(
     mut lexer: Lexer<'t>,
 ) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
@@ -280,7 +280,7 @@ pub(crate) fn header<'t>(
     Some((name, arguments(&mut lexer)?, Attributes::new(lexer)))
 }
 
-/// Reads a list of arguments in parentheses, which must stand here.
+/// Reads a list of arguments in parentheses; the lexer is at the `(`.
 fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     lexer.at += 1;
     let mut found = Vec::new();
@@ -294,7 +294,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
         }
         let start = lexer.at;
         let whole = lexer.until(b",", "an argument").ok()?;
-        // Another bracket than the one that was opened closes the list.
+        // The wrong kind of bracket closes the list.
         matches!(lexer.peek()?, b',' | b')').then_some(())?;
         let mut part = Lexer::new(&lexer.text[..lexer.at], start);
         // `metadata !5`, `...`
@@ -306,7 +306,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     }
 }
 
-/// Words that begin a constant which is no pointer.
+/// The words that begin a constant which is not a pointer.
 ///
 /// LLVM: `LLParser::parseValID`.
 pub(super) const EXPRESSIONS: [&[u8]; 9] = [
@@ -321,8 +321,8 @@ pub(super) const EXPRESSIONS: [&[u8]; 9] = [
     b"extractelement",
 ];
 
-/// Passes what stands between an argument's type and its value, such as
-/// `noundef align 4 dereferenceable(8) "key"="value"`.
+/// Skips the attributes between an argument's type and its value, such as `noundef align 4
+/// dereferenceable(8) "key"="value"`.
 fn pass_attributes(lexer: &mut Lexer<'_>) {
     loop {
         let _ = lexer.skip_space();

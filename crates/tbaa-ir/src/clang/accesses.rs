@@ -1,23 +1,22 @@
 //! Checks whether clang tags accesses to declared types as these declarations do.
 //!
-//! A dump of layouts is not all that tags follow from: attributes such as
-//! `may_alias` are not in it, nor is the name of `_Bool`, which depends on the
-//! language's version. So clang compiles an access to every member, and the two
-//! tags must be one.
+//! Tags depend on more than a dump of layouts: it lacks attributes such as `may_alias`, and the
+//! name of `_Bool`, which depends on the language's version. So clang compiles an access to every
+//! member, and its tag must equal the declarations' tag.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, TaggedTypes};
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId};
 
-/// Members, those of members included, that are looked at in one record.
+/// The most members of one record that are examined, including nested ones.
 const MEMBERS: usize = 1 << 12;
 /// The greatest depth of records inside each other.
 const DEPTH: usize = 64;
 
 /// One access to each member of each record, for clang to compile.
 ///
-/// What C cannot ask for is left out: bit-fields, which clang never tags, and
-/// members of functions' types.
+/// Accesses that C cannot express are left out: to bit-fields, which clang never tags, and to
+/// members of function types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -43,7 +42,7 @@ const DEPTH: usize = 64;
 #[derive(Clone, Debug)]
 pub struct ClangAccesses {
     lines: Vec<Line>,
-    /// Records with more in them than is looked at.
+    /// Records with more members than are examined.
     endless: Vec<DeclId>,
 }
 
@@ -106,31 +105,29 @@ impl ClangAccesses {
         found
     }
 
-    /// Returns the lines of C text that are to stand behind what declares the
-    /// types, each with the record that it is about.
+    /// Returns the lines of C to append after the types' declarations, each with its record.
     pub fn lines(&self) -> impl Iterator<Item = (DeclId, &str)> {
         self.lines.iter().map(|line| (line.record, line.c.as_str()))
     }
 
-    /// Leaves out the accesses to a record, such as one that clang cannot see
-    /// at the end of the file.
+    /// Removes the accesses to a record, such as one that is not visible at the end of the file.
     pub fn leave_out(&mut self, record: DeclId) {
         self.lines.retain(|line| line.record != record);
     }
 
-    /// Compares clang's tags of [`lines`](Self::lines) with those that `types` give. The records in
-    /// which one differs are returned, each with the first member that does, and those
-    /// that have too many members to be looked at.
+    /// Compares clang's tags for [`lines`](Self::lines) with those of `types`. Returns the records
+    /// that differ, each with its first differing member, and the records with too many members to
+    /// examine.
     ///
-    /// `accesses` are the loads and stores of the module that clang made, in file order: the name of the
-    /// function and the tag of each. `graph` is the module's.
+    /// `accesses` are the loads and stores of the module that clang made, in file order: the name
+    /// of the function and the tag of each. `graph` is the module's.
     ///
     /// Clang must be told to tag and not to optimise, `-O1 -Xclang
     /// -disable-llvm-passes`, in the format of the policy.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Build`] where the graph is full.
+    /// [`DeclareError::Build`] if the graph is full.
     pub fn differences(
         &self,
         types: &mut TaggedTypes,
@@ -228,11 +225,11 @@ fn show(graph: &Graph, tag: Option<TagId>) -> String {
     format!("({}, {}, {})", name(tag.base), name(tag.access), tag.offset)
 }
 
-/// The way through the members of one record.
+/// A walk through the members of one record.
 struct Walk<'d> {
     types: &'d Declarations,
     left: usize,
-    /// An expression of C, our path, and whether clang may leave out a tag.
+    /// A C expression, the path in our declarations, and whether clang may omit a tag.
     found: Vec<(String, String, bool)>,
     /// All names of members.
     names: IndexSet<&'d str>,

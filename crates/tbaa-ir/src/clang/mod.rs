@@ -1,4 +1,5 @@
-//! Declarations of a C header's types: what to ask clang, and what it answers.
+//! Declarations of a C header's types, with clang's help: the input for clang, and the reading of
+//! its output.
 
 mod accesses;
 mod records;

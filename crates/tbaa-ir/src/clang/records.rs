@@ -11,13 +11,13 @@ const DEPTH: usize = 32;
 /// The number of unnamed records that one named record may hold in all.
 const UNNAMED: usize = 1 << 12;
 
-/// The structs and unions of a C header, as clang lays them out.
+/// The structs and unions of a C header, with clang's layout.
 ///
-/// clang prints them when it is called as
-/// `clang -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang
-/// -fdump-record-layouts-canonical -x c header.h`, but wrongly where an attribute
-/// such as `packed` stands behind the members: see [`probes`](Self::probes).
-/// Offsets and sizes are clang's; they are checked against the target's types.
+/// clang prints them when it is called as `clang -fsyntax-only -Xclang
+/// -fdump-record-layouts-complete -Xclang -fdump-record-layouts-canonical -x c header.h`. This dump
+/// is wrong for a record with an attribute such as `packed` after its members: see
+/// [`probes`](Self::probes). Offsets and sizes are clang's; they are checked against the target's
+/// types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Target};
@@ -42,9 +42,9 @@ pub struct ClangRecords<'t> {
     records: IndexMap<Key<'t>, Dumped<'t>>,
 }
 
-/// A record's name without its keyword; of an unnamed one all that clang calls it,
-/// for macros make several in one place. Where it is declared clang says `unnamed` of
-/// what it calls `anonymous` where it is used.
+/// A record's name without its keyword. For an unnamed record it is clang's whole description,
+/// because a macro may make several in one place. clang writes `unnamed` at the declaration and
+/// `anonymous` at a use.
 #[derive(Clone, Copy, Debug)]
 struct Key<'t>(&'t str);
 
@@ -79,10 +79,10 @@ impl Hash for Key<'_> {
 
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Dumped<'t> {
-    /// Empty for an unnamed one.
+    /// The name; empty for an unnamed record.
     name: &'t str,
     union: bool,
-    /// True if clang calls another record the same, made by a macro in one place.
+    /// True if clang describes another record the same way, made by a macro in one place.
     ambiguous: bool,
     members: Vec<Line<'t>>,
     size: u64,
@@ -92,7 +92,7 @@ struct Dumped<'t> {
 /// A member: `164:0-8 |   int b2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Line<'t> {
-    /// In bits.
+    /// The offset in bits.
     offset: u64,
     bits: Option<u32>,
     ty: &'t str,
@@ -100,8 +100,8 @@ struct Line<'t> {
 }
 
 impl<'t> ClangRecords<'t> {
-    /// Reads what clang printed; lines that are no part of a record are passed
-    /// over. Of two records of one name the first counts.
+    /// Reads clang's dump, and skips lines that belong to no record. The first record of a name is
+    /// used.
     #[must_use]
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
@@ -127,23 +127,23 @@ impl<'t> ClangRecords<'t> {
                 (None, 0) => {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
-                    // Unnamed, or named by a typedef alone.
+                    // An unnamed record, or one that only a typedef names.
                     let key = Key::of(name);
                     let name = if key.0 == name { "" } else { key.0 };
                     open = Some((key, Dumped { name, union, ..Dumped::default() }));
                 }
                 (Some((_, record)), 2) => record.members.extend(member(place, &rest[2..])),
-                // Members of members.
+                // Members of members are skipped.
                 _ => {}
             }
         }
         records
     }
 
-    /// Returns lines of C text that, behind the header, make clang dump all
-    /// records that have a name or a typedef's, each with the name. That second
-    /// dump, by `-fdump-record-layouts`, is to be used instead of the first:
-    /// the first lays records out before it has read the attributes behind them.
+    /// Returns lines of C to append to the header, each with the name of a record. They make clang
+    /// dump every record that has a name or a typedef. Use this second dump, by
+    /// `-fdump-record-layouts`, in place of the first: the first lays out records before it has
+    /// read the attributes after them.
     #[must_use]
     pub fn probes(&self, types: &Declarations) -> Vec<(&'t str, String)> {
         let named = self.records.values().filter(|record| !record.name.is_empty());
@@ -156,9 +156,9 @@ impl<'t> ClangRecords<'t> {
         named.chain(typedefs).collect()
     }
 
-    /// Returns the names of members' types that are neither in the dump nor
-    /// among `types`: once [`probes`](Self::probes) are dumped, those of enums
-    /// that only a typedef names, to be declared first.
+    /// Returns the names of member types that are neither in the dump nor among `types`. After the
+    /// dump of [`probes`](Self::probes) these are enums that only a typedef names, and must be
+    /// declared first.
     #[must_use]
     pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
@@ -192,34 +192,34 @@ impl<'t> ClangRecords<'t> {
         }
     }
 
-    /// Leaves out a record by its name: what holds it cannot be declared then.
+    /// Removes a record by its name. Records that contain it can then not be declared.
     pub fn leave_out(&mut self, name: &str) {
         if let Some(at) = self.records.keys().position(|key| *key == Key(name)) {
             self.records.shift_remove_index(at);
         }
     }
 
-    /// Returns the names of the enums that members have, to be declared first:
-    /// the dump does not say which integers they are.
+    /// Returns the names of the enums among the members. They must be declared first: the dump does
+    /// not state their integer types.
     pub fn enums(&self) -> impl Iterator<Item = &'t str> + use<'t> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names = members.filter_map(|member| {
             let (_, rest) = member.ty.split_once("enum ")?;
             let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
             let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
-            // `S::(unnamed at f.h:1:2)` has no name: S is what it is written in.
+            // `S::(unnamed at f.h:1:2)` has no name: S is the enclosing record.
             Some(name).filter(|name| !name.is_empty() && !rest.starts_with("::"))
         });
         names.collect::<IndexSet<_>>().into_iter()
     }
 
-    /// Declares the records that have a name, and enums that are not declared
-    /// as `unsigned int`. Returns those that cannot be declared, with the
-    /// reason.
+    /// Declares all named records, and undeclared enums as `unsigned int`. Returns the records that
+    /// cannot be declared, with the reason.
     pub fn declare(&self, types: &mut Declarations) -> Vec<(&'t str, DeclareError)> {
         for name in self.enums() {
             if types.named(name).is_none() {
-                // A name that stands for something else shows where it is used.
+                // An error, such as a name of another kind, is reported again where the name is
+                // used.
                 let _ = types.enumeration(name, "unsigned int");
             }
         }
@@ -229,7 +229,7 @@ impl<'t> ClangRecords<'t> {
             if record.name.is_empty() {
                 continue;
             }
-            // Records come after those in them.
+            // A record is declared after the records that it contains.
             let mut stack = vec![(start, 0)];
             while let Some((key, next)) = stack.pop() {
                 let Some(record) = self.records.get(&key).filter(|_| !done.contains(&key)) else {
@@ -254,8 +254,7 @@ impl<'t> ClangRecords<'t> {
         skipped
     }
 
-    /// Returns the key of a type that is a record or an array of one, and the
-    /// array's lengths.
+    /// Returns the key of a type that is a record or an array of records, and the array's lengths.
     fn inner(&self, ty: &'t str) -> Option<(Key<'t>, &'t str)> {
         let element = match ty.find('[').filter(|_| ty.ends_with(']')) {
             Some(at) => ty[..at].trim_end(),
@@ -305,7 +304,7 @@ impl<'t> ClangRecords<'t> {
         }
         packed |= !record.size.is_multiple_of(record.align.max(1));
         described = described.size(record.size).align(record.align.max(1));
-        // A packed record inside makes a member less aligned than it says.
+        // A packed record inside reduces the alignment of a member.
         Ok(if packed { described.packed() } else { described })
     }
 
@@ -334,7 +333,7 @@ impl<'t> ClangRecords<'t> {
                 }
                 name => types.ty(name)?.into(),
             };
-            // `[3][2]` is three of two.
+            // `[3][2]` is an array of three arrays of two.
             for len in lens.rsplit('[').filter_map(|len| len.strip_suffix(']')) {
                 element = MemberType::Array(Box::new(element), len.trim().parse().ok());
             }
@@ -344,7 +343,7 @@ impl<'t> ClangRecords<'t> {
     }
 }
 
-/// Reads the place and the text of a member.
+/// Reads the offset and the text of a member.
 fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     let place = place.trim();
     let (bytes, bits) = match place.split_once(':') {
@@ -359,17 +358,17 @@ fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     };
     let bytes: u64 = bytes.parse().ok()?;
     let offset = bytes.checked_mul(8)?.checked_add(bits.map_or(0, |(from, _)| from))?;
-    // An unnamed member's line ends in a blank.
+    // An unnamed member's line ends with a space.
     let base = text.strip_suffix(" (empty)").unwrap_or(text);
     let (ty, name) = match base.ends_with([' ', ')']) {
-        // Unnamed, or no member: `struct A (base)`.
+        // An unnamed member, or a base: `struct A (base)`.
         true => (base.trim_end(), ""),
         false => text.rsplit_once(' ')?,
     };
     Some(Line { offset, bits: bits.map(|(_, width)| width), ty, name })
 }
 
-/// Returns clang's spelling of a type as declarations read it.
+/// Returns a type in the spelling that declarations read.
 fn spelling(ty: &str) -> String {
     let atomic = ty.strip_prefix("_Atomic(").and_then(|rest| {
         let (of, after) = rest.rsplit_once(')')?;
@@ -379,21 +378,20 @@ fn spelling(ty: &str) -> String {
     vector(ty).or(atomic).or_else(|| unnamed_enum(ty)).unwrap_or_else(|| ty.to_owned())
 }
 
-/// Returns how an enum without a name, or an array of such, is declared: as
-/// `unsigned int`. A record with one of another width is left out, for clang's tag
-/// and size of it are others.
+/// Returns the declaration of an unnamed enum, or an array of them: `unsigned int`. A record that
+/// holds an enum of another width is left out, because clang gives it another tag and size.
 fn unnamed_enum(ty: &str) -> Option<String> {
     let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
     let (_, place) = ty.strip_prefix("enum ")?.split_once("(unnamed at ")?;
     let (place, lens) = place.rsplit_once(')')?;
-    // No function's type, which has parentheses of its own behind the place.
+    // A function type is excluded: it has parentheses of its own after the place.
     let column = place.rsplit(':').next()?;
     let number = !column.is_empty() && column.bytes().all(|byte| byte.is_ascii_digit());
     (number && (lens.is_empty() || lens.starts_with('['))).then(|| format!("unsigned int{lens}"))
 }
 
-/// Returns how a vector is declared, and what is derived of one: clang's
-/// attribute stands before `float *` or behind it.
+/// Returns the declaration of a vector, or a type derived from one: clang's attribute is before or
+/// after `float *`.
 fn vector(ty: &str) -> Option<String> {
     let (len, of) = match ty.strip_prefix("__attribute__((__vector_size__(") {
         Some(rest) => (rest.split_once(" * ")?.0, rest.split_once("))) ")?.1),
@@ -406,13 +404,13 @@ fn vector(ty: &str) -> Option<String> {
     Some(format!("<{len} x {}>{derived}", element.trim_end()))
 }
 
-/// Returns a type that has the same tag in clang as one that cannot be
-/// declared: of a pointer to it, or to a function.
+/// Returns a type with the same tag in clang as one that cannot be declared: a pointer to it, or to
+/// a function.
 fn fallback(types: &mut Declarations, ty: &str) -> Option<tbaa::declare::DeclId> {
     if ty.contains("(*") && ty.ends_with(')') {
         return types.ty("void (*)()").ok();
     }
-    // A typedef's name for an unnamed record.
+    // The typedef's name of an unnamed record.
     let stars = ty.trim_end_matches("const").trim_end();
     let name = stars.trim_end_matches(['*', ' ']);
     let depth = stars[name.len()..].matches('*').count();

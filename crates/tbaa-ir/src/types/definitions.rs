@@ -7,10 +7,10 @@ use super::parse::{Names, Parser, checked};
 use tbaa::parts::table::IndexMap;
 use tbaa_types::{Context, Type, TypeError};
 
-/// The types that the names in one module's text stand for in a context.
+/// The types of the names in one module's text, in a context.
 ///
-/// The text's name of a struct and the context's differ where the context had
-/// a struct of that name already, or where the text has a number.
+/// A struct's name in the text and in the context differ if the context already had a struct of
+/// that name, or if the text has a number.
 #[derive(Clone, Default, Debug)]
 pub struct Definitions {
     names: IndexMap<Box<[u8]>, Type>,
@@ -52,7 +52,7 @@ pub(super) struct Reading<'t> {
 struct Entry {
     ty: Type,
     defined: bool,
-    /// The place where it is first used or defined.
+    /// The offset of its first use or definition.
     offset: usize,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn read_definition<'t>(
     read_body(context, lexer, reading, name, from)
 }
 
-/// Reads what follows `type`.
+/// Reads the text after `type`.
 pub(super) fn read_body<'t>(
     context: &mut Context,
     lexer: &mut Tokens<'t>,
@@ -163,7 +163,7 @@ pub(super) fn read_body<'t>(
     Ok(())
 }
 
-/// Looks for structs that contain themselves, after a text or a part of it.
+/// Rejects structs that contain themselves, after a text or a part of it.
 fn refuse_cycles(
     context: &mut Context,
     lexer: &Tokens<'_>,

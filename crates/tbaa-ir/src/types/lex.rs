@@ -11,10 +11,10 @@ use tbaa_types::{Packing, TypeError};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else stands here than must.
+    /// Something else is required here.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// A struct that nothing defines.
+    /// A struct that is not defined.
     #[error("type {0} is used and not defined; add `{0} = type ...`")]
     Undefined(String),
     /// A second definition of one name.
@@ -74,7 +74,7 @@ impl<'t> Tokens<'t> {
         self.refuse(self.at, ParseErrorKind::Expected(wanted))
     }
 
-    /// Passes white space and comments. A comment without an end stays, and is not what comes next.
+    /// Skips white space and comments. An unterminated comment is not skipped.
     pub(super) fn skip(&mut self) {
         let _ = self.skip_space();
     }

@@ -17,9 +17,9 @@ use parse::{OwnNames, Parser};
 pub trait ReadTypes {
     /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
     ///
-    /// Names are those of this context's structs. What [`Context::display`]
-    /// prints reads back as the same type. Types of every LLVM since 3.0 are
-    /// read; `x86_mmx` becomes `<1 x i64>`, as in LLVM 20.
+    /// Names are those of this context's structs. The output of [`Context::display`] is read as the
+    /// same type. Types of every LLVM since 3.0 are read; `x86_mmx` becomes `<1 x i64>`, as in LLVM
+    /// 20.
     ///
     /// # Errors
     ///
@@ -39,15 +39,14 @@ pub trait ReadTypes {
     /// LLVM: `parseType`.
     fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads a type whose names are those of a module's text.
+    /// Reads a type with the names of a module's text.
     ///
     /// # Errors
     ///
     /// As [`ReadTypes::parse`].
     fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads definitions such as `%struct.Point = type { i32, i32 }`, as a
-    /// module's text has them.
+    /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
     ///
     /// Each makes a struct of its own, whatever the context holds: a name that
     /// is taken gets a suffix, as when two modules are read into one
@@ -76,8 +75,8 @@ pub trait ReadTypes {
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
 
-    /// Like [`ReadTypes::read_definitions`], where the text holds more than definitions: each is given by its
-    /// name without `%` and quotes, and by where its body begins, in bytes from the start of the text.
+    /// Like [`ReadTypes::read_definitions`] for a text with more than definitions: each is given by
+    /// its name without `%` and quotes, and by the offset of its body in bytes.
     ///
     /// # Errors
     ///
@@ -130,7 +129,7 @@ impl ReadTypes for Context {
         let mut read = Ok(());
         for (name, offset) in definitions {
             lexer.at = offset.min(text.len());
-            // The names `%0` and `%"0"` are told apart by their quotes, which are not here.
+            // The names `%0` and `%"0"` differ only in their quotes, which are missing here.
             let name = match name {
                 name if !name.is_empty() && name.iter().all(u8::is_ascii_digit) => {
                     Local::Number(saturating(name))

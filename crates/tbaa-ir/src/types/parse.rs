@@ -3,7 +3,7 @@
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeError};
 
-/// The types that the names in a text stand for.
+/// Resolves the type names in a text.
 pub(super) trait Names<'t> {
     /// Returns the type of a name, or `None` if there is none.
     fn resolve(
@@ -85,7 +85,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         Parser { lexer, context, names, frames: Vec::new(), values: Vec::new() }
     }
 
-    /// Reads a type that ends where the text does.
+    /// Reads a type that extends to the end of the text.
     pub(super) fn whole(mut self) -> Result<Type, ParseError> {
         let ty = self.ty()?;
         if self.lexer.is_end() { Ok(ty) } else { Err(self.lexer.wanted("the end of the type")) }
@@ -247,7 +247,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         u32::try_from(number).map_err(error).map(Some)
     }
 
-    /// Reads `*` or `addrspace(1)*` behind a type.
+    /// Reads `*` or `addrspace(1)*` after a type.
     fn suffix(&mut self, ty: Type, from: usize) -> Result<Option<Type>, ParseError> {
         let address_space = self.address_space()?;
         if self.lexer.take("*") {
@@ -260,7 +260,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Puts a complete type into what it stands in.
+    /// Adds a complete type to the type that encloses it.
     fn deliver(&mut self, frame: Frame, ty: Type, from: usize) -> Result<Next, ParseError> {
         match frame {
             Frame::Array { len } => {
@@ -324,7 +324,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
     }
 
-    /// Reads what follows the name or a parameter of a target type.
+    /// Reads the text after the name or a parameter of a target type.
     fn target(&mut self, frame: Frame) -> Result<Next, ParseError> {
         let mut ints = Vec::new();
         while self.lexer.take(",") {

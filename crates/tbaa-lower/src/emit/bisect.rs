@@ -2,14 +2,13 @@
 
 use tbaa::parts::fnv;
 
-/// Decides which tags are attached, so that the one that breaks a program is
-/// found by halving.
+/// Decides which tags are attached, so that the tag that breaks a program can be found by halving.
 ///
-/// Two ways: the first `n` attachments, which finds the culprit in `log2`
-/// runs where the compiler always attaches in the same order; or those whose
-/// hash ends in a binary pattern, where the order changes from run to run (many
-/// threads, tiers by run time). The hash is of a name that the caller gives an
-/// attachment, such as the function's name and the instruction's number in it.
+/// There are two ways. The first `n` attachments are kept: this finds the culprit in `log2` runs if
+/// the compiler always attaches in the same order. Or attachments are kept whose hash ends in a
+/// binary pattern: this works if the order differs between runs (many threads, tiers chosen at run
+/// time). The hash is of a name that the caller gives an attachment, such as the function's name
+/// and the instruction's number in it.
 ///
 /// ```
 /// use tbaa_lower::emit::Bisect;
@@ -41,7 +40,7 @@ enum How {
     },
 }
 
-/// A setting that does not say what to attach.
+/// A malformed setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{}: {setting:?} is no setting; give a number to attach the first so many tags, or `hash:` and \
@@ -74,8 +73,8 @@ impl Bisect {
         Bisect { how: How::First(limit), asked: 0 }
     }
 
-    /// Attaches tags whose names hash to a number that ends in `pattern`, up to
-    /// 64 binary digits. Longer patterns keep fewer: put a digit in front.
+    /// Attaches tags whose names hash to a number that ends in `pattern`, up to 64 binary digits. A
+    /// longer pattern keeps fewer: add digits at its front.
     ///
     /// # Errors
     ///
@@ -89,8 +88,7 @@ impl Bisect {
         Ok(Bisect { how: How::Hash { bits: pattern.len() as u32, value }, asked: 0 })
     }
 
-    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`; every tag where it is not set
-    /// or empty.
+    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`. If it is unset or empty, every tag is attached.
     ///
     /// # Errors
     ///
@@ -118,8 +116,8 @@ impl Bisect {
         }
     }
 
-    /// Returns whether the next attachment is to be made, which the caller
-    /// calls `name`. Asking counts it.
+    /// Returns whether to make the next attachment, which has the name `name`. Each call counts
+    /// one.
     pub fn keep(&mut self, name: impl AsRef<[u8]>) -> bool {
         self.asked = self.asked.saturating_add(1);
         match self.how {
@@ -132,20 +130,20 @@ impl Bisect {
         }
     }
 
-    /// Returns whether names matter: they need not be made where they do not.
+    /// Returns whether names matter. If not, they need not be computed.
     #[must_use]
     pub fn wants_names(&self) -> bool {
         matches!(self.how, How::Hash { .. })
     }
 
-    /// Returns how many attachments were asked for.
+    /// Returns the number of requested attachments.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
     }
 
-    /// Returns whether the last attachment asked for is the last that is kept:
-    /// the culprit, once the program works with one fewer.
+    /// Returns whether the last requested attachment is the last one that is kept: the culprit,
+    /// once the program works with one fewer.
     #[must_use]
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.asked)

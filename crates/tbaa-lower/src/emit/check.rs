@@ -1,4 +1,4 @@
-//! The tags that LLVM takes for what they say.
+//! The tags that LLVM interprets correctly.
 
 use std::fmt;
 
@@ -8,19 +8,17 @@ use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::wellformed::Rule;
 use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 
-/// Says which tags may be given to stock LLVM.
+/// Decides which tags may be given to stock LLVM.
 ///
-/// Among tags that pass, LLVM 22 answers `MayAlias` wherever rule
-/// [`Union`](tbaa::AliasRule::Union) does, given that scalars are no smaller than
-/// those above them and that an aggregate's parent is above all its fields, as
-/// in what [`declare`](tbaa::declare) makes; a test compares the two rules on
-/// random graphs.
+/// For two tags that pass, LLVM 22 answers `MayAlias` wherever rule
+/// [`Union`](tbaa::AliasRule::Union) does, if scalars are no smaller than those above them and an
+/// aggregate's parent is above all its fields, as in the types that [`declare`](tbaa::declare)
+/// makes. A test compares the two rules on random graphs.
 ///
-/// Each type is looked at once, so a check takes a step for each type on the
-/// tag's path.
+/// Each type is examined once, so a check takes one step for each type on the tag's path.
 #[derive(Clone, Debug, Default)]
 pub struct TagCheck {
-    /// The stamp of the graph that is known.
+    /// The stamp of the graph that was examined.
     stamp: Option<u32>,
     verdicts: Verdicts,
     /// Positions of the fields of a type that share bytes with another, where
@@ -30,7 +28,7 @@ pub struct TagCheck {
     hidden: HashMap<NodeId, Option<TypeId>>,
 }
 
-/// Types in a struct accessed whole that are looked at.
+/// The most types inside a struct accessed whole that are examined.
 const MOST_TYPES: usize = 1 << 14;
 
 /// A tag that is not for stock LLVM.
@@ -40,7 +38,7 @@ pub struct TagCheckError {
     pub tag: TagId,
     /// LLVM's treatment of it.
     pub reason: Reason,
-    /// Base type, access type and offset, as they are called.
+    /// Base type, access type and offset, with their names.
     operands: String,
 }
 
@@ -48,11 +46,11 @@ pub struct TagCheckError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Its verifier rejects it, for this rule. Where the verifier does not run,
-    /// the alias analysis may crash.
+    /// LLVM's verifier rejects it, for this rule. Without the verifier, the alias analysis may
+    /// crash.
     Rejected(Rule),
-    /// Its verifier accepts it, and its alias analysis crashes: the path never
-    /// meets the access type.
+    /// LLVM's verifier accepts it, but the alias analysis crashes: the path never meets the access
+    /// type.
     NeverMet,
     /// The path leads through a field that shares bytes with another, and LLVM
     /// follows the last member only.
@@ -63,10 +61,9 @@ pub enum Reason {
     /// It accesses a struct inside its base type; LLVM does not see that the
     /// access covers the struct's fields.
     PartialStruct,
-    /// It accesses a whole struct, and LLVM does not see that this covers what
-    /// accesses to `ty` may: the type stands above that of a field, but neither
-    /// above the struct nor among the types in it. (Or the struct has more than
-    /// 16,384 types in it, which are not all looked at.)
+    /// It accesses a whole struct, and LLVM does not see that this covers accesses to `ty`: the
+    /// type is above a field's type, but neither above the struct nor among the types in it. (Or
+    /// the struct has more than 16,384 types in it, so that not all are examined.)
     HiddenAncestor {
         /// The type.
         ty: TypeId,
@@ -74,11 +71,11 @@ pub enum Reason {
     /// It accesses bytes of unknown number, and so up to the end of its base type;
     /// LLVM takes it for an access to the field alone.
     UnknownSize,
-    /// It accesses more bytes than its type has; LLVM does not look at the size.
+    /// It accesses more bytes than its type has; LLVM ignores the size.
     Wide {
         /// Bytes accessed.
         size: u64,
-        /// Bytes that there are.
+        /// The type's bytes.
         room: u64,
     },
 }
@@ -201,21 +198,20 @@ impl TagCheck {
         }
     }
 
-    /// Returns whether the field whose type is at `position` shares bytes with another.
-    /// In the old format that is known only of fields at one offset.
+    /// Returns whether the field whose type is at `position` shares bytes with another. In the old
+    /// format this is known only for fields at one offset.
     fn shares(&mut self, graph: &Graph, ty: TypeId, position: usize) -> bool {
         let known = self.shared.entry(ty.node()).or_insert_with(|| shared(graph, ty));
         known.binary_search(&position).is_ok()
     }
 }
 
-/// Bytes that a field occupies: those of its slot or of its type, whichever are
-/// more.
+/// Returns the bytes of a field: those of its slot or of its type, whichever are more.
 fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
     let slot = Shape::of(graph, ty.node()).extent(position)?;
     let slot = graph.operand(ty.node(), slot)?.int()?.value;
     let of = graph.operand(ty.node(), position)?.node()?;
-    // A flexible array has no slot, and nothing behind it.
+    // A flexible array has no slot, and nothing follows it.
     let size = if slot == 0 { 0 } else { graph.ty(TypeId::of_node(of)).size().unwrap_or(0) };
     Some(slot.max(size))
 }

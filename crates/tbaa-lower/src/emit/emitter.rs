@@ -61,11 +61,9 @@ fn own_size(access: &Access) -> String {
 
 /// Emits nodes into one sink, each once.
 ///
-/// The cache lives and dies with the emitter, which owns the sink; a sink that
-/// borrows its context for its whole life, as those of `tbaa-inkwell` do, so
-/// cannot be asked for nodes of another context that has the address of an old
-/// one. Several graphs may be emitted by one emitter, such as a program's own
-/// and its lowered one.
+/// The cache lives as long as the emitter, which owns the sink. A sink that borrows its context,
+/// like those of `tbaa-inkwell`, can therefore not be confused with one for a newer context at the
+/// same address. One emitter may emit several graphs, such as a program's own and its lowered one.
 #[derive(Clone, Debug)]
 pub struct Emitter<S: Sink> {
     pub(super) sink: S,
@@ -81,7 +79,7 @@ struct Emitted<N> {
     nodes: Vec<Slot<N>>,
     /// The tags that were checked and emitted, by tag index.
     tags: Vec<Option<N>>,
-    /// The tags that do not say so, for immutable tags.
+    /// For immutable tags, the same tags without the mark.
     mutable: HashMap<TagId, N>,
     check: TagCheck,
 }
@@ -108,7 +106,7 @@ impl<S: Sink> Emitter<S> {
         &self.sink
     }
 
-    /// Returns the sink. Nodes must not be taken out of it.
+    /// Returns the sink. Do not remove nodes from it.
     #[must_use]
     pub fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
@@ -120,12 +118,12 @@ impl<S: Sink> Emitter<S> {
         self.sink
     }
 
-    /// Emits a tag, if LLVM takes it for what it says.
+    /// Emits a tag, if LLVM interprets it correctly.
     ///
     /// # Errors
     ///
-    /// [`EmitError::Refused`] for a tag that [`TagCheck::check`] refuses; those
-    /// of [`Emitter::node`].
+    /// [`EmitError::Refused`] for a tag that [`TagCheck::check`] refuses; the errors of
+    /// [`Emitter::node`].
     pub fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
         if !graph.owns_tag(tag) {
             return Err(EmitError::ForeignId);
@@ -144,15 +142,15 @@ impl<S: Sink> Emitter<S> {
         Ok(node)
     }
 
-    /// Emits a tag as [`Emitter::tag`] does, without its mark for immutable memory:
-    /// for instructions that may write, as calls do. LLVM merges calls whose tag
-    /// says that their memory never changes, and moves loads over them.
+    /// Emits a tag like [`Emitter::tag`], but without the mark for immutable memory: for
+    /// instructions that may write, such as calls. LLVM merges calls whose tag says that their
+    /// memory never changes, and moves loads across them.
     ///
     /// # Errors
     ///
     /// As [`Emitter::tag`].
     ///
-    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`, and of the mark
+    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`; for the mark
     /// `TypeBasedAAResult::getMemoryEffects`.
     pub fn mutable_tag(
         &mut self,
@@ -183,9 +181,9 @@ impl<S: Sink> Emitter<S> {
         Ok(made)
     }
 
-    /// Emits a tag whatever LLVM makes of it. NB: LLVM 22 crashes on tags that
-    /// its verifier would reject, and answers wrongly on others; this is for
-    /// tests of LLVM, and for readers of metadata that are not LLVM.
+    /// Emits a tag even if LLVM misinterprets it. NB: LLVM 22 crashes on tags that its verifier
+    /// would reject, and answers wrongly on others; use this only for tests of LLVM, and for
+    /// readers of metadata other than LLVM.
     ///
     /// # Errors
     ///
@@ -197,8 +195,7 @@ impl<S: Sink> Emitter<S> {
         self.node(graph, graph.tag_node(tag))
     }
 
-    /// Emits a `tbaa.struct` node, if LLVM takes all tags in it for what they
-    /// say.
+    /// Emits a `tbaa.struct` node, if LLVM interprets all tags in it correctly.
     ///
     /// # Errors
     ///
@@ -219,7 +216,7 @@ impl<S: Sink> Emitter<S> {
         self.node(graph, copy.node())
     }
 
-    /// Emits a tag in a copy's list, where it is written too.
+    /// Emits a tag in a copy's list. The copy also writes by it.
     pub(super) fn copied_tag(
         &mut self,
         graph: &Graph,
@@ -240,7 +237,7 @@ impl<S: Sink> Emitter<S> {
     ///
     /// # Errors
     ///
-    /// All of [`EmitError`] but for [`EmitError::Refused`].
+    /// All of [`EmitError`] except [`EmitError::Refused`].
     pub fn node(&mut self, graph: &Graph, node: NodeId) -> Result<S::Node, EmitError<S::Error>> {
         if !graph.owns(node) {
             return Err(EmitError::ForeignId);
@@ -255,7 +252,7 @@ impl<S: Sink> Emitter<S> {
         let mut open = vec![(node, 0)];
         let result = emit_all(sink, graph, slots, &mut open);
         for (node, _) in open {
-            // Left open by an error.
+            // An error left these nodes open.
             slots[node.index()] = Slot::None;
         }
         result
@@ -363,7 +360,7 @@ fn emit_all<S: Sink>(
     }
 }
 
-/// Emits a node of the first `count` operands of one whose operands are there.
+/// Emits a node with the first `count` operands of another, whose operands are emitted.
 fn make<S: Sink>(
     sink: &mut S,
     graph: &Graph,

@@ -31,7 +31,7 @@ impl Plan for Lowering {
     }
 }
 
-/// Lowered tags with the lowering's own scopes, those of calls included.
+/// The plan with lowered tags and the lowering's own scopes, including those of calls.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -61,7 +61,7 @@ pub struct Lowered<'a, G = Graph> {
 }
 
 impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
-    /// Returns the plan of a lowering whose sources are `oracle`'s.
+    /// Returns the plan of a lowering with the sources of `oracle`.
     #[must_use]
     pub fn new(lowering: &'a Lowering, oracle: &'a Oracle<G>) -> Self {
         Lowered { lowering, oracle, alone: false }

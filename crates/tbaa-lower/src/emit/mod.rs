@@ -1,17 +1,15 @@
-//! Handing nodes to whoever keeps metadata: LLVM, a text, a callback.
+//! Passing nodes to a metadata system: LLVM, a text, a callback.
 //!
-//! A [`Jit`] has all that a compiler needs: declared types, and for each path the
-//! nodes that an access there gets. The rest is what it is made of, for those who
-//! bring a graph and an oracle of their own.
+//! A [`Jit`] has everything that a compiler needs: declared types, and for each path the nodes for
+//! accesses there. The other items are its parts, for programs with their own graph and oracle.
 //!
-//! A [`Sink`] makes one node from its operands. An [`Emitter`] gives it the
-//! nodes that a tag needs, operands first and each once, so that a graph that
-//! grows costs only what is new. [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the
-//! crate `tbaa-inkwell` has those for LLVM.
+//! A [`Sink`] makes one node from its operands. An [`Emitter`] passes it the nodes that a tag
+//! needs, operands first and each once, so that a growing graph costs only its new nodes.
+//! [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the crate `tbaa-inkwell` has one for LLVM.
 //!
-//! LLVM does with some tags what nobody meant: it rejects them, crashes on
-//! them, or answers `NoAlias` where bytes are shared. [`Emitter::tag`] refuses
-//! those, as [`TagCheck`] has it; [`Emitter::tag_as_is`] does not look.
+//! LLVM mishandles some tags: it rejects them, crashes on them, or answers `NoAlias` although bytes
+//! are shared. [`Emitter::tag`] refuses those, by [`TagCheck`]; [`Emitter::tag_as_is`] does not
+//! check.
 //!
 //! ```
 //! use tbaa::Graph;

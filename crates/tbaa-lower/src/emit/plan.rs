@@ -7,15 +7,13 @@ use crate::AccessClasses;
 use crate::scopes::ScopeNames;
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
 
-/// The metadata of a program's accesses on LLVM's instructions: tags, of the
-/// program's graph or of another, and scopes.
+/// The metadata for a program's accesses: tags, in the program's graph or another, and scopes.
 ///
-/// [`Jit`](super::Jit) has a plan of its own; this is for those who bring their
-/// own graph and oracle. A [`Graph`] is the plan to attach its tags as they are,
-/// [`Lowered`](super::Lowered) that of lowered tags and scopes. A plan may be used as
-/// `&dyn Plan`.
+/// [`Jit`](super::Jit) has a plan of its own; this is for programs with their own graph and oracle.
+/// A [`Graph`] is the plan that attaches its tags unchanged; [`Lowered`](super::Lowered) is the
+/// plan with lowered tags and scopes. A plan may be used as `&dyn Plan`.
 pub trait Plan {
-    /// Returns the graph of the tags that are attached.
+    /// Returns the graph of the attached tags.
     fn graph(&self) -> &Graph;
 
     /// Returns what to attach as `!tbaa` for an access with one of the program's
@@ -34,9 +32,9 @@ pub trait Plan {
 pub enum Planned {
     /// This tag, of the plan's graph.
     Tag(TagId),
-    /// No tag: the plan says so.
+    /// No tag, by the plan.
     Untagged,
-    /// The plan was never told of the access.
+    /// The plan does not know the access.
     Unknown,
 }
 
@@ -45,7 +43,7 @@ impl Plan for Graph {
         self
     }
 
-    /// LLVM does not look at sizes, so an access with a size of its own has none.
+    /// LLVM ignores sizes, so an access with its own size has no tag.
     fn planned(&self, access: Access) -> Planned {
         match access {
             Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
@@ -63,8 +61,8 @@ impl Plan for Graph {
     }
 }
 
-/// Classes beside the tags of another plan. Calls and copies have the scopes of all that
-/// they access.
+/// Classes together with the tags of another plan. Calls and copies have the scopes of everything
+/// that they access.
 #[derive(Clone, Copy)]
 pub struct ClassPlan<'a> {
     /// The plan whose tags are attached.
@@ -142,12 +140,11 @@ impl<N> Attachments<N> {
 }
 
 impl<S: Sink> Emitter<S> {
-    /// Emits what an access is to get; nothing for an access without a tag.
+    /// Emits the nodes for an access; none for an untagged access.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::tag`]; [`EmitError::Unplanned`] for an access that the plan
-    /// does not know.
+    /// As [`Emitter::tag`]; [`EmitError::Unplanned`] for an access that the plan does not know.
     pub fn access(
         &mut self,
         plan: &dyn Plan,
@@ -161,12 +158,10 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(plan.scopes(access))? })
     }
 
-    /// Emits what a call is to get that makes the accesses `touched` only, apart
-    /// from accesses to memory that nobody else can access: with one access, its
-    /// tag.
+    /// Emits the nodes for a call that only makes the accesses `touched`, besides accesses to
+    /// memory that nobody else can access: with one access, its tag.
     ///
-    /// A call may write what it touches, so its tag never says that the memory
-    /// is immutable.
+    /// A call may write what it touches, so its tag never says that the memory is immutable.
     ///
     /// # Errors
     ///
@@ -187,10 +182,9 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
     }
 
-    /// Emits the `tbaa.struct` list of a copy of a struct, with the plan's tags,
-    /// and the scopes of what the copy leaves alone. `graph` is the program's,
-    /// which `copy` is of. A copy writes, so no tag in the list says that memory
-    /// is immutable.
+    /// Emits the `tbaa.struct` list of a copy of a struct, with the plan's tags, and the scopes of
+    /// the places that the copy does not touch. `graph` is the program's, which contains `copy`. A
+    /// copy writes, so no tag in the list says that memory is immutable.
     ///
     /// # Errors
     ///

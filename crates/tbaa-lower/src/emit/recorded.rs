@@ -52,7 +52,7 @@ impl Recorded {
         })
     }
 
-    /// Makes the node, where those that it refers to are made.
+    /// Makes the node after the nodes that it refers to.
     pub(super) fn make<'n, S: Sink>(
         &self,
         sink: &mut S,
@@ -73,8 +73,7 @@ impl Recorded {
 }
 
 impl Drop for Recipe {
-    /// Nodes may stand one below the other without end: they are not dropped by
-    /// recursion.
+    /// Nodes may be nested arbitrarily deep, so they are dropped without recursion.
     fn drop(&mut self) {
         let mut work = std::mem::take(&mut self.operands);
         while let Some(operand) = work.pop() {

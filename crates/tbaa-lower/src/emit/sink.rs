@@ -17,21 +17,21 @@ pub enum SinkOperand<'a, N> {
     Itself,
 }
 
-/// The way in which a node is kept.
+/// The storage of a node.
 ///
 /// LLVM: `Metadata::StorageType`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Storage {
-    /// There is one node of these operands.
+    /// There is only one node with these operands.
     Uniqued,
     /// It is a node of its own, whatever its operands.
     Distinct,
 }
 
-/// A keeper of metadata nodes.
+/// A store of metadata nodes.
 ///
-/// A sink should return the same node for equal operands of uniqued nodes, as
-/// LLVM does; [`Emitter`](super::Emitter) asks for each node of a graph once.
+/// A sink should return the same node for equal operands of uniqued nodes, as LLVM does;
+/// [`Emitter`](super::Emitter) requests each node of a graph once.
 pub trait Sink {
     /// The name of a node; cheap to clone.
     type Node: Clone;

@@ -10,8 +10,8 @@ use tbaa_lex::source::escape;
 /// Writes each node as a line of `.ll` text, operands first: for a front end
 /// that prints LLVM's text itself.
 ///
-/// A node's name is its number: `!7`. Nodes are not uniqued here, for an
-/// emitter asks for each once.
+/// A node's name is its number: `!7`. Nodes are not uniqued here, because an emitter requests each
+/// only once.
 #[derive(Clone, Default, Debug)]
 pub struct TextSink {
     text: String,
@@ -65,8 +65,7 @@ impl Sink for TextSink {
     }
 }
 
-/// Copies nodes into a graph. What they are, tags or types, is for the caller
-/// to say: [`RawGraph::mark_tag`].
+/// Copies nodes into a graph. The caller marks them as tags or types: [`RawGraph::mark_tag`].
 impl Sink for Graph {
     type Node = NodeId;
     type Error = GraphError;

@@ -1,5 +1,5 @@
-//! Programs that tell memory by other types than one: which tags are right, and which are known to be
-//! wrong, as the promise says.
+//! Programs that access memory by more than one type: which tags are right, and which are known to
+//! be wrong, as the promise says.
 
 use tbaa_tests::llvm::Llvm;
 

@@ -20,7 +20,7 @@ fn tagged(text: &[u8], options: &Options) -> Vec<u8> {
     tag(&module, options).unwrap().to_bytes(&module).unwrap()
 }
 
-/// Optimises a module at a level, runs it, and returns what it prints.
+/// Optimises a module at a level, runs it, and returns its output.
 fn run(name: &str, module: &[u8], level: &str) -> String {
     let file = scratch(&format!("{name}{level}.ll"), module);
     let program = file.with_extension("out");
@@ -38,7 +38,7 @@ fn tool(name: &str, arguments: impl Fn(&mut Command) -> &mut Command) -> Vec<u8>
     output.stdout
 }
 
-/// The files of a folder beside this one with this extension, sorted.
+/// Returns the files with this extension in a folder next to this file, sorted.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());

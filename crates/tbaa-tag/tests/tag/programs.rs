@@ -1,8 +1,9 @@
-//! Random programs in C: nested structs, arrays, unions, copies, and structs that begin alike.
+//! Random programs in C: nested structs, arrays, unions, copies, and structs with equal first
+//! members.
 //!
-//! Each program has an object, and functions that get two pointers into it: to parts of it, or to
-//! the same part as another struct that begins with the same members. clang compiles them
-//! without tags. What they print may not depend on our tags.
+//! Each program has an object, and functions with two pointers into it: to parts of it, or to the
+//! same part as another struct with the same first members. clang compiles them without tags. Our
+//! tags must not change their output.
 
 use std::fmt::Write;
 
@@ -106,7 +107,7 @@ impl World {
         text
     }
 
-    /// All parts of a struct but itself; with `unions`, also what is in unions.
+    /// Returns all parts of a struct except itself; with `unions`, also parts of unions.
     fn parts(&self, number: usize, unions: bool) -> Vec<Part> {
         let mut found = Vec::new();
         let members = self.structs[number].members.iter().enumerate();
@@ -237,7 +238,7 @@ fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     (twin, format!("({} *){place}", world.name(twin)), len)
 }
 
-/// A program as functions, of which the last, `programN`, returns a number.
+/// Returns a program as functions, the last of which, `programN`, returns a number.
 fn program(number: usize, rng: &mut Rng) -> String {
     let world = World::new(number, rng);
     let root = world.structs.len() - 1;

@@ -9,13 +9,13 @@ use crate::{Context, Type, TypeKind};
 /// Everything of a type but its parts, comparable between contexts.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Label {
-    /// A symbol that says it all, and how many parts there are.
+    /// A symbol that describes the whole node, and the number of parts.
     Plain(Symbol, usize),
-    /// A struct with a body, where names count: its canonical name, whether it
-    /// is packed, and how many elements there are.
+    /// A struct with a body, if names count: its canonical name, whether it is packed, and the
+    /// number of elements.
     Named(Box<[u8]>, bool, usize),
     Opaque(Box<[u8]>),
-    /// An opaque struct without a name: equal to itself alone.
+    /// An unnamed opaque struct: equal only to itself.
     Nameless(Type),
     Target(Box<[u8]>, Box<[u32]>, usize),
 }
@@ -76,18 +76,18 @@ impl Building {
 }
 
 pub(super) struct Automaton {
-    /// The place where the types of each context begin, by the context's stamp.
+    /// For each context, by its stamp, the number of its first type.
     pub(super) bases: HashMap<u32, usize>,
     /// The number of each node's label.
     pub(super) symbols: Vec<u32>,
     /// True if each node is a struct with a body.
     pub(super) structs: Vec<bool>,
-    /// The place where each node's edges end in `edges`; the next one's begin there.
+    /// For each node, the end of its edges in `edges`; the next node's edges begin there.
     ends: Vec<usize>,
     pub(super) edges: Vec<u32>,
 }
 
-/// The struct of another context that each opaque struct is taken for.
+/// For each opaque struct, the struct of another context that completes it.
 pub(crate) type Completions<'c> = HashMap<Type, (&'c Context, Type)>;
 
 impl Automaton {

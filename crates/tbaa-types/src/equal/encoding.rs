@@ -9,8 +9,8 @@ use crate::{Context, Primitive, Type, TypeKind};
 /// The longest encoding that is made, in numbers.
 pub const MAX_ENCODING: usize = 1 << 22;
 
-/// Returns a struct's name without the suffixes that LLVM adds where a name is
-/// taken: `struct.Point` for `struct.Point.0`.
+/// Returns a struct's name without the suffixes that LLVM appends if a name is taken:
+/// `struct.Point` for `struct.Point.0`.
 ///
 /// ```
 /// use tbaa_types::canonical_name;
@@ -30,13 +30,14 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
     name
 }
 
-/// A type as a tree over a ranked alphabet, written as the sequence of its
-/// symbols in depth-first order.
+/// A type as a tree over a ranked alphabet, written as the sequence of its symbols in depth-first
+/// order.
 ///
-/// Two types are structurally equal when their encodings are. Structs are
-/// numbered in the order in which the encoding meets them, so that names do not
-/// count; one that was met before is written with a placeholder for each of its
-/// elements. An opaque struct stands for its canonical name.
+/// Two types are structurally equal iff their encodings are. Structs are numbered in the order in
+/// which the encoding meets them, so that names do not count; a repeated struct is written with a
+/// placeholder for each of its elements. An opaque struct is represented by its canonical name.
+///
+/// It prints as in the article "Type Equality in LLVM":
 ///
 /// It prints as the article "Type Equality in LLVM" writes it:
 ///
@@ -54,8 +55,8 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Encoding(Vec<u64>);
 
-/// The letters of symbols whose arity is the same in every type. Structs,
-/// names and lists say their length behind the letter.
+/// Returns the letters of symbols whose arity is the same in every type. For structs, names and
+/// lists the length follows the letter.
 pub(super) fn letter(symbol: Symbol, typed: bool) -> u8 {
     match symbol {
         Symbol::Primitive(primitive) => match primitive {
@@ -175,8 +176,7 @@ impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
-        // Each letter says how many numbers follow it: there is no nesting to
-        // keep track of.
+        // Each letter determines how many numbers follow it, so there is no nesting to track.
         loop {
             let letter = next() as u8;
             if letter == 0 {

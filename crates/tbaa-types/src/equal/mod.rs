@@ -1,14 +1,14 @@
-//! When two types are the same, in one context or in several.
+//! Equality of types, in one context or in several.
 //!
-//! In a context, ids tell: but `%struct.Point` and `%struct.Point.0` from two
-//! modules have two ids, and types of two contexts cannot be compared at all.
-//! Two relations do compare them. Names of structs that have a body count in
-//! neither; an opaque struct is equal to those of its canonical name.
+//! Within a context, ids decide. But `%struct.Point` and `%struct.Point.0` from two modules have
+//! two ids, and types of two contexts cannot be compared by id at all. Two relations compare them.
+//! The names of structs with a body do not count in either; an opaque struct is equal to those of
+//! its canonical name.
 //!
-//! - [`Equality::Structural`]: the same graph. What the types are made of must
-//!   match one to one: where one type uses one struct twice, so must the other.
-//! - [`Equality::Unfolding`]: the same, for whoever follows elements and
-//!   pointers and cannot tell whether he has been at a struct before.
+//! - [`Equality::Structural`]: the same graph. The parts of the types must match one to one: if one
+//!   type uses one struct twice, so must the other.
+//! - [`Equality::Unfolding`]: the same tree, when elements and pointers are followed without
+//!   noticing whether a struct was visited before.
 //!
 //! ```
 //! use tbaa_types::{Context, Equality, Packing, TypeClasses};
@@ -51,22 +51,20 @@ pub enum Equality {
     /// Equal encodings: the relation of the article "Type Equality in LLVM".
     /// The graphs that the two types span are the same up to names.
     Structural,
-    /// Bisimilarity: the possibly infinite trees that come of unfolding the two
-    /// types are the same. Coarser than [`Equality::Structural`].
+    /// Bisimilarity: the possibly infinite trees from unfolding the two types are the same. Coarser
+    /// than [`Equality::Structural`].
     Unfolding,
 }
 
 /// All types of some contexts, in classes of equal ones.
 ///
-/// Finding the classes takes time in the size of the contexts, times a
-/// logarithm, on types that people write. [`Equality::Structural`] can take
-/// more where many large types are unfolding-equal, and differ only far away
-/// in how often they use one struct; work is then limited, and some types that
-/// are equal can be in two classes ([`TypeClasses::is_exact`]). Types in one
-/// class are always equal.
+/// Finding the classes takes time in the size of the contexts, times a logarithm, for real types.
+/// [`Equality::Structural`] can take more if many large types are unfolding-equal and differ only
+/// remotely in how often they use one struct. Then the work is limited, and some equal types may be
+/// in two classes ([`TypeClasses::is_exact`]). Types in one class are always equal.
 #[derive(Clone, Debug)]
 pub struct TypeClasses {
-    /// The place where the types of each context begin in `classes`.
+    /// For each context, the index of its first type in `classes`.
     bases: HashMap<u32, usize>,
     classes: Vec<u32>,
     count: usize,

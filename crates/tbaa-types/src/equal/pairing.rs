@@ -1,12 +1,11 @@
-//! Structural equality: pairing the nodes of two types one to one.
+//! Structural equality: pairs the nodes of two types one to one.
 //!
-//! Encodings are equal exactly when walking the two types side by side pairs
-//! each struct of the one with one struct of the other, and with no second.
-//! Encoding each type of a program on its own takes quadratic time where all of
-//! them reach each other. So: the start of each encoding, which is all of it
-//! for most types, colours the nodes; refinement tells apart what leads to
-//! different colours; and what is still of one colour is walked, largest types
-//! first. A pairing that succeeds settles all that it paired.
+//! Two encodings are equal exactly when a walk over both types in parallel pairs each struct of one
+//! with exactly one struct of the other. Encoding each type of a program separately takes quadratic
+//! time if all of them reach each other. So the prefix of each encoding, which for most types is
+//! all of it, colours the nodes. Refinement separates nodes that lead to different colours. The
+//! remaining nodes of one colour are compared by walks, largest types first. A successful walk
+//! settles all pairs on it.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
@@ -17,8 +16,7 @@ use crate::table::{HashMap, HashSet, IndexSet};
 
 /// The number of symbols of an encoding that are compared before nodes are compared two by two.
 const PREFIX: usize = 64;
-/// Steps of all walks, for each node and edge: on types that people write,
-/// fewer than two are taken.
+/// The most steps of all walks, for each node and edge. Real types take less than two.
 const STEPS: usize = 64;
 
 /// Returns the class of each node, and whether all equal nodes have one class.
@@ -65,8 +63,8 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     (classes, pairing.left > 0)
 }
 
-/// Numbers the starts of all encodings, breadth first, so that they say what is
-/// near; tells which ones are whole.
+/// Numbers the prefixes of all encodings, breadth first, so that they describe near nodes, and says
+/// which are complete.
 fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     let mut known: IndexSet<Box<[u32]>> = IndexSet::default();
     let mut whole = Vec::with_capacity(automaton.len());
@@ -89,7 +87,7 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
             }
             if met.is_none() {
                 structs.extend(automaton.structs[node as usize].then_some(node));
-                // More than that many are never looked at.
+                // More than this many are never examined.
                 let room = PREFIX.saturating_sub(queue.len() - at);
                 queue.extend(automaton.edges(node).iter().take(room));
             }
@@ -104,9 +102,8 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     (numbers, whole)
 }
 
-/// Returns the number of each node's strongly connected component, which is
-/// never less than those of the nodes it leads to; and the nodes, those that
-/// lead to others before them.
+/// Returns the number of each node's strongly connected component, which is never less than those
+/// of the nodes that it leads to; and the nodes, with predecessors first.
 fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(automaton.len(), automaton.edges.len());
     for _ in 0..automaton.len() {
@@ -132,7 +129,7 @@ struct Pairing<'a> {
     automaton: &'a Automaton,
     /// Steps that may still be taken.
     left: usize,
-    /// Empty where no more than one pairing is made.
+    /// Empty if at most one pairing is made.
     components: &'a [u32],
 }
 
@@ -151,7 +148,7 @@ impl Pairing<'_> {
             if self.automaton.symbols[a as usize] != self.automaton.symbols[b as usize] {
                 return None;
             }
-            // A part of both types pairs with itself, all of it.
+            // A part of both types pairs with itself, including everything that it leads to.
             if a == b && !self.components.is_empty() {
                 selves.push(a);
                 continue;

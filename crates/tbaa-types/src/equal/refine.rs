@@ -1,20 +1,20 @@
 //! Partition refinement: the coarsest classes of nodes such that equal nodes
 //! have equal colours, and equal nodes at each edge.
 //!
-//! Hopcroft's algorithm, "An n log n algorithm for minimizing states in a
-//! finite automaton" (1971), over edges numbered by their place. A class is
-//! cut by those of its nodes that have an edge of one place into another class;
-//! of the two halves only the smaller one must cut others again.
+//! Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton" (1971),
+//! over edges numbered by their position. A class is split by which of its nodes have an edge at a
+//! certain position into another class; of the two halves only the smaller one must split others
+//! again.
 
 use super::automaton::Automaton;
 
 /// Blocks of nodes, each a range of `nodes`.
 struct Partition {
     nodes: Vec<u32>,
-    /// The place where each node stands in `nodes`.
+    /// The position of each node in `nodes`.
     place: Vec<u32>,
     block: Vec<u32>,
-    /// The place where each block begins, ends, and up to where its nodes are marked.
+    /// For each block, its begin and end in `nodes`, and the end of its marked nodes.
     ranges: Vec<(u32, u32, u32)>,
 }
 

@@ -3,13 +3,13 @@
 use super::{DataLayout, PrimitiveSpec};
 use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
-/// A size or an offset, in bits or bytes as the function that returns it says.
+/// A size or an offset, in bits or bytes depending on the function that returns it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TypeSize {
-    /// The size, or what it is a multiple of.
+    /// The size, or its known factor if it is scalable.
     pub min: u64,
-    /// True if the size is a multiple that the machine knows (`vscale`).
+    /// True if the size is multiplied by `vscale`, which only the machine knows.
     pub scalable: bool,
 }
 
@@ -33,12 +33,12 @@ pub enum LayoutError {
     /// into 64. LLVM wraps around.
     #[error("the type takes 2^61 bytes or more")]
     TooLarge,
-    /// A struct layout was asked for, and the type is no struct.
+    /// A struct layout was requested for a type that is not a struct.
     #[error("only a struct has a struct layout")]
     NotStruct,
 }
 
-/// The place where the elements of a struct stand.
+/// The offsets of a struct's elements.
 ///
 /// LLVM: `StructLayout`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,9 +48,9 @@ pub struct StructLayout {
     pub offsets: Vec<TypeSize>,
     /// The size in bytes, with the padding at the end.
     pub size: TypeSize,
-    /// The alignment in bytes, apart from the layout's least for structs.
+    /// The alignment in bytes, ignoring the data layout's minimum for structs.
     pub align: u64,
-    /// True if there is padding anywhere.
+    /// True if there is padding between or after elements.
     pub padded: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Layouts<'a> {
     known: Vec<Option<Measured>>,
 }
 
-/// The measurements of a [`Layouts`], to go on with when the context has more types.
+/// The measurements of a [`Layouts`], to continue with when the context has more types.
 #[doc(hidden)]
 #[derive(Clone, Default, Debug)]
 pub struct Measures(Vec<Option<Measured>>);
@@ -88,7 +88,7 @@ impl DataLayout {
         self.layouts_after(context, Measures::default())
     }
 
-    /// Like [`layouts`](Self::layouts), with what was measured before.
+    /// Like [`layouts`](Self::layouts), with earlier measurements.
     #[doc(hidden)]
     #[must_use]
     pub fn layouts_after<'a>(
@@ -135,8 +135,7 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| TypeSize { min: of.bits.div_ceil(8), scalable: of.scalable })
     }
 
-    /// Returns how many bytes lie between two elements of an array, the
-    /// padding behind each included.
+    /// Returns the distance in bytes between two elements of an array, including padding.
     ///
     /// # Errors
     ///
@@ -169,7 +168,7 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| of.preferred)
     }
 
-    /// Returns where the elements of a struct stand.
+    /// Returns the offsets of a struct's elements.
     ///
     /// # Errors
     ///
@@ -213,7 +212,7 @@ impl Layouts<'_> {
         self.known[ty.index()].unwrap_or(Err(LayoutError::Unsized))
     }
 
-    /// Measures a type whose parts are measured.
+    /// Measures a type from the measurements of its parts.
     fn compute(&self, ty: Type) -> Measured {
         match self.context.kind(ty) {
             TypeKind::Primitive(primitive) => self.primitive(primitive),
@@ -334,7 +333,7 @@ impl Layouts<'_> {
         Ok(Measure { bits, alloc, abi, preferred, scalable: place.size.scalable })
     }
 
-    /// Places the elements one behind the other; tells where each one stands.
+    /// Places the elements one after another, and reports each one's offset.
     ///
     /// LLVM: the constructor of `StructLayout`.
     fn place(

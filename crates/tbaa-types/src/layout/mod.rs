@@ -1,7 +1,7 @@
-//! Data layouts: how large types are and where a struct's elements stand.
+//! Data layouts: the sizes of types and the offsets of a struct's elements.
 //!
-//! A [`DataLayout`] is what `target datalayout = "..."` says; [`Layouts`]
-//! measures the types of a context by one.
+//! A [`DataLayout`] is the contents of `target datalayout = "..."`; [`Layouts`] measures the types
+//! of a context by one.
 
 mod measure;
 mod spec;
@@ -112,7 +112,7 @@ pub struct DataLayout {
     pub function_pointer: FunctionPointerAlign,
     /// The way in which symbols are mangled.
     pub mangling: Option<Mangling>,
-    /// The widths in bits of the machine's own integers.
+    /// The widths in bits of the machine's native integers.
     pub native_ints: Vec<u32>,
     /// Alignments of integers, by width.
     ints: Vec<PrimitiveSpec>,
@@ -175,8 +175,8 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the pointers of an address space; those of address space 0 if
-    /// the string says nothing of it.
+    /// Returns the pointers of an address space; those of address space 0 if the string does not
+    /// describe it.
     ///
     /// LLVM: `DataLayout::getPointerSpec`.
     #[must_use]

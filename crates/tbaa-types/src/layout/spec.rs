@@ -1,4 +1,4 @@
-//! The specifications of which a data layout string is made.
+//! The specifications in a data layout string.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, Pr
 pub struct DataLayoutError {
     /// The specification that is wrong: `i64:33`.
     pub spec: String,
-    /// The place where it stands: bytes from the start of the string.
+    /// The offset in bytes from the start of the string.
     pub offset: usize,
     reason: &'static str,
 }
@@ -26,10 +26,9 @@ struct Seen {
 
 type Parsed<T> = Result<T, &'static str>;
 
-/// Reads a data layout string as LLVM 22 does; what LLVM rejects is an error.
+/// Reads a data layout string like LLVM 22; strings that LLVM rejects are errors.
 ///
-/// LLVM keeps a native integer's width in eight bits, so that its `n300` is
-/// `n44`; here it is 300.
+/// LLVM stores a native integer's width in eight bits, so its `n300` is `n44`; here it is 300.
 ///
 /// LLVM: `DataLayout::parse`.
 impl FromStr for DataLayout {
@@ -51,8 +50,8 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // An address space of which the string says nothing is like address space 0,
-            // the name included.
+            // An address space that the string does not describe is like address space 0, including
+            // its name.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });
@@ -251,8 +250,7 @@ fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     Ok(name)
 }
 
-/// Writes the string in its shortest form: what the defaults say already is
-/// left out. It reads back as an equal layout.
+/// Writes the string in its shortest form, without the defaults. Reading it gives an equal layout.
 impl fmt::Display for DataLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = Vec::new();
@@ -333,7 +331,7 @@ fn letter(mangling: Mangling) -> &'static str {
     MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
 }
 
-/// Writes the alignments, given in bytes, behind the start of a specification.
+/// Appends the alignments, given in bytes, to the start of a specification.
 fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
     let head = format!("{head}:{}", abi * 8);
     if abi == preferred { head } else { format!("{head}:{}", preferred * 8) }
@@ -343,7 +341,7 @@ fn pointer_text(spec: &PointerSpec) -> String {
     let mut text = String::from("p");
     if spec.external_state {
         text += "e";
-        // `ni`, which says it otherwise, would take the external state away.
+        // `ni`, another form of this, would reset the external state.
         text += if spec.unstable { "u" } else { "" };
     }
     if spec.address_space != 0 || !spec.name.is_empty() {

@@ -1,8 +1,8 @@
-//! Programs with a planted fault, of which exactly the two accesses must be
-//! reported, and programs without one, that must be silent.
+//! Runs programs with a planted fault, for which exactly the two faulty accesses must be reported,
+//! and programs without one, which must be silent.
 //!
-//! In `faults`, `repeated` and `broken` the lines of the two accesses are marked `// first` and
-//! `// second`, or in assembly `; first` and `; second`.
+//! In `faults`, `repeated` and `broken` the lines of the two accesses are marked `// first` and `//
+//! second`, or in assembly `; first` and `; second`.
 
 mod random;
 
@@ -14,8 +14,7 @@ use std::process::{Command, Output};
 
 use tbaa_instrument::{Form, SkipReason, instrument};
 
-/// How modules are made: before optimizing, which is what is recommended, and
-/// after it.
+/// The ways to instrument: before optimising, as recommended, or after it.
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
@@ -29,8 +28,7 @@ fn clang() -> Option<()> {
     found.then_some(())
 }
 
-/// What links the library, which cargo builds before the tests and puts beside
-/// them.
+/// Returns the arguments that link the library. cargo builds it into the folder of the tests.
 fn library(is_static: bool) -> Vec<String> {
     let beside = |name| std::env::current_exe().unwrap().with_file_name(name).display().to_string();
     if is_static {
@@ -46,12 +44,12 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// Compiles a program with checks, and returns where it is.
+/// Compiles a program with checks, and returns its path.
 fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     build_with(source, way, flags, &[])
 }
 
-/// The same with other objects.
+/// Does the same with additional objects.
 fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> PathBuf {
     let name = source.file_name().unwrap().to_string_lossy().into_owned();
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{way}"));
@@ -70,7 +68,7 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     let module = tbaa_ir::read(&text).unwrap();
     let form = if way == WAYS[1].0 { Form::Calls } else { Form::Assembly };
     let checked = instrument(&module, form).unwrap();
-    // Some functions ask for none.
+    // Some functions have an attribute that disables checks.
     let left = checked.skipped.iter().filter(|it| it.reason != SkipReason::Disabled);
     assert_eq!(left.count(), 0, "{name}: {:?}", checked.skipped);
     let file = out.with_extension(format!("{way}.ll"));
@@ -83,13 +81,13 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     out
 }
 
-/// As `timeout`: a program that hangs fails its test.
+/// The limit for `timeout`, in seconds: a program that hangs fails its test.
 const MOST_SECONDS: &str = "60";
 
-/// Runs a program, and returns the lines of the two accesses of each report.
+/// Runs a program, and returns the lines of the two accesses in each report.
 fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
     let mut command = Command::new("timeout");
-    // cargo names the folder of a library that is older, maybe.
+    // cargo sets the path to a folder with a library that may be older.
     command.env("TBAA_WITNESS", options).env_remove("LD_LIBRARY_PATH");
     let output = command.arg(MOST_SECONDS).arg(program).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -106,7 +104,7 @@ fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
     (output, found)
 }
 
-/// How a program of a report ends as it is, and after LLVM has optimized it.
+/// Returns the exit status of a report's program, unoptimised and optimised by LLVM.
 fn ends(program: &Path) -> [Option<i32>; 2] {
     ["-O0", "-O2"].map(|level| {
         let out = program.with_extension(level);
@@ -132,7 +130,7 @@ fn marked(source: &Path, mark: &str) -> u32 {
 fn faults_are_reported_with_their_two_accesses() {
     let Some(()) = clang() else { return };
     let mut wrong = String::new();
-    // What reads the same bytes twice is optimised into something else before checks are put in.
+    // Optimisation before the instrumentation would remove a redundant read.
     let repeated = [sources("repeated"), sources("broken")].concat();
     let repeated = repeated.into_iter().map(|it| (it, &WAYS[..1]));
     for (source, ways) in sources("faults").into_iter().map(|it| (it, &WAYS[..])).chain(repeated) {
@@ -144,7 +142,7 @@ fn faults_are_reported_with_their_two_accesses() {
             if found != expected || output.status.code() != Some(66) {
                 let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
             }
-            // A read and a later write are reported on demand alone.
+            // A read and a later write are only reported on request.
             let reused = text.contains("1: a read, and a later write");
             let (expected, status) = if reused { (&[][..], 0) } else { (&expected[..], 66) };
             let (output, found) = reports(&program, "");
@@ -157,7 +155,7 @@ fn faults_are_reported_with_their_two_accesses() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The faults of `broken` end with 0, but not after clang has optimized them.
+/// The programs in `broken` end with status 0, but not after clang has optimised them.
 #[test]
 fn clang_breaks_what_is_said_to_be_broken() {
     let Some(()) = clang() else { return };
@@ -183,7 +181,7 @@ fn reports_reproduce_themselves() {
     fs::create_dir(&folder).unwrap();
     let misread = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
     for source in sources("faults").into_iter().chain([misread]) {
-        // LLVM merges reads of constant memory also where it does not optimise.
+        // LLVM merges reads of constant memory even without optimisation.
         if source.file_name().unwrap().to_str().unwrap().starts_with("constant") {
             continue;
         }
@@ -216,7 +214,8 @@ fn programs_without_a_fault_are_silent() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// C allows what these do, and clang breaks it: the status stays. Both accesses are in one function.
+/// C allows these programs, and clang breaks them: a warning, and the same exit status. Both
+/// accesses are in one function.
 #[test]
 fn memory_that_changes_its_type_in_one_function_is_warned_of() {
     let Some(()) = clang() else { return };
@@ -254,7 +253,7 @@ fn options_change_what_is_reported() {
     assert_eq!(count("exitcode=0"), (Some(0), 1));
     assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
     assert_eq!(count("rules=union-strict"), (Some(66), 1));
-    // A write over a write, and what is read back.
+    // A write over a write, and a read of it.
     assert_eq!(count("report_stores=1"), (Some(66), 2));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let list = folder.join("suppressions");
@@ -280,7 +279,7 @@ fn options_change_what_is_reported() {
 #[test]
 fn rules_differ_where_llvm_misreads_a_tag() {
     let Some(()) = clang() else { return };
-    // A whole member that is assigned, and a part of it that is read.
+    // A whole member is assigned, and a part of it is read.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
     let program = build(&source, "rules", &[]);
     let (output, found) = reports(&program, "rules=llvm");
@@ -348,7 +347,7 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
     assert_eq!(found.len(), 2, "{text}");
     let best = marked(&source, "// best");
     for part in [
-        // All of its bytes, the bytes that were asked for, and static functions with their lines.
+        // The block with its requested size, and static functions with their lines.
         "f: at 8 of a block of 64 bytes, allocated by main (",
         "  stack  read_double (",
         "kinds.c:10:",
@@ -398,7 +397,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     };
     let (json, sarif) = (read(&json), read(&sarif));
     assert_eq!(json["contradictions"], 4);
-    // Each kind of contradiction is of two tags, and others agree.
+    // Each kind of contradiction is for two tags; other pairs agree.
     assert!(json["pairs_compared"].as_u64().unwrap() >= 2, "{json:#}");
     let kind = &json["kinds"][0];
     assert_eq!((&kind["pairs"], &kind["first"]["does"]), (&3.into(), &"write".into()), "{json:#}");
@@ -418,7 +417,8 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     assert_eq!(place["region"]["startLine"], marked(&source, "// best"));
 }
 
-/// A function of the program that is not checked, and what was known of what it can reach.
+/// The function of the program that is not checked, and the bytes that were forgotten because of
+/// it.
 #[test]
 fn calls_that_were_not_understood_are_listed() {
     let Some(()) = clang() else { return };
@@ -436,7 +436,7 @@ fn calls_that_were_not_understood_are_listed() {
     fs::write(&harmless, "# not true\npl*n\n").unwrap();
     let (output, found) = reports(&program, &format!("harmless={}", harmless.display()));
     assert_eq!(found.len(), 1, "{}", String::from_utf8_lossy(&output.stderr));
-    // What was forgotten is compared with nothing.
+    // Forgotten accesses are not compared.
     let compared = |options: &str| {
         let file = folder.join("compared.json");
         reports(&program, &format!("json={}{options}", file.display()));
@@ -448,7 +448,7 @@ fn calls_that_were_not_understood_are_listed() {
     assert!(less < more, "{less} {more}");
 }
 
-/// What C allows and clang's tags do not is said.
+/// The report says that C allows an access of character type, although clang's tags do not.
 #[test]
 fn a_member_of_character_type_is_told_of() {
     let Some(()) = clang() else { return };
@@ -487,11 +487,11 @@ fn many_reports_are_cheap() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(found.len(), 2, "{text}");
     assert!(text.contains("7199 contradictions in all"), "{text}");
-    // One of 5.5 ms each would take 20 s.
+    // At 5.5 ms each they would take 20 s.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
-/// More combinations of writers of a granule than there are numbers for.
+/// More combinations of writers than there are numbers.
 #[test]
 fn a_full_table_is_said() {
     let Some(()) = clang() else { return };
@@ -504,7 +504,7 @@ fn a_full_table_is_said() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// A stack without limit puts mappings where the library has its own.
+/// An unlimited stack puts mappings where the library needs its own.
 #[test]
 fn a_stack_without_limit_is_given_one() {
     let Some(()) = clang() else { return };

@@ -1,4 +1,4 @@
-//! Random accesses, which must be judged as by the definition.
+//! Random accesses, which must be judged as the definition says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,25 +9,26 @@ use tbaa_tests::Rng;
 
 use super::{WAYS, build, clang, reports};
 
-/// Accesses of a few types, by their numbers: 0 and 1 are below the root, and each other is below one before it.
+/// Accesses of a few numbered types: 0 and 1 are below the root, and each other type is below an
+/// earlier one.
 struct World {
     parents: Vec<usize>,
-    /// Type, bytes and whether it writes; a write of no type has number `parents.len()`.
+    /// Type, bytes, and whether it writes. A write without a type has number `parents.len()`.
     sites: Vec<(usize, usize, bool)>,
-    /// A site and where it accesses.
+    /// A site and its address.
     steps: Vec<(usize, usize)>,
 }
 
 const MEMORY: usize = 16;
 
 impl World {
-    /// Most types are each below the one before it, so that few accesses contradict: what sites keep of others is what
-    /// is tried then.
+    /// Mostly, each type is below the previous one, so that few accesses contradict: this tests the
+    /// results that sites cache.
     fn random(rng: &mut Rng) -> World {
         let parents = vec![0, 0, 0, 2, 3];
         let site = |rng: &mut Rng| {
             let size = *rng.pick(&[1_usize, 1, 2, 2, 4, 4, 8, 8, 3, 16]);
-            // One byte of a type that others are below is a character, which has rules of its own.
+            // One byte of a type with children is a character, which has rules of its own.
             let ty = match rng.below(24) {
                 0 => parents.len(),
                 1 | 2 => 1,
@@ -37,7 +38,7 @@ impl World {
             (ty, size, ty == parents.len() || rng.one_in(2))
         };
         let sites: Vec<_> = (0..200).map(|_| site(rng)).collect();
-        // Most accesses are aligned, and of few places.
+        // Most accesses are aligned and use few places.
         let step = |rng: &mut Rng| {
             let number = rng.below(sites.len());
             let align = if rng.one_in(4) { 1 } else { sites[number].1.next_power_of_two() };
@@ -132,7 +133,8 @@ define void @go(i32 %site, ptr %p) {{
         is_below(a, b) || is_below(b, a)
     }
 
-    /// How many pairs of sites of which types contradict: a write and a later read, a read and a later write, and two writes.
+    /// Returns the number of contradicting pairs of sites for each two types: a write and a later
+    /// read, a read and a later write, and two writes.
     fn contradictions(&self) -> [BTreeMap<(String, String), u64>; 3] {
         let mut found = [const { BTreeSet::new() }; 3];
         let mut memory = vec![(None, BTreeSet::new()); MEMORY + 16];
@@ -198,7 +200,7 @@ fn random_accesses_are_judged_as_by_the_definition() {
             }
             let told = format!("{} {way} {options}", source.display());
             assert_eq!(found[0], expected[0], "{told}: a write, and a later read");
-            // One reader of each byte is remembered.
+            // Only one reader of each byte is remembered.
             let is_there =
                 |(types, pairs): (_, &u64)| *pairs <= expected[1].get(types).copied().unwrap_or(0);
             assert!(found[1].iter().all(is_there), "{told}: {:?}", found[1]);

@@ -55,8 +55,8 @@ fn arithmetic_equals_enumeration() {
     assert!(found[0] > 1_500 && found[1] > 1_500, "one-sided test: {found:?}");
 }
 
-/// Sums of many elements of three or four steps, near the ends of what they
-/// reach, where the sums are irregular.
+/// Sums of many elements of three or four steps, near the ends of their range, where the sums are
+/// irregular.
 #[test]
 fn sums_equal_those_listed() {
     let mut rng = Rng(4);

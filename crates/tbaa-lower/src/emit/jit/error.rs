@@ -1,4 +1,4 @@
-//! The reason why a JIT does not get what it asks for.
+//! Errors of a JIT.
 
 use std::convert::Infallible;
 
@@ -7,12 +7,11 @@ use super::TagForm;
 use crate::{FixError, LowerError, Why};
 use tbaa::declare::DeclareError;
 
-/// The reason why a JIT does not get what it asks for. What was given out before stays.
+/// The reason why a JIT's request fails. Earlier results stay valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JitError {
-    /// A path or a declaration that is wrong, or a path whose accesses have no
-    /// tag.
+    /// A wrong path or declaration, or a path whose accesses have no tag.
     #[error(transparent)]
     Declare(#[from] DeclareError),
     /// The tag cannot be lowered.
@@ -24,18 +23,18 @@ pub enum JitError {
     /// The tag is not for LLVM.
     #[error(transparent)]
     Emit(#[from] EmitError<Infallible>),
-    /// No tag stands for the access.
+    /// No tag can express the access.
     #[error("`{path}`: {why}; leave its accesses without a tag")]
     NoTag {
-        /// The path that was asked for.
+        /// The requested path.
         path: String,
         /// The reason.
         why: Why,
     },
-    /// The types' policy is not the one that the form of tags needs.
+    /// The form of tags needs types under another policy.
     #[error("{}", wrong_policy(.0))]
     Form(TagForm),
-    /// A record that is to be shared and is not declared.
+    /// A shared record that is not declared.
     #[error("the shared record `{record}` is not declared: define it first")]
     NotDeclared {
         /// The name.

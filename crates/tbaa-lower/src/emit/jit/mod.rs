@@ -1,4 +1,4 @@
-//! Declared types, and what LLVM gets for accesses to them, behind one handle.
+//! Declared types with their metadata for LLVM, behind one handle.
 
 mod error;
 mod options;
@@ -22,18 +22,15 @@ use tagging::{JitPlan, anchors, records};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeId};
 
-/// All that a JIT keeps of TBAA: declared types, their graph and its oracle, and
-/// the tags that stock LLVM gets for them.
+/// A JIT's state for TBAA: the declared types, their graph and oracle, and the tags for stock LLVM.
 ///
-/// Ask for a place by its path, and attach what it has to each load and store
-/// there (in the crate `tbaa-inkwell`, `Tagger::attach`). Types and places may be
-/// added at any time: what was given out stays as it is, and new code may be
-/// linked with old. Ask for all places that you know at the start in one call of
-/// [`Jit::places`]: the tags of that call tell most accesses apart.
+/// Request a place by its path, and attach its nodes to each load and store there (in the crate
+/// `tbaa-inkwell`, `Tagger::attach`). Types and places may be added at any time: earlier results
+/// never change, and new code may be linked with old. Request all places that are known at the
+/// start in one call of [`Jit::places`]: their tags separate the most accesses.
 ///
-/// What it gives out, [`TaggedPlace`] and [`TaggedCall`], borrows nothing and
-/// never changes: threads that compile may share it, each with an LLVM context of
-/// its own, while this one adds types.
+/// The results, [`TaggedPlace`] and [`TaggedCall`], borrow nothing and never change: compiling
+/// threads may share them, each with an LLVM context of its own, while this thread adds types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -60,8 +57,8 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An interface for another language, which keeps the types itself, is [`Typed`] in the
-/// session's place.
+/// An interface for another language that keeps the types itself implements [`Typed`] in place of
+/// the session.
 #[derive(Debug)]
 pub struct Jit<T = Session> {
     session: T,
@@ -78,12 +75,12 @@ impl Jit {
         Jit { session, tagging: Tagging::of(options, lowering, None) }
     }
 
-    /// Returns a JIT that does more than the usual.
+    /// Returns a JIT with these options.
     ///
     /// # Errors
     ///
-    /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and
-    /// [`JitError::Fix`] where its tags cannot be made.
+    /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and [`JitError::Fix`]
+    /// if its tags cannot be made.
     pub fn with_options(types: Declarations, options: JitOptions) -> Result<Jit, JitError> {
         let session = match options.form {
             TagForm::Clang => Session::like_clang(types),
@@ -112,8 +109,8 @@ impl Jit {
         self.session.types_mut()
     }
 
-    /// Returns the oracle that answers on the places' tags: by rule `union`, or
-    /// by `llvm` where tags are clang's.
+    /// Returns the oracle for the places' tags. It uses rule `union`, or `llvm` if the tags are
+    /// clang's.
     #[must_use]
     pub fn oracle(&self) -> &Oracle {
         self.session.oracle()
@@ -121,8 +118,8 @@ impl Jit {
 }
 
 impl<T: Typed> Jit<T> {
-    /// Returns the JIT of types under policy `rfc`, whose tags it lowers; for
-    /// [`TagForm::Clang`] under policy `clang`, whose tags are attached as they are.
+    /// Returns the JIT of types under policy `rfc`, whose tags it lowers; or, with
+    /// [`TagForm::Clang`], of types under policy `clang`, whose tags are attached unchanged.
     ///
     /// # Errors
     ///
@@ -154,13 +151,13 @@ impl<T: Typed> Jit<T> {
         Jit { session, tagging }
     }
 
-    /// Takes the JIT apart, for [`Jit::resume`].
+    /// Splits the JIT into its parts, for [`Jit::resume`].
     pub fn into_parts(self) -> (T, Tagging) {
         (self.session, self.tagging)
     }
 
-    /// Returns the lowering, which says what LLVM cannot be told; `None` where tags
-    /// are clang's.
+    /// Returns the lowering, which reports what LLVM cannot express; `None` if the tags are
+    /// clang's.
     #[must_use]
     pub fn lowering(&self) -> Option<&Lowering> {
         self.tagging.lowering.as_ref()
@@ -175,32 +172,29 @@ impl<T: Typed> Jit<T> {
         self.one(path, None)
     }
 
-    /// Returns the place that a path leads to, for accesses of a size of their own, which
-    /// may be more than it has: a vector that begins there. An unknown size is for a number that
-    /// only the run time knows, and covers no less than any other:
-    /// [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
+    /// Returns the place of a path for accesses with their own size, which may exceed the place: a
+    /// vector that begins there. An unknown size is for a size known only at run time, and covers
+    /// every other: [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
     ///
     /// # Errors
     ///
     /// As [`Jit::places`].
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<TaggedPlace, JitError> {
-        // 0 too is a number that nobody knows yet.
+        // 0 is a size like any other.
         self.one(path, Some(size.into()))
     }
 
-    /// Returns the places that paths lead to, in their order, with the tags of
-    /// accesses there: [`TaggedTypes::tag`](tbaa::declare::TaggedTypes::tag) says
-    /// what a path may be. A path that names a record alone is the whole of it, as
-    /// a copy accesses it.
+    /// Returns the places of paths, in their order, with the tags for accesses there. For the form
+    /// of paths see [`TaggedTypes::tag`](tbaa::declare::TaggedTypes::tag). A path that only names a
+    /// record is the whole record, as a copy accesses it.
     ///
-    /// Tags that come in one call tell more accesses apart than those that come
-    /// one by one.
+    /// Tags from one call separate more accesses than tags from one call each.
     ///
     /// # Errors
     ///
-    /// [`JitError::Declare`] for a path that leads nowhere or to no memory,
-    /// [`JitError::NoTag`] where no tag can say what may alias, [`JitError::Lower`]
-    /// where a graph is full, [`JitError::Emit`] where clang's tag is not for LLVM.
+    /// [`JitError::Declare`] for a path that does not exist or is not memory, [`JitError::NoTag`]
+    /// if no tag can express the access, [`JitError::Lower`] if a graph is full, [`JitError::Emit`]
+    /// if clang's tag is not valid for LLVM.
     pub fn places(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TaggedPlace>, JitError> {
         let found = paths.iter().map(|path| Ok((path.as_ref(), self.resolve(path.as_ref())?)));
         let found: Vec<(&str, Place)> = found.collect::<Result<_, JitError>>()?;
@@ -210,14 +204,14 @@ impl<T: Typed> Jit<T> {
         found.into_iter().map(place).collect()
     }
 
-    /// Returns what a call gets that reads and writes the memory of `touched`, by
-    /// paths, and nothing else that others access: with one path its tag; with
-    /// several the scopes of all that it leaves alone, or with [`TagForm::Classes`] the
-    /// classes of all that it touches, and nothing where there are neither.
+    /// Returns the nodes for a call that reads and writes the memory of `touched` (paths), and
+    /// nothing else that others access. With one path these are its tag. With several they are the
+    /// scopes of all places that the call does not touch, or with [`TagForm::Classes`] the classes
+    /// of all that it touches, or nothing.
     ///
-    /// NB: a callee that reallocates, collects garbage or calls back touches
-    /// whatever those touch. One that hands out memory, or takes it back, also
-    /// touches all of that memory: [`Jit::allocating_call`].
+    /// NB: a callee that reallocates, collects garbage or calls back touches whatever those touch.
+    /// One that allocates or frees memory also touches all of that memory:
+    /// [`Jit::allocating_call`].
     ///
     /// # Errors
     ///
@@ -236,13 +230,12 @@ impl<T: Typed> Jit<T> {
         Ok(TaggedCall(call))
     }
 
-    /// Returns what a call gets that, beside the memory of `touched`, hands out
-    /// objects of the types `memory`, or takes them back. To others such a call
-    /// writes those objects: else LLVM moves stores to an object that is freed
-    /// behind the call, where they hit the object that is made of its bytes.
+    /// Returns the nodes for a call that, besides the memory of `touched`, allocates or frees
+    /// objects of the types `memory`. For other code such a call writes these objects: otherwise
+    /// LLVM moves stores to a freed object behind the call, where they overwrite the object that
+    /// reuses its bytes.
     ///
-    /// Name each type whose objects may be freed by it, and each type that may be
-    /// made of their bytes.
+    /// Name each type whose objects it may free, and each type that may reuse their bytes.
     ///
     /// # Errors
     ///
@@ -257,8 +250,8 @@ impl<T: Typed> Jit<T> {
         self.call(&all)
     }
 
-    /// Returns what an access gets by its tag in the session's graph, such as
-    /// [`Jit::adopt`] gives.
+    /// Returns the nodes for an access by its tag in the session's graph, such as one from
+    /// [`Jit::adopt`].
     ///
     /// # Errors
     ///
@@ -269,9 +262,9 @@ impl<T: Typed> Jit<T> {
         self.tagged(access)
     }
 
-    /// Returns the `tbaa.struct` list of a copy with these entries, of the session's
-    /// graph, and the scopes of what it leaves alone. For a copy of a declared
-    /// record the tag of the whole record says more: its [`Jit::place`].
+    /// Returns the `tbaa.struct` list of a copy with these entries, and the scopes of the places
+    /// that it does not touch. For a copy of a declared record, the tag of the whole record is more
+    /// precise: see [`Jit::place`].
     ///
     /// # Errors
     ///
@@ -286,15 +279,13 @@ impl<T: Typed> Jit<T> {
         Ok(plan.with(&self.tagging.classes, |plan| self.tagging.nodes.copy(plan, graph, copy))?)
     }
 
-    /// Finds the tags under these declarations of all accesses that clang tagged in
-    /// another module, by their index there, as
-    /// [`TaggedTypes::adopt`](tbaa::declare::TaggedTypes::adopt) does. They are
-    /// lowered with the places that are asked for next.
+    /// Finds the tags under these declarations for all accesses that clang tagged in another
+    /// module, by their index there, as [`TaggedTypes::adopt`](tbaa::declare::TaggedTypes::adopt)
+    /// does. They are lowered with the next requested places.
     ///
     /// # Errors
     ///
-    /// [`JitError::Declare`], where a member of a declared record has another type
-    /// there.
+    /// [`JitError::Declare`], if a member of a declared record has another type there.
     pub fn adopt(&mut self, clang: &Graph) -> Result<Vec<Option<TagId>>, JitError> {
         let found = self.session.update(|types, graph| {
             let adopted = clang.tags().map(|tag| types.adopt(graph, clang, tag));
@@ -304,17 +295,16 @@ impl<T: Typed> Jit<T> {
         Ok(found)
     }
 
-    /// Checks a module that is to be linked with the JIT's and keeps its tags: that clang's nodes are those that
-    /// [`JitOptions::shared`] assumes, and that no other JIT of the same lineage made nodes of it. `clang` has the
-    /// module's tags.
+    /// Checks a module that is to be linked with the JIT's code and keeps its own tags: clang's
+    /// nodes must be those that [`JitOptions::shared`] assumes, and no other JIT of the same
+    /// lineage may have made nodes in it. `clang` has the module's tags.
     ///
     /// # Errors
     ///
-    /// [`JitError::NotShared`] for a declared record that is not shared,
-    /// [`JitError::OtherNode`] for a node that differs: of a clang before 20, of
-    /// `-no-pointer-tbaa`, of a header that is not the declarations.
-    /// [`JitError::OtherLineage`] for a node of another JIT whose lineage has this one's name, or that was loaded from
-    /// the same state.
+    /// [`JitError::NotShared`] for a declared record that is not shared, [`JitError::OtherNode`]
+    /// for a node that differs: from a clang before 20, `-no-pointer-tbaa`, or a header that
+    /// differs from the declarations. [`JitError::OtherLineage`] for a node of another JIT whose
+    /// lineage has the same name, or was loaded from the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
         if let Some(ty) =
             self.tagging.lowering.as_ref().and_then(|lowering| lowering.stranger(clang))
@@ -329,7 +319,7 @@ impl<T: Typed> Jit<T> {
         let known = theirs.node_count();
         let names: std::collections::HashSet<Vec<u8>> =
             theirs.types().filter_map(|ty| Some(theirs.ty(ty).name()?.to_vec())).collect();
-        // Nodes with the content of one that is there are that one.
+        // Equal nodes merge with existing ones.
         let mut copy = Emitter::new(theirs);
         for ty in clang.types() {
             let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
@@ -344,7 +334,7 @@ impl<T: Typed> Jit<T> {
                 let node = copy.node(clang, ty.node()).map_err(|_| other())?;
                 Ok::<_, JitError>(node.index() < known)
             };
-            // Across roots LLVM says that accesses may alias.
+            // LLVM answers MayAlias across roots.
             let Some(root) = clang.root_of(ty) else { continue };
             if is_known(root)? && !is_known(ty)? && names.contains(name) {
                 return Err(other());
@@ -366,7 +356,7 @@ impl<T: Typed> Jit<T> {
     fn resolve(&mut self, path: &str) -> Result<Place, JitError> {
         let place = self.session.update(|types, graph| types.place(graph, path))?;
         if place.tag.is_none() {
-            // The error says why.
+            // This call returns the error with the reason.
             self.session.update(|types, graph| types.tag(graph, path))?;
         }
         Ok(place)

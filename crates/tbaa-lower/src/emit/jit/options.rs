@@ -10,25 +10,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum TagForm {
-    /// Lowered tags. LLVM tells all pairs apart but those that
+    /// Lowered tags. They separate all pairs except those that
     /// [`Lowering::lost`](crate::Lowering::lost) counts.
     #[default]
     Lowered,
-    /// Lowered tags, and scopes of all pairs: a call that touches several places gets
-    /// scopes too. Lists grow with the number of places.
+    /// Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
+    /// Lists grow with the number of places.
     LoweredScopes,
     /// Scopes of all pairs, and no tags.
     Scopes,
-    /// Lowered tags, and the exact relation beside them, as [`AccessClasses`].
-    /// LLVM 22 asks it where its passes are run with the crate `tbaa-plugin`
-    /// (`run_passes` of `tbaa-inkwell`); elsewhere it is of no effect.
+    /// Lowered tags, and in addition the exact relation, as [`AccessClasses`]. LLVM 22 uses it if
+    /// its passes run with the crate `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); otherwise it
+    /// has no effect.
     ///
-    /// NB: LLVM puts the classes of a call on all accesses of a callee that it inlines.
-    /// [`Jit::call`](super::Jit::call) must name all that the callee and its own callees
+    /// NB: LLVM puts the classes of a call on all accesses of an inlined callee.
+    /// [`Jit::call`](super::Jit::call) must name everything that the callee and its own callees
     /// touch.
     Classes,
-    /// The tags that clang would attach, without lowering: an access through a union
-    /// may alias everything.
+    /// The tags that clang would attach, without lowering: an access through a union may alias
+    /// everything.
     Clang,
 }
 
@@ -58,9 +58,9 @@ impl JitOptions {
         Self::default()
     }
 
-    /// Names the lineage, for code that is the same in each build. NB: the name is
-    /// a promise, that of [`Options::lineage`]: no other JIT has it, in any process
-    /// whose code may be linked with this one's.
+    /// Names the lineage, for code that is the same in each build. NB: the name is the promise of
+    /// [`Options::lineage`]: no other JIT has it, in any process whose code may be linked with this
+    /// code.
     #[must_use]
     pub fn lineage(self, name: impl Into<String>) -> Self {
         JitOptions { lineage: Some(name.into()), ..self }
@@ -72,10 +72,9 @@ impl JitOptions {
         JitOptions { form, ..self }
     }
 
-    /// Names records that C code accesses by clang's own tags, in modules that are
-    /// linked with the JIT's; what is inside these records is shared with them.
-    /// The tags then stand under clang's root. Look at each such module with
-    /// [`Jit::check_linked`](super::Jit::check_linked).
+    /// Names records that C code accesses under clang's own tags, in modules that are linked with
+    /// the JIT's; the records inside them are shared too. The tags are then under clang's root.
+    /// Check each such module with [`Jit::check_linked`](super::Jit::check_linked).
     #[must_use]
     pub fn shared(self, records: impl IntoIterator<Item = impl Into<String>>) -> Self {
         JitOptions { shared: records.into_iter().map(Into::into).collect(), ..self }

@@ -1,4 +1,4 @@
-//! The nodes that are given out: they borrow nothing, and any thread may have them.
+//! The results of a JIT: they borrow nothing, and may be used on any thread.
 
 use std::fmt;
 
@@ -16,72 +16,71 @@ pub struct Tagged {
 }
 
 impl Tagged {
-    /// Returns what a load or store gets.
+    /// Returns the nodes for a load or store.
     #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
         &self.access
     }
 
-    /// Returns what an instruction gets that may write though its memory is
-    /// immutable to others: a call, a copy.
+    /// Returns the nodes for an instruction that may write even if its memory is immutable to
+    /// others: a call, a copy.
     #[must_use]
     pub fn nodes_for_calls(&self) -> &Attachments<Recorded> {
         &self.call
     }
 }
 
-/// The place where a path leads, with what an access there gets.
+/// The place of a path, with the nodes for accesses there.
 ///
-/// It borrows nothing, and any thread may have it.
+/// It borrows nothing, and may be used on any thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaggedPlace {
     pub(super) place: Place,
     pub(super) path: String,
-    /// The size that it was asked for with.
+    /// The size that was requested.
     pub(super) sized: Option<Size>,
     pub(super) nodes: Tagged,
 }
 
 impl TaggedPlace {
-    /// Returns where the path leads: the offset, size and alignment of an access.
+    /// Returns the offset, size and alignment of an access to the path.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Returns the path, as it was asked for.
+    /// Returns the path that was requested.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns how many bytes an access there may have: the size that was asked for, else
-    /// the place's [extent](Place::extent).
+    /// Returns the most bytes of an access there: the requested size, or else the place's
+    /// [extent](Place::extent).
     #[must_use]
     pub fn room(&self) -> Size {
         self.sized.unwrap_or(self.place.extent)
     }
 
-    /// Returns what an access gets.
+    /// Returns the nodes for accesses.
     #[must_use]
     pub fn tagged(&self) -> &Tagged {
         &self.nodes
     }
 
-    /// Returns what a load or store gets: [`Tagged::nodes`].
+    /// Returns the nodes for a load or store: [`Tagged::nodes`].
     #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
         self.nodes.nodes()
     }
 
-    /// Checks that an access of this size may have this tag: that it ends inside the
-    /// place, or is a [run](Place::run) of whole elements. Of one that writes it also checks
-    /// that the memory is not immutable.
+    /// Checks that an access of this size may have this tag: it must end inside the place, or be a
+    /// [run](Place::run) of whole elements. If it writes, the memory must not be immutable.
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Wider`] where it reaches past the place, [`MisuseError::Store`] for a
-    /// store where memory is immutable.
+    /// [`MisuseError::Wider`] if it extends past the place, [`MisuseError::Store`] for a store to
+    /// immutable memory.
     pub fn check(&self, size: impl Into<Size>, kind: AccessKind) -> Result<(), MisuseError> {
         self.check_kind(kind)?;
         let size = size.into();
@@ -99,7 +98,7 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Store`] for a store where memory is immutable.
+    /// [`MisuseError::Store`] for a store to immutable memory.
     pub fn check_kind(&self, kind: AccessKind) -> Result<(), MisuseError> {
         match self.place.immutable && kind != AccessKind::Read {
             true => Err(MisuseError::Store { path: self.path.clone() }),
@@ -128,7 +127,7 @@ impl TaggedPlace {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MisuseError {
-    /// It accesses more bytes than the place has, and LLVM does not look at sizes.
+    /// It accesses more bytes than the place has; LLVM ignores sizes.
     Wider {
         /// The place.
         path: String,
@@ -137,7 +136,7 @@ pub enum MisuseError {
         /// The number of bytes that the place has.
         room: Size,
     },
-    /// It stores to memory that is immutable: LLVM moves loads of it over stores.
+    /// It stores to immutable memory: LLVM moves loads of it across stores.
     Store {
         /// The place.
         path: String,
@@ -180,7 +179,7 @@ impl std::error::Error for MisuseError {}
 pub struct TaggedCall(pub(super) Attachments<Recorded>);
 
 impl TaggedCall {
-    /// Returns what the call gets; it may be nothing.
+    /// Returns the nodes for the call; there may be none.
     #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
         &self.0

@@ -10,8 +10,8 @@ use tbaa::{AliasRule, Graph, Oracle, Session};
 
 const VERSION: u32 = 2;
 
-/// A JIT's declared types, tags and lineage, to be stored: made by [`Jit::save`], read
-/// again by [`Jit::load`].
+/// A JIT's declared types, tags and lineage in a form to be stored. [`Jit::save`] makes it, and
+/// [`Jit::load`] reads it.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Jit", deny_unknown_fields)]
 pub struct SavedJit<'j> {
@@ -19,7 +19,7 @@ pub struct SavedJit<'j> {
     options: JitOptions,
     /// The types, as a spec.
     types: String,
-    /// `None` where tags are clang's.
+    /// `None` if tags are clang's.
     lowering: Option<Saved<'j>>,
 }
 
@@ -48,13 +48,12 @@ pub enum SaveError {
 }
 
 impl Jit {
-    /// Returns types, tags and lineage, to be stored with `serde`. Another process
-    /// that loads them goes on where this one is: code that is made by then may be
-    /// linked with code that was stored before.
+    /// Returns types, tags and lineage, to be stored with `serde`. A process that loads them
+    /// continues from this state: its code may be linked with code that was stored before.
     ///
-    /// NB: a lineage is continued by one process after the other. Store the code
-    /// together with this, and load both or none: two processes that went on from one
-    /// state do not know of each other's types.
+    /// NB: a lineage is continued by one process after the other. Store the code together with
+    /// this, and load both or none: two processes that continue from one state do not know each
+    /// other's types.
     ///
     /// # Errors
     ///
@@ -64,7 +63,7 @@ impl Jit {
             write_all_declarations("jit", session.types(), session.tagged().policy())
         };
         let types = text(&self.session).ok_or(SaveError::Types)?;
-        // The types that are read again must be those that are here.
+        // The types must be the same when they are read again.
         let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), AliasRule::Union));
         if text(&again).as_ref() != Some(&types) {
             return Err(SaveError::Types);
@@ -78,13 +77,13 @@ impl Jit {
         })
     }
 
-    /// Returns the JIT that was saved. Its places are asked for again, by their
-    /// paths, and get the tags that they had. [Classes](TagForm::Classes) begin anew:
-    /// accesses of code that was stored are not compared with those of new code.
+    /// Returns the saved JIT. Request its places again by their paths: they get the same tags.
+    /// [Classes](TagForm::Classes) start afresh: accesses in stored code are not compared with
+    /// those in new code.
     ///
     /// # Errors
     ///
-    /// [`SaveError`]: what was saved is looked over, and its answers are checked.
+    /// [`SaveError`]: the saved data is validated, and its answers are checked.
     pub fn load(saved: SavedJit<'_>) -> Result<Jit, SaveError> {
         if saved.version != VERSION {
             return Err(SaveError::Version(saved.version));

@@ -11,8 +11,8 @@ use crate::{Shared, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use tbaa::{Graph, Oracle, Session, Tag, TagId};
 
-/// A keeper of declared types, their graph and its oracle: a [`Session`], or the one that
-/// an interface for another language has in its place.
+/// An owner of declared types, their graph and its oracle: a [`Session`], or the equivalent in an
+/// interface for another language.
 pub trait Typed {
     /// Returns the types under their policy.
     fn tagged(&self) -> &TaggedTypes;
@@ -38,19 +38,19 @@ impl Typed for Session {
     }
 }
 
-/// A [`Jit`](super::Jit) without the keeper of its types: the tags that stock LLVM gets
-/// for them, which are lowered when they are asked for. Who cannot leave the types with the
-/// JIT takes this out of it and puts it back with the same types.
+/// A [`Jit`](super::Jit) without its types: the tags for stock LLVM, which are lowered on demand.
+/// An owner that cannot leave its types with the JIT keeps this part, and rebuilds the JIT from it
+/// with the same types.
 #[derive(Debug)]
 pub struct Tagging {
     pub(super) options: JitOptions,
-    /// `None` where tags are attached as they are.
+    /// `None` if tags are attached unchanged.
     pub(super) lowering: Option<Lowering>,
     pub(super) classes: Option<AccessClasses>,
     /// The tags that clang gives to the shared records.
     pub(super) theirs: Option<Graph>,
     pub(super) nodes: Emitter<Recorder>,
-    /// Tags to be lowered together with those asked for next.
+    /// Tags to be lowered with the next requested ones.
     pub(super) waiting: Vec<TagId>,
 }
 
@@ -74,10 +74,9 @@ impl Tagging {
     }
 }
 
-/// Two tags for the first call: one that may alias everything, above all others,
-/// so that what comes later and may alias several of them has a place to stand; and
-/// one that aliases that alone, without which the first place asked for would stand
-/// in its stead.
+/// Returns two tags for the first call. One may alias everything and is placed above all others, so
+/// that later tags that may alias several others have a place. The other aliases only the first;
+/// without it the first requested place would share the first tag's node.
 pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     let above = of.update(|types, graph| types.tag(graph, "*char"))?;
     let other = of.update(|_, graph| {
