@@ -7,8 +7,7 @@ use tbaa_lex::lexer::{Lexer, without_comments};
 /// A numbered node, its operands not yet read.
 #[derive(Clone, Copy)]
 pub(super) struct NodeDefinition {
-    /// Bytes from the start of the text to the node's `{`, or to the `!` of a
-    /// node of another kind.
+    /// Bytes from the start of the text to the node's `{`, or to the `!` of a node of another kind.
     pub(super) body: usize,
     pub(super) form: Form,
 }

@@ -128,8 +128,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Goes on to the instruction that starts at `at`, and lists it if it
-    /// accesses memory.
+    /// Goes on to the instruction that starts at `at`, and lists it if it accesses memory.
     #[inline]
     fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
         current.opcode = start.opcode;
@@ -265,9 +264,8 @@ struct Current {
     at: Option<usize>,
 }
 
-/// Passes a function header from its name to after the `{` of its body, over
-/// the braces of struct constants in `prefix`, `prologue` and `personality`,
-/// and of metadata nodes.
+/// Passes a function header from its name to after the `{` of its body, over the braces of struct
+/// constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
 fn to_body(
     stops: &mut Stops<{ BRACKETS | ANGLES }>,
     lexer: &mut Lexer<'_>,

@@ -13,8 +13,7 @@ pub(super) struct Start {
     pub(super) after: usize,
 }
 
-/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for
-/// anything else.
+/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for anything else.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     let mut lexer = Lexer::new(text, at);

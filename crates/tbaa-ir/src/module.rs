@@ -232,8 +232,7 @@ impl Module<'_> {
         self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
 
-    /// Returns the string of `target triple`, as
-    /// [`data_layout`](Self::data_layout) does.
+    /// Returns the string of `target triple`, as [`data_layout`](Self::data_layout) does.
     #[must_use]
     pub fn triple(&self) -> Option<(&[u8], usize)> {
         self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
@@ -266,8 +265,7 @@ impl Module<'_> {
         &self.type_definitions
     }
 
-    /// Returns the instructions that access memory or have a tag, in file
-    /// order.
+    /// Returns the instructions that access memory or have a tag, in file order.
     #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
@@ -375,8 +373,7 @@ impl Module<'_> {
         Some(self.attach(node))
     }
 
-    /// Makes a tag of an attached node, which the scalar format's upgrade may
-    /// wrap into another.
+    /// Makes a tag of an attached node, which the scalar format's upgrade may wrap into another.
     pub(super) fn attach(&mut self, node: NodeId) -> TagId {
         let tag = self.graph.mark_attached(node);
         let upgraded = self.graph.tag_node(tag);

@@ -136,8 +136,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`place`](Self::place), of a tag that need not be in the graph; its
-    /// types are.
+    /// Like [`place`](Self::place), of a tag that need not be in the graph; its types are.
     ///
     /// # Panics
     ///
@@ -169,8 +168,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types
-    /// are.
+    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types are.
     ///
     /// # Panics
     ///

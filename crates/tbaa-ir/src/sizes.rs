@@ -60,8 +60,7 @@ pub struct MemorySize {
     ///
     /// LLVM: `DataLayout::getTypeStoreSize`.
     pub store: u64,
-    /// Bytes from one element of an array to the next: 16 for `x86_fp80` on
-    /// x86-64.
+    /// Bytes from one element of an array to the next: 16 for `x86_fp80` on x86-64.
     ///
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub alloc: u64,

@@ -269,8 +269,7 @@ impl<'t> Lexer<'t> {
                 }
             }
         }
-        // The ends of the type, of the type before its address space, and of
-        // the pointee.
+        // The ends of the type, of the type before its address space, and of the pointee.
         let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
         loop {
             self.skip_space()?;
@@ -296,8 +295,7 @@ impl<'t> Lexer<'t> {
         Ok((&self.text[start..end], pointee.map(|end| &self.text[start..end])))
     }
 
-    /// Passes a pointer value: a name, a word such as `null`, or a constant
-    /// expression.
+    /// Passes a pointer value: a name, a word such as `null`, or a constant expression.
     #[inline]
     pub fn value(&mut self) -> Result<(), LexError> {
         if self.eat(b"%") || self.eat(b"@") {

@@ -73,15 +73,13 @@ pub struct Context {
     pub(super) named: HashMap<u32, u32>,
     /// LLVM's `NamedStructTypesUniqueID`: the suffix of the next clash.
     pub(super) next_suffix: u64,
-    /// Index of each type but the identified structs, hashed by its symbol and
-    /// parts.
+    /// Index of each type but the identified structs, hashed by its symbol and parts.
     pub(super) unique: HashTable<u32>,
     pub(super) hasher: DefaultHashBuilder,
     pub(super) identified: Vec<u32>,
     /// The structs without a name, in order.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs that some type contains: only their completion can close
-    /// a cycle.
+    /// Opaque structs that some type contains: only their completion can close a cycle.
     pub(super) held: HashSet<u32>,
     /// True if these are the types of several modules, merged without completing opaque ones. Then
     /// the numbers in names have no meaning.

@@ -4,9 +4,8 @@ use std::fmt;
 
 /// Names one type of one [`Context`](super::Context).
 ///
-/// Ids stay valid for the life of the context: neither adding a type nor
-/// completing a struct moves another. Two ids of one context are equal exactly
-/// when LLVM's two `Type *` are.
+/// Ids stay valid for the life of the context: neither adding a type nor completing a struct moves
+/// another. Two ids of one context are equal exactly when LLVM's two `Type *` are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Type {
     pub(super) index: u32,

@@ -63,8 +63,7 @@ pub struct TypeClash {
 }
 
 impl MergedTypes {
-    /// Merges the types of `contexts`: of modules, of results of
-    /// [`MergedTypes::part`], or both.
+    /// Merges the types of `contexts`: of modules, of results of [`MergedTypes::part`], or both.
     ///
     /// # Errors
     ///
@@ -316,8 +315,7 @@ fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -
     order
 }
 
-/// The rank of each key among all, equal ones having one, and how many there
-/// are.
+/// The rank of each key among all, equal ones having one, and how many there are.
 fn ranked<K: Ord>(keys: &[K]) -> (Vec<u32>, usize) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));

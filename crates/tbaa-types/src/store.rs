@@ -28,9 +28,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::TargetParameters`] for the target types whose parameters
-    /// LLVM 22 checks; [`TypeError::Name`]; [`TypeError::ForeignId`];
-    /// [`TypeError::Full`].
+    /// [`TypeError::TargetParameters`] for the target types whose parameters LLVM 22 checks;
+    /// [`TypeError::Name`]; [`TypeError::ForeignId`]; [`TypeError::Full`].
     ///
     /// LLVM: `TargetExtType::getOrError`.
     pub fn target(&mut self, name: &[u8], types: &[Type], ints: &[u32]) -> Result<Type, TypeError> {
@@ -109,9 +108,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::NotIdentified`]; [`TypeError::HasBody`];
-    /// [`TypeError::Recursive`] if the struct would contain itself other than
-    /// through a pointer; as [`Context::literal_struct`].
+    /// [`TypeError::NotIdentified`]; [`TypeError::HasBody`]; [`TypeError::Recursive`] if the struct
+    /// would contain itself other than through a pointer; as [`Context::literal_struct`].
     ///
     /// LLVM: `StructType::setBodyOrError`.
     pub fn set_body(

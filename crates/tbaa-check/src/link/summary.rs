@@ -92,8 +92,7 @@ pub struct NodeMap {
 }
 
 impl NodeMap {
-    /// Returns the place of a graph's node in the summary; `None` if it was left
-    /// out.
+    /// Returns the place of a graph's node in the summary; `None` if it was left out.
     #[must_use]
     pub fn place(&self, node: NodeId) -> Option<usize> {
         self.follow(node.index())
@@ -295,8 +294,7 @@ impl Union {
         NodeMap { to, tags: Vec::new() }
     }
 
-    /// Puts everything in canonical order: nodes by their height, then by their
-    /// operands.
+    /// Puts everything in canonical order: nodes by their height, then by their operands.
     fn sorted(self) -> (Summary, NodeMap) {
         let (modules, module_ranks) = ranked(self.modules);
         let (strings, string_ranks) = ranked(self.strings);

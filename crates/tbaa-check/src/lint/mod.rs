@@ -32,8 +32,7 @@ use tbaa_ir::Module;
 
 /// Reports what is suspicious in a module, in order of place.
 ///
-/// The lints see unused nodes only if the module was read with
-/// [`Keep::All`](tbaa_ir::Keep::All).
+/// The lints see unused nodes only if the module was read with [`Keep::All`](tbaa_ir::Keep::All).
 ///
 /// ```
 /// use tbaa_check::lint;

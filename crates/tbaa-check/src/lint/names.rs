@@ -10,8 +10,7 @@ use tbaa::parts::CLANG_ROOTS;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{TypeId, TypeKind};
 
-/// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
-/// Flang's code generators.
+/// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and Flang's code generators.
 const SHARED: &[&str] = &[
     CLANG_ROOTS[0],
     CLANG_ROOTS[1],

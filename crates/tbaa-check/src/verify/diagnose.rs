@@ -239,8 +239,7 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
-    // Each type that breaks a rule, with the first tag that uses it and how
-    // many do.
+    // Each type that breaks a rule, with the first tag that uses it and how many do.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
     // Looking at a type takes time linear in it.
     let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();

@@ -30,14 +30,12 @@ impl Definitions {
         self.numbers.get(&number).copied()
     }
 
-    /// Returns the numbers with their types, in the order in which the text first
-    /// uses them.
+    /// Returns the numbers with their types, in the order in which the text first uses them.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
         self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
-    /// Returns the names with their types, in the order in which the text first
-    /// uses them.
+    /// Returns the names with their types, in the order in which the text first uses them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&[u8], Type)> {
         self.names.iter().map(|(name, &ty)| (&name[..], ty))
     }

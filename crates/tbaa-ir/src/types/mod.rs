@@ -54,9 +54,8 @@ pub trait ReadTypes {
     ///
     /// # Errors
     ///
-    /// [`ParseError`], also for a name that is used and not defined, defined
-    /// twice, or that of a struct that contains itself. The types read before
-    /// the error stay in the context.
+    /// [`ParseError`], also for a name that is used and not defined, defined twice, or that of a
+    /// struct that contains itself. The types read before the error stay in the context.
     ///
     /// ```
     /// use tbaa_ir::types::ReadTypes;

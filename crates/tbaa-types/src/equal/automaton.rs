@@ -1,5 +1,4 @@
-//! The types of some contexts as one graph: a symbol at each node, edges in
-//! order.
+//! The types of some contexts as one graph: a symbol at each node, edges in order.
 
 use super::encoding::canonical_name;
 use crate::context::Symbol;

@@ -94,8 +94,7 @@ const PLACEHOLDER: u64 = b'x' as u64;
 const NAMELESS: u64 = b'U' as u64;
 
 impl Encoding {
-    /// Returns the encoding of a type; `None` if it has more than
-    /// [`MAX_ENCODING`] numbers.
+    /// Returns the encoding of a type; `None` if it has more than [`MAX_ENCODING`] numbers.
     ///
     /// # Panics
     ///
@@ -121,8 +120,7 @@ impl Encoding {
     }
 }
 
-/// Writes the symbol of a type with its numbers, and puts its parts on the
-/// stack.
+/// Writes the symbol of a type with its numbers, and puts its parts on the stack.
 fn start(
     context: &Context,
     ty: Type,

@@ -107,8 +107,7 @@ impl TypeClasses {
         self.count
     }
 
-    /// Returns whether all equal types are in one class; always so for
-    /// [`Equality::Unfolding`].
+    /// Returns whether all equal types are in one class; always so for [`Equality::Unfolding`].
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
@@ -119,8 +118,7 @@ impl TypeClasses {
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by a context that is not among those compared, or
-    /// after the comparison.
+    /// If `ty` was issued by a context that is not among those compared, or after the comparison.
     #[must_use]
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);

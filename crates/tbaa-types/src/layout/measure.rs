@@ -123,8 +123,7 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| TypeSize { min: of.bits, scalable: of.scalable })
     }
 
-    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for
-    /// `x86_fp80`.
+    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for `x86_fp80`.
     ///
     /// # Errors
     ///
