@@ -1,16 +1,11 @@
 //! The memory accesses of a module's text.
 
 use super::numbers::Numbers;
-use super::opcode::Opcode;
 use super::types::{Definitions, ParseError, ReadTypes};
-use std::borrow::Cow;
-use std::fmt;
-use std::num::NonZeroU32;
-use std::ops::Range;
-use tbaa::parts::table::IndexSet;
-use tbaa::raw::RawGraph;
-use tbaa::text::Numbering;
+use crate::Opcode;
+use std::{borrow::Cow, fmt, num::NonZeroU32, ops::Range};
 use tbaa::{CopyId, Graph, NodeId, TagId};
+use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a tag.
@@ -154,7 +149,6 @@ pub(super) struct Origin {
 /// The places of one graph's nodes, by index.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// The stamp of the graph.
     stamp: u32,
     places: Vec<Option<Origin>>,
 }

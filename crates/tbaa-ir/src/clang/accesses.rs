@@ -46,7 +46,6 @@ pub struct ClangAccesses {
     endless: Vec<DeclId>,
 }
 
-/// A line of C.
 #[derive(Clone, Debug)]
 struct Line {
     record: DeclId,
@@ -230,7 +229,6 @@ struct Walk<'d> {
     left: usize,
     /// A C expression, the path in our declarations, and whether clang may omit a tag.
     found: Vec<(String, String, bool)>,
-    /// All names of members.
     names: IndexSet<&'d str>,
 }
 
