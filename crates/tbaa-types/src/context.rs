@@ -41,7 +41,8 @@ pub(super) struct Record {
 /// Every type except identified structs is stored once: two ids are equal exactly when the types
 /// are. Each identified struct is a type of its own. It is opaque until [`Context::set_body`], and
 /// completing it moves no other type. Names are unique: a struct with a name that is already used
-/// gets a suffix `.N`.
+/// gets a suffix `.N`. Functions panic if a type was issued by another context, unless they return
+/// [`TypeError::ForeignId`].
 ///
 /// ```
 /// use tbaa_types::{Context, Packing, Primitive};
@@ -142,10 +143,6 @@ impl Context {
     }
 
     /// Returns the kind of a type.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another context.
     #[must_use]
     pub fn kind(&self, ty: Type) -> TypeKind<'_> {
         let parts = self.parts(ty);
@@ -181,13 +178,7 @@ impl Context {
     }
 
     /// Returns the parts of a type: elements, the pointee, or the result and then the parameters.
-    /// An opaque struct has none.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another context.
-    ///
-    /// LLVM: `Type::subtypes`.
+    /// An opaque struct has none. LLVM: `Type::subtypes`.
     #[must_use]
     pub fn parts(&self, ty: Type) -> &[Type] {
         let record = self.record(ty);
@@ -203,10 +194,6 @@ impl Context {
 
     /// Returns the name of an identified struct; `None` for any other type and
     /// for a numbered struct.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another context.
     #[must_use]
     pub fn name(&self, ty: Type) -> Option<&[u8]> {
         match self.symbol(ty) {
@@ -217,9 +204,7 @@ impl Context {
         }
     }
 
-    /// Returns the identified struct of a name.
-    ///
-    /// LLVM: `StructType::getTypeByName`.
+    /// Returns the identified struct of a name. LLVM: `StructType::getTypeByName`.
     #[must_use]
     pub fn struct_by_name(&self, name: &[u8]) -> Option<Type> {
         let name = self.strings.get_index_of(name)? as u32;
@@ -236,9 +221,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::IntWidth`], [`TypeError::Full`].
-    ///
-    /// LLVM: `IntegerType::get`.
+    /// [`TypeError::IntWidth`], [`TypeError::Full`]. LLVM: `IntegerType::get`.
     pub fn int(&mut self, bits: u32) -> Result<Type, TypeError> {
         if !(1..=MAX_INT_BITS).contains(&bits) {
             return Err(TypeError::IntWidth(bits.into()));
@@ -250,9 +233,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::AddressSpace`], [`TypeError::Full`].
-    ///
-    /// LLVM: `PointerType::get`.
+    /// [`TypeError::AddressSpace`], [`TypeError::Full`]. LLVM: `PointerType::get`.
     pub fn pointer(&mut self, address_space: u32) -> Result<Type, TypeError> {
         if address_space >= ADDRESS_SPACES {
             return Err(TypeError::AddressSpace(address_space.into()));
@@ -280,7 +261,6 @@ impl Context {
     /// # Errors
     ///
     /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
-    ///
     /// LLVM: `ArrayType::get`.
     pub fn array(&mut self, element: Type, len: u64) -> Result<Type, TypeError> {
         use Primitive::{Label, Metadata, Token, Void, X86Amx};
@@ -295,7 +275,6 @@ impl Context {
     ///
     /// [`TypeError::VectorLength`]; [`TypeError::Element`] unless the elements
     /// are integers, floating-point numbers or pointers; as [`Context::array`].
-    ///
     /// LLVM: `VectorType::get`.
     pub fn vector(&mut self, element: Type, count: ElementCount) -> Result<Type, TypeError> {
         let (len, scalable) = (count.min(), count.is_scalable());
@@ -318,23 +297,13 @@ impl Context {
     }
 
     /// Returns the type of functions from `params` to `result`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Context::array`].
-    ///
-    /// LLVM: `FunctionType::get`.
+    /// Fails as [`Context::array`] does. LLVM: `FunctionType::get`.
     pub fn function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, false)
     }
 
     /// Returns the type of functions from `params`, and more, to `result`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Context::array`].
-    ///
-    /// LLVM: `FunctionType::get` with `isVarArg`.
+    /// Fails as [`Context::array`] does. LLVM: `FunctionType::get` with `isVarArg`.
     pub fn variadic_function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, true)
     }

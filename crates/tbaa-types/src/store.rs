@@ -13,7 +13,6 @@ impl Context {
     /// # Errors
     ///
     /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
-    ///
     /// LLVM: `StructType::get`.
     pub fn literal_struct(
         &mut self,
@@ -30,7 +29,6 @@ impl Context {
     ///
     /// [`TypeError::TargetParameters`] for the target types whose parameters LLVM 22 checks;
     /// [`TypeError::Name`]; [`TypeError::ForeignId`]; [`TypeError::Full`].
-    ///
     /// LLVM: `TargetExtType::getOrError`.
     pub fn target(&mut self, name: &[u8], types: &[Type], ints: &[u32]) -> Result<Type, TypeError> {
         for &ty in types {
@@ -65,9 +63,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::Name`], [`TypeError::Full`].
-    ///
-    /// LLVM: `StructType::create`, `StructType::setName`.
+    /// [`TypeError::Name`], [`TypeError::Full`]. LLVM: `StructType::create`, `StructType::setName`.
     pub fn named_struct(&mut self, name: &[u8]) -> Result<Type, TypeError> {
         if name.is_empty() {
             return self.numbered_struct();
@@ -90,9 +86,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::Full`].
-    ///
-    /// LLVM: `StructType::create` without a name.
+    /// [`TypeError::Full`]. LLVM: `StructType::create` without a name.
     pub fn numbered_struct(&mut self) -> Result<Type, TypeError> {
         let symbol = Symbol::Identified { name: UNNAMED, packed: false, opaque: true };
         let ty = self.push(symbol, &[])?;
@@ -110,7 +104,6 @@ impl Context {
     ///
     /// [`TypeError::NotIdentified`]; [`TypeError::HasBody`]; [`TypeError::Recursive`] if the struct
     /// would contain itself other than through a pointer; as [`Context::literal_struct`].
-    ///
     /// LLVM: `StructType::setBodyOrError`.
     pub fn set_body(
         &mut self,

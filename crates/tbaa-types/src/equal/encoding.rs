@@ -39,8 +39,6 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 ///
 /// It prints as in the article "Type Equality in LLVM":
 ///
-/// It prints as the article "Type Equality in LLVM" writes it:
-///
 /// ```
 /// use tbaa_types::{Context, Encoding, Packing, Primitive};
 ///
@@ -95,10 +93,6 @@ const NAMELESS: u64 = b'U' as u64;
 
 impl Encoding {
     /// Returns the encoding of a type; `None` if it has more than [`MAX_ENCODING`] numbers.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another context.
     #[must_use]
     pub fn of(context: &Context, ty: Type) -> Option<Encoding> {
         let mut out: Vec<u64> = Vec::new();

@@ -127,11 +127,7 @@ impl TypeClasses {
         *class.unwrap_or_else(|| panic!("{ty:?} is of a context that was not compared")) as usize
     }
 
-    /// Returns whether two types are equal.
-    ///
-    /// # Panics
-    ///
-    /// As [`TypeClasses::class_of`].
+    /// Returns whether two types are equal. Panics as [`TypeClasses::class_of`] does.
     #[must_use]
     pub fn same(&self, a: Type, b: Type) -> bool {
         self.class_of(a) == self.class_of(b)
