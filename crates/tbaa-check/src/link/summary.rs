@@ -22,7 +22,6 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Origin {
-    /// Index of the module.
     pub(super) module: u32,
     /// Its place among such nodes of its module.
     pub(super) place: u32,

@@ -66,7 +66,7 @@ pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()
 }
 
-fn run(subject: &Subject<'_>, options: &Options) -> Findings {
+fn run(subject: &Subject, options: &Options) -> Findings {
     let mut report = Report::new(options);
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);
