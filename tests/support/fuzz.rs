@@ -72,7 +72,7 @@ pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
     });
-    let mut found = lint(module, &all).into_vec();
+    let mut found: Vec<_> = lint(module, &all).into_iter().collect();
     for rules in [AliasRule::Llvm, AliasRule::Union] {
         found.extend(verify(module, rules));
     }

@@ -1,8 +1,6 @@
 //! The reason why clang tags an access as `char`, or not at all.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use tbaa::TagId;
 use tbaa_ir::{Def, Function, Inst, Instruction, Module, Opcode, Sizes, Value};
@@ -162,7 +160,6 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
 }
 
 /// Returns whether a store writes back a word with some bits changed, or a load reads such a word.
-///
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
     let masks =

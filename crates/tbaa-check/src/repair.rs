@@ -25,7 +25,7 @@ struct Repaired {
 }
 
 /// Returns the findings in a module, and those after the module is repaired.
-pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject<'_>) -> Findings) -> Findings {
+pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject) -> Findings) -> Findings {
     let subject = Subject::of_module(module);
     let mut found = run(&subject);
     if let Some(repaired) = Repaired::of(&subject) {
@@ -38,7 +38,7 @@ impl Repaired {
     /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if
     /// there are none. LLVM's verifier rejects every tag that goes through such a type, and then
     /// rule `llvm` has no answer to compare.
-    fn of(subject: &Subject<'_>) -> Option<Repaired> {
+    fn of(subject: &Subject) -> Option<Repaired> {
         let text = subject.module?.text();
         let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());
         for ty in graph.types() {
@@ -88,7 +88,7 @@ impl Repaired {
 /// Returns the place of a node's fields, and the same fields in order and with the same length in
 /// bytes.
 fn sorted(
-    subject: &Subject<'_>,
+    subject: &Subject,
     ty: tbaa::TypeId,
     len: usize,
     format: Format,

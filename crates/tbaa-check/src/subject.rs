@@ -1,15 +1,14 @@
 //! The text or graph that is being judged, and the places in it.
 
-use std::cell::OnceCell;
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use crate::diagnostic::Label;
 use tbaa::parts::Shape;
 use tbaa::{Graph, NodeId, Operand, TagId};
 use tbaa_ir::{Instruction, Module, Names, Sizes, write_operands};
 use tbaa_lex::source::shortened;
+use tbaa_types::Type;
 use tbaa_types::demangle::demangled_function;
-use tbaa_types::{Type, TypeKind};
 
 /// A graph, and the module that it was read from, if it was.
 pub(crate) struct Subject<'a> {
@@ -49,20 +48,6 @@ impl<'a> Subject<'a> {
         self.sizes()?.ty(self.module?.access_type(instruction))
     }
 
-    /// Calls `ask` with the kind of an LLVM type of the module.
-    pub(crate) fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> Option<R> {
-        Some(self.sizes()?.with_kind(ty, ask))
-    }
-
-    /// Returns whether an LLVM type is a struct, by name or written out.
-    pub(crate) fn is_struct(&self, ty: Type) -> bool {
-        let is = |kind: TypeKind<'_>| {
-            matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
-        };
-        self.with_kind(ty, is) == Some(true)
-    }
-
-    /// An LLVM type, as LLVM writes it.
     pub(crate) fn llvm_type(&self, ty: Type) -> String {
         let written = self.sizes().map(|sizes| sizes.written(ty)).unwrap_or_default();
         shortened(written.as_bytes()).into_owned()
@@ -132,7 +117,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the place of a node.
     pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
         let module = self.module?;
         module.node_span(module.offset_of(node)?)

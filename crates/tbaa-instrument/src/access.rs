@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-use super::check::{self, Check, Direction};
-use super::outcome::SkipReason;
-use super::pass::Current;
-use super::{Form, assembly, inline};
+use super::{Check, Current, Direction, Form, SkipReason, assembly, check, inline};
 use tbaa::TagId;
 use tbaa_ir::{Inst, Instruction, Opcode};
 use tbaa_types::TypeKind;

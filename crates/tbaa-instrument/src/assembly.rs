@@ -12,8 +12,9 @@
 
 use std::fmt::Write;
 
-use super::check::{Check, Direction, row};
+use super::check::row;
 use super::layout::*;
+use super::{Check, Direction};
 
 /// Returns the call of inline assembly that checks an access.
 pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {

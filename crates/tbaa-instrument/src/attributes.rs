@@ -3,21 +3,15 @@
 use std::ops::Range;
 
 use tbaa_ir::{Attribute, Edits};
+use tbaa_lex::lexer::words;
 
 /// Attributes that say that a function does not access some memory. The runtime's calls do access
 /// memory, and LLVM would merge or delete calls of such functions.
-///
 /// LLVM: `MemoryEffects`, and the attributes that it replaced in LLVM 16.
-const MEMORY: [&[u8]; 8] = [
-    b"memory",
-    b"readnone",
-    b"readonly",
-    b"writeonly",
-    b"argmemonly",
-    b"inaccessiblememonly",
-    b"inaccessiblemem_or_argmemonly",
-    b"speculatable",
-];
+const MEMORY: [&[u8]; 8] = words(
+    "memory readnone readonly writeonly argmemonly inaccessiblememonly \
+     inaccessiblemem_or_argmemonly speculatable",
+);
 
 /// Reads the decimal number that a text begins with.
 pub(super) fn number(text: &[u8]) -> Option<u32> {

@@ -3,40 +3,24 @@
 use std::fmt::Write;
 
 use super::access::{Bytes, shortened};
-use super::check::Direction;
-use super::known;
-use super::outcome::SkipReason;
-use super::pass::Current;
 use super::slots::pointee;
+use super::{Current, Direction, SkipReason, known};
 use tbaa::{CopyEntry, TagId};
 use tbaa_ir::{Argument, Attribute, Call, Def, Global, Inst, Instruction, Value};
+use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string to their first argument. If `true`, the second argument is the
-/// most bytes. These are variadic, or LLVM replaces them by others. The runtime sees the other
-/// writing functions.
-const PRINT: &[(&[u8], bool)] = &[
-    (b"sprintf", false),
-    (b"snprintf", true),
-    (b"vsprintf", false),
-    (b"vsnprintf", true),
-    (b"__sprintf_chk", false),
-    (b"__snprintf_chk", true),
-    (b"__vsprintf_chk", false),
-    (b"__vsnprintf_chk", true),
-    (b"strcpy", false),
-    (b"stpcpy", false),
-    (b"strcat", false),
-    (b"strncat", false),
-    (b"__strcpy_chk", false),
-    (b"__stpcpy_chk", false),
-    (b"__strcat_chk", false),
-    (b"__strncat_chk", false),
-];
+/// Functions that write a string to their first argument, of at most as many bytes as the second
+/// says if they are `BOUNDED`. These are variadic, or LLVM replaces them by others. The runtime sees
+/// the other writing functions.
+const PRINT: [&[u8]; 12] = words(
+    "sprintf vsprintf __sprintf_chk __vsprintf_chk strcpy stpcpy strcat strncat __strcpy_chk \
+     __stpcpy_chk __strcat_chk __strncat_chk",
+);
+const BOUNDED: [&[u8]; 4] = words("snprintf vsnprintf __snprintf_chk __vsnprintf_chk");
 
 /// Functions that return a second time, after frames were left without a return.
-const RETURN_TWICE: &[&[u8]] =
-    &[b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"llvm.eh.sjlj.setjmp"];
+const RETURN_TWICE: [&[u8]; 5] = words("setjmp _setjmp sigsetjmp __sigsetjmp llvm.eh.sjlj.setjmp");
 
 /// The most pointers that one call of the runtime passes.
 const MOST_POINTERS: usize = 3;
@@ -101,12 +85,13 @@ impl<'t> Current<'_, 't> {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
             let returned = returned.unwrap_or_else(|| "1".to_owned());
             self.after(inst, after, format_args!("unwound(i32 {returned})"));
-        } else if let Some(&(_, bounded)) = PRINT.iter().find(|(name, _)| *name == call.callee) {
+        } else if BOUNDED.contains(&call.callee) || PRINT.contains(&call.callee) {
             let [buffer, rest @ ..] = arguments else { return };
             if !self.is_plain(*buffer) {
                 return;
             }
             let is_count = |it: &&Value| self.pass.bits(self.function.ty(**it)) == Some(64);
+            let bounded = BOUNDED.contains(&call.callee);
             let most = rest.first().filter(|it| bounded && is_count(it));
             let most = most.map_or("-1".to_owned(), |&it| self.written(it));
             let buffer = self.written(*buffer);
@@ -244,7 +229,6 @@ impl<'t> Current<'_, 't> {
         self.put(inst, at, call);
     }
 
-    /// Clears `size` bytes at each of the pointers.
     fn clear<'v>(&mut self, inst: &Inst, pointers: impl IntoIterator<Item = &'v Value>, size: u64) {
         for &pointer in pointers {
             if self.is_plain(pointer) && size > 0 {

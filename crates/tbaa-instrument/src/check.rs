@@ -4,7 +4,6 @@ use std::fmt::{self, Display, Formatter};
 
 use super::layout::ROW;
 
-/// The direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Read,

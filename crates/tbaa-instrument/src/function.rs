@@ -1,13 +1,12 @@
 //! The pass over a module's functions.
 
-use super::Form;
 use super::attributes::{number, weaken};
 use super::layout::CHECKED;
-use super::outcome::{Instrumented, SkipReason};
-use super::pass::{Current, Pass, location};
+use super::pass::location;
 use super::repeats::repeats;
 use super::rewrites::rewrites;
 use super::table::Table;
+use super::{Current, Form, Instrumented, Pass, SkipReason};
 use std::fmt::Write;
 use std::rc::Rc;
 use tbaa::parts::table::{HashMap, HashSet};
@@ -243,9 +242,7 @@ pub(super) fn is_sanitizers(function: &Function<'_>, inst: &Inst) -> bool {
 }
 
 /// Returns the place for a function's prefix data; `None` if it has some already, or if its header
-/// cannot be read.
-///
-/// LLVM: `LLParser::parseFunctionHeader`.
+/// cannot be read. LLVM: `LLParser::parseFunctionHeader`.
 fn prefix_place(body: &Function<'_>) -> Option<usize> {
     let header = body.header.text;
     let start = body.header.end - header.len();

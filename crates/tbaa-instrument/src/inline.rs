@@ -16,13 +16,10 @@
 //! The functions here preserve their callers' registers. None may use a vector register, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
-use super::Form;
-use super::assembly;
-use super::check::{Check, Direction};
 use super::layout::*;
+use super::{Check, Direction, Form, assembly};
 
 /// Writes the tables of the sites and the functions of the checks. `tag` is attached to accesses of
 /// the runtime's memory, which does not alias the program's.

@@ -34,6 +34,8 @@ pub use function::is_supported;
 pub use known::{interposed, is_harmless, known_names, parts};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 
+use check::{Check, Direction};
+use pass::{Current, Pass};
 use tbaa_ir::{Module, TextError};
 
 /// The form of checks.

@@ -3,11 +3,9 @@
 use std::cell::OnceCell;
 use std::fmt::{Display, Write};
 
-use super::Form;
 use super::attributes::number;
-use super::check::Direction;
-use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
+use super::{Direction, Form, SkipReason, Skipped};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{
@@ -75,7 +73,6 @@ pub(super) struct Current<'p, 't> {
 /// A stack slot that is still allocated wherever the function ends.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
-    /// The size in bytes.
     pub(super) size: u64,
     /// True if `llvm.lifetime.start` marks its beginning.
     pub(super) marked: bool,

@@ -8,8 +8,8 @@
 //!
 //! Reads of constants are left out as well: nothing ever writes them.
 
+use super::Pass;
 use super::function::is_sanitizers;
-use super::pass::Pass;
 use tbaa::TagId;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value};

@@ -5,9 +5,8 @@
 //! stores through two parameters, and stores to the same bytes of one object. Pairs of loaded
 //! pointers are left out, because nearly every function has some.
 
-use super::pass::Pass;
-use tbaa::TagId;
-use tbaa::parts::table::HashSet;
+use super::Pass;
+use tbaa::{TagId, parts::table::HashSet};
 use tbaa_ir::{Def, Function, Opcode, Pointers, Value};
 
 /// Stores of a function that are compared with each other. In a function that has more, none looks.

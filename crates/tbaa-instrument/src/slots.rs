@@ -1,9 +1,8 @@
 //! Stack slots: which of them get checks, and when their contents become fresh.
 
 use super::function::is_constant;
-use super::outcome::SkipReason;
-use super::pass::{Current, Slot};
-use super::{Form, assembly};
+use super::pass::Slot;
+use super::{Current, Form, SkipReason, assembly};
 use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};

@@ -1,13 +1,9 @@
 //! The constants that describe a module to the runtime: its sites and tags.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::{borrow::Cow, collections::BTreeSet, fmt::Write};
 
-use super::Form;
-use super::check::{Check, Direction};
-use super::inline;
 use super::layout::{LOOKS, NO_TAG, VERSION};
+use super::{Check, Direction, Form, inline};
 use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
@@ -37,7 +33,6 @@ pub(super) struct Table {
     pub(super) out: BTreeSet<usize>,
 }
 
-/// One access.
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
     /// Set if the site may cause a warning: see [`LOOKS`].

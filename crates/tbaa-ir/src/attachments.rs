@@ -1,12 +1,11 @@
 //! The attachments of one instruction, and the place where another could be added.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use super::instruction;
 use super::node::reference;
-use super::opcode::Opcode;
-use tbaa_lex::lexer::Lexer;
+use crate::Opcode;
+use tbaa_lex::lexer::{Lexer, words};
 
 /// The attachments of an instruction, in the order of the text.
 pub(super) struct Attachments<'t> {
@@ -28,7 +27,6 @@ pub(super) struct Attached<'t> {
 
 /// Reads the attachments of the instruction at `offset`, which ends within `text`. `None` if its
 /// end cannot be found.
-///
 /// LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and only an
 /// alignment may be between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
@@ -89,20 +87,20 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
         }
         _ => {}
     }
-    lexer.at = instruction::pointer_in(opcode, lexer, 0)?.end;
+    lexer.at = instruction::pointer_in(opcode, lexer)?.end;
     let values = match opcode {
         Opcode::AtomicRmw => 1,
         Opcode::CmpXchg => 2,
         _ => 0,
     };
     for _ in 0..values {
-        comma(&mut lexer)?;
+        lexer.token(b",")?;
         lexer.ty().ok()?;
         lexer.skip_space().ok()?;
         value(&mut lexer)?;
     }
     if opcode == Opcode::VaArg {
-        comma(&mut lexer)?;
+        lexer.token(b",")?;
         lexer.ty().ok()?;
     }
     let mut end = lexer.at;
@@ -119,15 +117,8 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     }
 }
 
-fn comma(lexer: &mut Lexer<'_>) -> Option<()> {
-    lexer.skip_space().ok()?;
-    lexer.eat(b",").then_some(())?;
-    lexer.skip_space().ok()
-}
-
 /// LLVM: `LLParser::parseOrdering`.
-const ORDERINGS: [&[u8]; 6] =
-    [b"unordered", b"monotonic", b"acquire", b"release", b"acq_rel", b"seq_cst"];
+const ORDERINGS: [&[u8]; 6] = words("unordered monotonic acquire release acq_rel seq_cst");
 
 /// Passes a value of any type.
 fn value(lexer: &mut Lexer<'_>) -> Option<()> {

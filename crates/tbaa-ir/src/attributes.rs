@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::module::Module;
+use crate::Module;
 use tbaa::parts::table::HashMap;
-use tbaa_lex::lexer::{Lexer, is_word};
+use tbaa_lex::lexer::{Lexer, is_word, words};
 
 /// An attribute, or an item among attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,30 +28,15 @@ pub struct Attributes<'t> {
 }
 
 /// The words that may follow a function's attributes, or begin the next entity.
-const ENDS: [&[u8]; 12] = [
-    b"attributes",
-    b"declare",
-    b"define",
-    b"module",
-    b"personality",
-    b"prefix",
-    b"prologue",
-    b"source_filename",
-    b"target",
-    b"to",
-    b"uselistorder",
-    b"uselistorder_bb",
-];
+const ENDS: [&[u8]; 12] = words(
+    "attributes declare define module personality prefix prologue source_filename target to \
+     uselistorder uselistorder_bb",
+);
 
 impl<'t> Attributes<'t> {
     /// `lexer` is after a function's parameters, a call's arguments, or a group's `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
-    }
-
-    /// Skips a string, and returns the text between the quotes.
-    fn string(&mut self) -> Option<&'t [u8]> {
-        self.lexer.quoted().ok()
     }
 }
 
@@ -63,22 +48,15 @@ impl<'t> Iterator for Attributes<'t> {
             self.lexer.skip_space().ok()?;
             let start = self.lexer.at;
             let found = match self.lexer.peek()? {
-                b'[' if !self.in_bundles => {
-                    self.in_bundles = true;
-                    self.lexer.at += 1;
-                    continue;
-                }
-                b']' if self.in_bundles => {
-                    self.in_bundles = false;
-                    self.lexer.at += 1;
-                    continue;
-                }
-                b',' if self.in_bundles => {
+                byte if byte == b'[' && !self.in_bundles
+                    || matches!(byte, b']' | b',') && self.in_bundles =>
+                {
+                    self.in_bundles = byte != b']';
                     self.lexer.at += 1;
                     continue;
                 }
                 b'"' => {
-                    let string = self.string()?;
+                    let string = self.lexer.quoted().ok()?;
                     self.lexer.skip_space().ok()?;
                     if self.in_bundles {
                         (self.lexer.peek() == Some(b'(')).then_some(())?;
@@ -88,7 +66,7 @@ impl<'t> Iterator for Attributes<'t> {
                         // `"key"="value"`
                         if self.lexer.eat(b"=") {
                             self.lexer.skip_space().ok()?;
-                            self.string()?;
+                            self.lexer.quoted().ok()?;
                         }
                         continue;
                     }
@@ -138,12 +116,9 @@ impl<'t> Groups<'t> {
         for &start in &module.groups {
             let mut lexer = Lexer::new(module.text(), start as usize);
             let number = (|| {
-                lexer.skip_space().ok()?;
-                lexer.eat(b"#").then_some(())?;
+                lexer.token(b"#")?;
                 let number = lexer.number().ok()?;
-                lexer.skip_space().ok()?;
-                lexer.eat(b"=").then_some(())?;
-                lexer.skip_space().ok()?;
+                lexer.token(b"=")?;
                 lexer.eat(b"{").then_some(number)
             })();
             if let Some(number) = number {

@@ -2,16 +2,13 @@
 //!
 //! Nodes are found by the lines that define them, as LLVM prints them, and are read on demand.
 
-use std::borrow::Cow;
-use std::num::NonZeroU32;
-use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::{borrow::Cow, num::NonZeroU32, ops::Range};
 
-use super::module::{Instruction, Module};
 use super::numbers::Numbers;
+use crate::{Instruction, Module};
 use tbaa::parts::table::HashMap;
-use tbaa_lex::lexer::Lexer;
-use tbaa_lex::source::unescaped;
+use tbaa_lex::{lexer::Lexer, source::unescaped};
 
 /// The greatest depth of records and of typedefs: a text may have a cycle of them.
 const DEPTH: usize = 64;
@@ -113,12 +110,12 @@ impl<'t> DebugNode<'t> {
     }
 
     fn number(self, field: &[u8]) -> Option<u64> {
-        std::str::from_utf8(self.field(field)?).ok()?.parse().ok()
+        str::from_utf8(self.field(field)?).ok()?.parse().ok()
     }
 
     /// The number of the node that a field refers to.
     fn link(self, field: &[u8]) -> Option<u32> {
-        std::str::from_utf8(self.field(field)?.strip_prefix(b"!")?).ok()?.parse().ok()
+        str::from_utf8(self.field(field)?.strip_prefix(b"!")?).ok()?.parse().ok()
     }
 
     fn string(self, field: &[u8]) -> Option<Cow<'t, [u8]>> {
@@ -252,7 +249,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns whether TBAA gives a record these fields, and no others.
-    ///
     /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
         let is_bit_field = |member: &DebugNode<'t>| {
@@ -300,9 +296,7 @@ impl<'t> DebugInfo<'t> {
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
         let mut lexer = Lexer::new(self.text, self.places.get(number)?.get() as usize - 1);
-        lexer.skip_space().ok()?;
-        lexer.eat(b"=").then_some(())?;
-        lexer.skip_space().ok()?;
+        lexer.token(b"=")?;
         if lexer.eat_word(b"distinct") {
             lexer.skip_space().ok()?;
         }
@@ -314,24 +308,25 @@ impl<'t> DebugInfo<'t> {
         let kind = lexer.word();
         lexer.eat(b"(").then_some(())?;
         // One line, or else a text that is cut off would be searched to its end.
-        let rest = lexer.rest();
-        let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        Some(DebugNode { kind, fields: &rest[..line] })
+        Some(DebugNode { kind, fields: line(lexer.rest()) })
+    }
+
+    /// The numbers in a list of nodes.
+    fn list(&self, number: u32) -> Option<Vec<u32>> {
+        let mut lexer = self.body(number)?;
+        lexer.eat(b"{").then_some(())?;
+        let mut numbers = Vec::new();
+        while lexer.eat(b"!") {
+            numbers.extend(lexer.number());
+            lexer.eat(b", ");
+        }
+        Some(numbers)
     }
 
     /// The members and base classes of a record, in their order.
     fn members(&self, record: DebugNode<'t>) -> Vec<DebugNode<'t>> {
-        let list = |number| {
-            let mut lexer = self.body(number)?;
-            lexer.eat(b"{").then_some(())?;
-            let mut members = Vec::new();
-            while lexer.eat(b"!") {
-                members.extend(lexer.number().ok().and_then(|number| self.node(number)));
-                lexer.eat(b", ");
-            }
-            Some(members)
-        };
-        let mut members = record.link(b"elements").and_then(list).unwrap_or_default();
+        let list = record.link(b"elements").and_then(|it| self.list(it)).unwrap_or_default();
+        let mut members: Vec<_> = list.into_iter().filter_map(|it| self.node(it)).collect();
         let tags: [&[u8]; 2] = [b"DW_TAG_member", b"DW_TAG_inheritance"];
         members.retain(|member| {
             let flags = member.field(b"flags").unwrap_or_default();
@@ -478,9 +473,7 @@ impl<'t> DebugInfo<'t> {
     /// This includes calls that a module does not list.
     #[must_use]
     pub fn location_at(&self, offset: usize) -> Option<Location> {
-        let rest = self.text.get(offset..)?;
-        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        self.place(attached(line, b"!dbg !")?)
+        self.place(attached(line(self.text.get(offset..)?), b"!dbg !")?)
     }
 
     /// Like [`location_at`](Self::location_at). If an optimiser has removed an instruction's line,
@@ -513,24 +506,15 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the start of a loop in the source, from the `!llvm.loop` of the back edge's branch
-    /// at an offset in the text.
-    ///
-    /// LLVM: `Loop::getLocRange`.
+    /// at an offset in the text. LLVM: `Loop::getLocRange`.
     #[must_use]
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         // A `switch` takes several lines.
         let end = memchr::memmem::find(rest, b"\n\n").unwrap_or(rest.len());
         let line = &rest[..end.min(memchr::memmem::find(rest, b"\n}").unwrap_or(end))];
-        let mut list = self.body(attached(line, b"!llvm.loop !")?)?;
-        list.eat(b"{").then_some(())?;
-        while list.eat(b"!") {
-            if let Some(at) = list.number().ok().and_then(|number| self.place(number)) {
-                return Some(at);
-            }
-            list.eat(b", ");
-        }
-        None
+        let list = self.list(attached(line, b"!llvm.loop !")?)?;
+        list.into_iter().find_map(|number| self.place(number))
     }
 
     /// Returns the names of all source files, in no order that means anything.
@@ -538,9 +522,8 @@ impl<'t> DebugInfo<'t> {
     pub fn files(&self) -> Vec<String> {
         let start = b"!DIFile(";
         let nodes = memchr::memmem::find_iter(self.text, start).filter_map(|at| {
-            let rest = &self.text[at + start.len()..];
-            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            DebugNode { kind: b"DIFile", fields: &rest[..end] }.string(b"filename")
+            let fields = line(&self.text[at + start.len()..]);
+            DebugNode { kind: b"DIFile", fields }.string(b"filename")
         });
         nodes.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
     }
@@ -558,9 +541,7 @@ impl<'t> DebugInfo<'t> {
     #[must_use]
     pub fn language(&self) -> Option<&'t str> {
         let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
-        let rest = &self.text[unit..];
-        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        let fields = line.get(b"!DICompileUnit(".len()..)?;
+        let fields = line(self.text.get(unit + b"!DICompileUnit(".len()..)?);
         let node = DebugNode { kind: b"DICompileUnit", fields };
         let language = node.field(b"language").or_else(|| node.field(b"sourceLanguageName"))?;
         std::str::from_utf8(language).ok()
@@ -568,7 +549,6 @@ impl<'t> DebugInfo<'t> {
 
     /// Returns the parameter of the source that a value of a function is, if the function's text
     /// names it: what to declare `restrict` so that the value is `noalias`.
-    ///
     /// LLVM: `DbgVariableRecord`.
     #[must_use]
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
@@ -590,12 +570,10 @@ impl<'t> DebugInfo<'t> {
         (variable.kind == b"DILocalVariable" && variable.number(b"arg").is_some()).then_some(())?;
         let name = variable.string(b"name")?;
         let ty = self.strip(variable.link(b"type")?, &mut 0)?;
-        Some(match ty.tag() {
-            _ if *name == *b"this" => match self.is_special_member(variable) {
-                Some(false) => Parameter::This,
-                _ => Parameter::Other,
-            },
-            b"DW_TAG_pointer_type" | b"DW_TAG_reference_type" | b"DW_TAG_rvalue_reference_type" => {
+        let is_plain_member = || self.is_special_member(variable) == Some(false);
+        Some(match *name == *b"this" {
+            true if is_plain_member() => Parameter::This,
+            false if ty.is_pointer() => {
                 Parameter::Pointer(String::from_utf8_lossy(&name).into_owned())
             }
             _ => Parameter::Other,
@@ -619,9 +597,8 @@ impl<'t> DebugInfo<'t> {
         let bases = self.bases.get_or_init(|| {
             let at = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_inheritance");
             let base = |at: usize| {
-                let rest = &self.text[at..];
-                let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-                DebugNode { kind: b"DIDerivedType", fields: line }.link(b"baseType")
+                let fields = line(&self.text[at..]);
+                DebugNode { kind: b"DIDerivedType", fields }.link(b"baseType")
             };
             let mut found: Vec<u32> = at.filter_map(base).collect();
             found.sort_unstable();
@@ -645,6 +622,10 @@ impl<'t> DebugInfo<'t> {
         }
         None
     }
+}
+
+fn line(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 /// Returns the number of the node that a line attaches after `mark`, such as `!dbg !`.

@@ -1,14 +1,12 @@
 //! A metadata definition such as `!4 = distinct !{...}`.
 
-use super::error::LexerErrors;
-use super::error::TextError;
+use crate::{LexerErrors, Result};
 use tbaa_lex::lexer::{Lexer, without_comments};
 
 /// A numbered node, its operands not yet read.
 #[derive(Clone, Copy)]
 pub(super) struct NodeDefinition {
-    /// Bytes from the start of the text to the node's `{`, or to the `!` of a
-    /// node of another kind.
+    /// Bytes from the start of the text to the node's `{`, or to the `!` of a node of another kind.
     pub(super) body: usize,
     pub(super) form: Form,
 }
@@ -23,7 +21,7 @@ pub(super) enum Form {
 
 impl NodeDefinition {
     /// Reads from after the node's number up to its `{` or `(`.
-    pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self, TextError> {
+    pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self> {
         equals(lexer)?;
         let distinct = lexer.eat_word(b"distinct");
         lexer.skip_space()?;
@@ -49,7 +47,7 @@ impl NodeDefinition {
     }
 
     /// Reads the definition whose `!` is at `offset`, which the scan has accepted before.
-    pub(super) fn at(text: &[u8], offset: usize) -> Result<Self, TextError> {
+    pub(super) fn at(text: &[u8], offset: usize) -> Result<Self> {
         let mut lexer = Lexer::new(text, offset + 1);
         lexer.skip_space()?;
         lexer.number()?;
@@ -67,7 +65,7 @@ pub(super) fn specialized(text: &[u8], body: usize) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-pub(super) fn equals(lexer: &mut Lexer<'_>) -> Result<(), TextError> {
+pub(super) fn equals(lexer: &mut Lexer<'_>) -> Result<()> {
     lexer.skip_space()?;
     if !lexer.eat(b"=") {
         return Err(lexer.cut_or("`=`", "a metadata definition"));

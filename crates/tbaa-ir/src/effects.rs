@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::attributes::{Attribute, Attributes, Groups};
-use super::body::{Argument, Call, header};
-use super::module::Module;
+use super::body::header;
+use crate::{Argument, Attribute, Attributes, Call, Groups, Module};
 use tbaa::parts::table::HashMap;
-use tbaa_lex::lexer::Lexer;
+use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::unescape;
 
-/// A kind of memory that effects distinguish.
-///
-/// LLVM: `IRMemLocation`.
+/// A kind of memory that effects distinguish. LLVM: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemoryLocation {
@@ -30,7 +27,6 @@ pub enum MemoryLocation {
 }
 
 /// The accesses that a function may make, for each kind of memory.
-///
 /// LLVM: `MemoryEffects`, with the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryEffects(u32);
@@ -86,7 +82,6 @@ impl MemoryEffects {
     }
 
     /// Reads the list in `memory(...)`; `None` if LLVM would reject it.
-    ///
     /// LLVM: `LLParser::parseMemoryAttr`.
     fn parse(list: &[u8]) -> Option<Self> {
         let mut effects = Self::NONE;
@@ -116,9 +111,7 @@ impl MemoryEffects {
         Some(effects)
     }
 
-    /// Returns the effects of a memory attribute from before LLVM 16.
-    ///
-    /// LLVM: `upgradeMemoryAttr`.
+    /// Returns the effects of a memory attribute from before LLVM 16. LLVM: `upgradeMemoryAttr`.
     fn of_old(word: &[u8]) -> Option<Self> {
         let [argument, inaccessible] =
             [MemoryLocation::Argument, MemoryLocation::Inaccessible].map(Self::only);
@@ -139,7 +132,6 @@ impl MemoryEffects {
 const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
 
 /// Operand bundles that do not access memory, and those that only read it.
-///
 /// LLVM: `CallBase::hasReadingOperandBundles`, `CallBase::hasClobberingOperandBundles`.
 const SILENT: [&[u8]; 4] = [b"ptrauth", b"kcfi", b"convergencectrl", b"deactivation-symbol"];
 const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
@@ -157,15 +149,16 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 /// ```
 #[derive(Debug)]
 pub struct Effects<'t> {
-    /// For each attribute group, its effects (`None` if it states none) and how calls end.
-    groups: HashMap<u32, (Option<MemoryEffects>, Ends)>,
-    functions: HashMap<Cow<'t, [u8]>, (MemoryEffects, Ends, Vec<Argument<'t>>)>,
+    groups: HashMap<u32, Stated>,
+    functions: HashMap<Cow<'t, [u8]>, (Stated, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
 
-/// The attributes that say how a call ends.
+/// The meaning of a list of attributes.
 #[derive(Clone, Copy, Default, Debug)]
-struct Ends {
+struct Stated {
+    /// The effects; `None` if the list states none.
+    memory: Option<MemoryEffects>,
     /// True if the call always ends: `willreturn`.
     returns: bool,
     /// True if the call never throws: `nounwind`.
@@ -174,43 +167,20 @@ struct Ends {
 
 /// Prefixes of the intrinsics that may not return or may unwind. Source: LLVM 22's `Intrinsics.td`,
 /// without those of targets.
-const MAY_END: [&[u8]; 26] = [
-    b"asan.",
-    b"callbr.",
-    b"clear_cache",
-    b"coro.",
-    b"debugtrap",
-    b"eh.",
-    b"experimental.deoptimize",
-    b"experimental.gc.statepoint",
-    b"experimental.guard",
-    b"experimental.patchpoint",
-    b"experimental.stackmap",
-    b"gcread",
-    b"gcroot",
-    b"gcwrite",
-    b"hwasan.",
-    b"instrprof.",
-    b"objc.",
-    b"ptrauth.auth",
-    b"ptrauth.resign",
-    b"read_volatile_register",
-    b"seh.scope.",
-    b"swift.async.context.addr",
-    b"trap",
-    b"ubsantrap",
-    b"write_register",
-    b"xray.",
-];
+const MAY_END: [&[u8]; 26] = words(
+    "asan. callbr. clear_cache coro. debugtrap eh. experimental.deoptimize \
+     experimental.gc.statepoint experimental.guard experimental.patchpoint \
+     experimental.stackmap gcread gcroot gcwrite hwasan. instrprof. objc. ptrauth.auth \
+     ptrauth.resign read_volatile_register seh.scope. swift.async.context.addr trap ubsantrap \
+     write_register xray.",
+);
 
 impl<'t> Effects<'t> {
     /// Reads the attributes of a module's functions.
     #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
-        let bodies = groups.numbers().map(|it| {
-            (it, (stated(groups.of(it), |_| None), ends(groups.of(it), |_| Ends::default())))
-        });
+        let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| Stated::default())));
         let mut effects = Effects {
             groups: bodies.collect(),
             functions: HashMap::default(),
@@ -232,24 +202,18 @@ impl<'t> Effects<'t> {
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
         for head in heads {
             if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
-                let (memory, ends) = (effects.stated(tail.clone()), effects.ends(tail));
-                effects.functions.insert(unquoted(name), (memory, ends, parameters));
+                let stated = effects.stated(tail);
+                effects.functions.insert(unquoted(name), (stated, parameters));
             }
         }
         effects
     }
 
-    fn stated(&self, attributes: Attributes<'t>) -> MemoryEffects {
-        let of_group = |group| self.groups.get(&group)?.0;
-        stated(attributes, of_group).unwrap_or(MemoryEffects::ANY)
-    }
-
-    fn ends(&self, attributes: Attributes<'t>) -> Ends {
-        ends(attributes, |group| self.groups.get(&group).map_or(Ends::default(), |it| it.1))
+    fn stated(&self, attributes: Attributes<'t>) -> Stated {
+        stated(attributes, |group| self.groups.get(&group).copied().unwrap_or_default())
     }
 
     /// Returns whether a call always returns: it ends and does not unwind.
-    ///
     /// LLVM: `isGuaranteedToTransferExecutionToSuccessor`.
     #[must_use]
     pub fn always_returns(&self, call: &Call<'t>) -> bool {
@@ -258,18 +222,17 @@ impl<'t> Effects<'t> {
             let name = name.strip_prefix(b"llvm.").unwrap_or_default();
             return !MAY_END.iter().any(|it| name.starts_with(it));
         }
-        let of_call = self.ends(call.attributes.clone());
-        let of_callee = self.functions.get(&*name).map_or(Ends::default(), |it| it.1);
+        let of_call = self.stated(call.attributes.clone());
+        let of_callee = self.functions.get(&*name).map_or(Stated::default(), |it| it.0);
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
     /// Returns a function's memory effects; `name` is as the text writes it after the `@`.
-    ///
     /// LLVM: `Function::getMemoryEffects`.
     #[must_use]
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
         let name = unquoted(name);
-        let known = self.intrinsic(&name).or_else(|| Some(self.functions.get(&*name)?.0));
+        let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name)?.0.memory);
         known.unwrap_or(MemoryEffects::ANY)
     }
 
@@ -278,7 +241,7 @@ impl<'t> Effects<'t> {
     #[must_use]
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
-        let of_callee = parameters.and_then(|it| it.2.get(nth));
+        let of_callee = parameters.and_then(|it| it.1.get(nth));
         let both = call.arguments.get(nth).into_iter().chain(of_callee);
         both.into_iter().any(|it| {
             texts.iter().any(|text| memchr::memmem::find(it.attributes, text.as_bytes()).is_some())
@@ -286,7 +249,6 @@ impl<'t> Effects<'t> {
     }
 
     /// Returns the effects in LLVM's table of intrinsics. The name may end with types.
-    ///
     /// LLVM: `Intrinsic::lookupIntrinsicID`.
     fn intrinsic(&self, name: &[u8]) -> Option<MemoryEffects> {
         let mut name = name.strip_prefix(b"llvm.")?;
@@ -298,12 +260,10 @@ impl<'t> Effects<'t> {
         }
     }
 
-    /// Returns a call's memory effects.
-    ///
-    /// LLVM: `CallBase::getMemoryEffects`.
+    /// Returns a call's memory effects. LLVM: `CallBase::getMemoryEffects`.
     #[must_use]
     pub fn of_call(&self, call: &Call<'t>) -> MemoryEffects {
-        let stated = self.stated(call.attributes.clone());
+        let stated = self.stated(call.attributes.clone()).memory.unwrap_or(MemoryEffects::ANY);
         if call.callee.is_empty() {
             return stated;
         }
@@ -338,56 +298,43 @@ impl<'t> Effects<'t> {
     }
 }
 
-/// Returns the effects that a list of attributes states; `None` if it states none. Groups replace
-/// attributes outside groups, and a later group replaces an earlier one.
+/// Reads a list of attributes. For memory, groups replace attributes outside groups, and a later
+/// group replaces an earlier one.
 fn stated<'t>(
     attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
-    of_group: impl Fn(u32) -> Option<MemoryEffects>,
-) -> Option<MemoryEffects> {
-    let (mut stated, mut old, mut in_groups) = (None, MemoryEffects::ANY, None);
+    of_group: impl Fn(u32) -> Stated,
+) -> Stated {
+    let (mut stated, mut old, mut all) = (None, MemoryEffects::ANY, Stated::default());
     for (_, attribute) in attributes {
         match attribute {
             Attribute::Word(b"memory", Some(list)) => {
                 stated = MemoryEffects::parse(list).or(stated);
             }
+            Attribute::Word(b"willreturn", _) => all.returns = true,
+            Attribute::Word(b"nounwind", _) => all.nounwind = true,
             Attribute::Word(word, _) => {
                 old = MemoryEffects::of_old(word).map_or(old, |effects| old.and(effects));
             }
-            Attribute::Group(group) => in_groups = of_group(group).or(in_groups),
+            Attribute::Group(group) => {
+                let Stated { memory, returns, nounwind } = of_group(group);
+                all.memory = memory.or(all.memory);
+                (all.returns, all.nounwind) = (all.returns || returns, all.nounwind || nounwind);
+            }
             Attribute::Bundle(_) => {}
         }
     }
-    in_groups.or(Some(old).filter(|&old| old != MemoryEffects::ANY)).or(stated)
-}
-
-/// Returns how a call ends according to a list of attributes.
-fn ends<'t>(
-    attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
-    of_group: impl Fn(u32) -> Ends,
-) -> Ends {
-    attributes.fold(Ends::default(), |Ends { returns, nounwind }, (_, attribute)| {
-        let more = match attribute {
-            Attribute::Word(b"willreturn", _) => Ends { returns: true, nounwind: false },
-            Attribute::Word(b"nounwind", _) => Ends { returns: false, nounwind: true },
-            Attribute::Group(group) => of_group(group),
-            _ => Ends::default(),
-        };
-        Ends { returns: returns || more.returns, nounwind: nounwind || more.nounwind }
-    })
+    let old = Some(old).filter(|&old| old != MemoryEffects::ANY);
+    Stated { memory: all.memory.or(old).or(stated), ..all }
 }
 
 /// LLVM: `Instruction::isVolatile`.
 fn is_volatile(call: &Call<'_>) -> bool {
-    let which = match call.callee {
-        callee if callee.starts_with(b"llvm.matrix.column.major.load.") => 2,
-        callee if callee.starts_with(b"llvm.matrix.column.major.store.") => 3,
-        callee
-            if callee.starts_with(b"llvm.mem")
-                && memchr::memmem::find(callee, b".atomic.").is_none() =>
-        {
-            3
-        }
-        _ => return false,
+    let is = |start: &[u8]| call.callee.starts_with(start);
+    let is_atomic = || memchr::memmem::find(call.callee, b".atomic.").is_some();
+    let which = match () {
+        () if is(b"llvm.matrix.column.major.load.") => 2,
+        () if is(b"llvm.matrix.column.major.store.") || is(b"llvm.mem") && !is_atomic() => 3,
+        () => return false,
     };
     call.arguments.get(which).is_some_and(|it| it.ty == b"i1" && it.value == b"true")
 }

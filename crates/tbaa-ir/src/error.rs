@@ -9,6 +9,8 @@ use tbaa_lex::source::position;
 /// time.
 pub const MAX_INLINE_DEPTH: usize = 64;
 
+pub(crate) type Result<T, E = TextError> = std::result::Result<T, E>;
+
 /// The kinds of mistakes in a text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -3,11 +3,9 @@
 //! Blocks are those of a [`Function`], by index; the first is the entry. An unreachable block
 //! dominates nothing, and nothing dominates it.
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
-use std::ops::Range;
+use std::{cell::OnceCell, collections::HashSet, ops::Range};
 
-use super::body::Function;
+use crate::Function;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 use tbaa::petgraph::{Incoming, Outgoing};
@@ -237,13 +235,12 @@ impl Flow {
     }
 
     /// Finds the loops, inner ones first. The walk from the back edges to the header passes a known
-    /// inner loop as a whole.
-    ///
-    /// LLVM: `LoopInfoBase::analyze`.
+    /// inner loop as a whole. LLVM: `LoopInfoBase::analyze`.
     fn find_loops(&mut self) {
         let mut parents: Vec<(usize, Option<usize>)> = Vec::new();
-        let headers: Vec<usize> = self.walk().filter_map(|it| it.left()).collect();
-        for header in headers {
+        let visits: Vec<Visit> = self.walk().collect();
+        for visit in visits {
+            let Visit::Leave(header) = visit else { continue };
             let is_end = |&from: &usize| self.dominates(header, from);
             let mut pending: Vec<usize> = self.before(header).filter(is_end).collect();
             if pending.is_empty() {
@@ -298,16 +295,6 @@ impl Flow {
             self.positions[block] = free[around];
             self.in_loops[free[around]] = block;
             free[around] += 1;
-        }
-    }
-}
-
-impl Visit {
-    /// The block that is left, if one is.
-    fn left(self) -> Option<usize> {
-        match self {
-            Visit::Leave(block) => Some(block),
-            Visit::Enter(_) => None,
         }
     }
 }

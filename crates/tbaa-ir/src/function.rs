@@ -2,20 +2,18 @@
 
 use std::num::NonZeroU32;
 
-use super::error::LexerErrors;
-use super::error::TextError;
 use super::instruction::{self, Accessed, Start};
-use super::module::{Function, Instruction};
+use super::module::Function;
 use super::node::{Key, reference};
-use super::opcode::Opcode;
 use super::scan::{Attachment, RECENT, Scan};
 use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
+use crate::{Instruction, LexerErrors, Opcode, Result};
 use tbaa_lex::lexer::{Lexer, is_word, without_comments};
 use tbaa_lex::source::shortened;
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
-    pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+    pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let head = (lexer.at - b"define".len()) as u32;
         lexer.until(b"@", "a function header")?;
         if !lexer.eat(b"@") {
@@ -35,7 +33,7 @@ impl<'t> Scan<'t> {
     ///
     /// Instructions and labels start on a line of their own, as LLVM prints them; line ends within
     /// brackets are ignored.
-    fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
+    fn body(&mut self, mut at: usize, function: u32) -> Result<usize> {
         let text = self.text;
         let mut stops = Stops::<BODY>::new();
         let mut depth = 0_usize;
@@ -99,7 +97,7 @@ impl<'t> Scan<'t> {
         mut lexer: Lexer<'t>,
         current: &mut Current,
         at_start: bool,
-    ) -> Result<(usize, bool), TextError> {
+    ) -> Result<(usize, bool)> {
         let at = lexer.at;
         let byte = lexer.peek();
         if matches!(byte, Some(b';' | b'/')) && lexer.comment()? {
@@ -128,8 +126,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Goes on to the instruction that starts at `at`, and lists it if it
-    /// accesses memory.
+    /// Goes on to the instruction that starts at `at`, and lists it if it accesses memory.
     #[inline]
     fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
         current.opcode = start.opcode;
@@ -183,11 +180,7 @@ impl<'t> Scan<'t> {
 
     /// Reads the name after a `!`, which may begin an attachment such as `!tbaa !4`.
     /// Returns whether it does: then an instruction may start after it.
-    fn attachment(
-        &mut self,
-        lexer: &mut Lexer<'t>,
-        current: &mut Current,
-    ) -> Result<bool, TextError> {
+    fn attachment(&mut self, lexer: &mut Lexer<'t>, current: &mut Current) -> Result<bool> {
         let mut copy = false;
         if lexer.rest().starts_with(b"tbaa !") {
             lexer.at += 5;
@@ -257,7 +250,6 @@ fn space(text: &[u8], mut at: usize) -> usize {
 struct Current {
     function: u32,
     index: u32,
-    /// The index of the next one.
     next: u32,
     opcode: Opcode,
     offset: usize,
@@ -265,13 +257,9 @@ struct Current {
     at: Option<usize>,
 }
 
-/// Passes a function header from its name to after the `{` of its body, over
-/// the braces of struct constants in `prefix`, `prologue` and `personality`,
-/// and of metadata nodes.
-fn to_body(
-    stops: &mut Stops<{ BRACKETS | ANGLES }>,
-    lexer: &mut Lexer<'_>,
-) -> Result<(), TextError> {
+/// Passes a function header from its name to after the `{` of its body, over the braces of struct
+/// constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
+fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> Result<()> {
     let mut in_constant = false;
     loop {
         let passed = without_comments(stops.until_brace(lexer, "a function header")?);

@@ -1,7 +1,6 @@
 //! The global variables of a module.
 
-use super::module::Module;
-use super::sizes::Sizes;
+use crate::{Module, Sizes};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 
@@ -34,11 +33,8 @@ impl Module<'_> {
 
 fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'t>)> {
     lexer.eat(b"@").then_some(())?;
-    let start = lexer.at;
-    lexer.skip_name().ok()?;
-    let name = &lexer.text[start..lexer.at];
-    lexer.skip_space().ok()?;
-    lexer.eat(b"=").then_some(())?;
+    let name = lexer.skip_name().ok()?;
+    lexer.token(b"=")?;
     let (mut defined, mut local, mut weak) = (true, false, false);
     loop {
         lexer.skip_space().ok()?;

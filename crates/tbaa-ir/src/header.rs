@@ -1,14 +1,12 @@
 //! The target and the named types, which come before the functions.
 
-use super::error::TextError;
-use super::module::TypeDefinition;
 use super::scan::Scan;
-use tbaa_lex::lexer::Lexer;
-use tbaa_lex::source::unescape;
+use crate::{Result, TypeDefinition};
+use tbaa_lex::{lexer::Lexer, source::unescape};
 
 impl<'t> Scan<'t> {
     /// Reads `target datalayout = "..."`, from after `target`. Other lines are left for the caller.
-    pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+    pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         lexer.skip_space()?;
         let into = if lexer.eat_word(b"datalayout") {
             &mut self.module.data_layout
@@ -29,7 +27,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Reads `%struct.S = type { i32, ptr }`. Other text is left for the caller.
-    pub(super) fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+    pub(super) fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let mut ahead = *lexer;
         ahead.at += 1;
         if !ahead.at_name() {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::error::TextError;
-use super::opcode::Opcode;
-use tbaa_lex::lexer::{Lexer, without_comments};
+use super::body::pass_attributes;
+use crate::{Opcode, Result};
+use tbaa_lex::lexer::{Lexer, without_comments, words};
 
 /// An instruction's opcode.
 pub(super) struct Start {
@@ -13,8 +13,7 @@ pub(super) struct Start {
     pub(super) after: usize,
 }
 
-/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for
-/// anything else.
+/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for anything else.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     let mut lexer = Lexer::new(text, at);
@@ -51,7 +50,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
 /// Reads an instruction's result and opcode. `None` for a label (skipped with its colon), or for a
 /// continuation line.
 #[inline]
-pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
+pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     let mut named = false;
     if lexer.eat(b"%") {
         lexer.skip_name()?;
@@ -204,31 +203,28 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
 }
 
 /// Finds the pointer through which an instruction accesses memory, from after
-/// its opcode on; of a transfer, the `which`th argument.
-pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>, which: usize) -> Option<Range<usize>> {
-    let span = pointer_in(opcode, bounded(after), which)?;
+/// its opcode on; of a transfer, the destination.
+pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>) -> Option<Range<usize>> {
+    let span = pointer_in(opcode, bounded(after))?;
     Some(after.at + span.start..after.at + span.end)
 }
 
 /// Like [`pointer`], however far it is.
-pub(super) fn pointer_in(
-    opcode: Opcode,
-    mut lexer: Lexer<'_>,
-    which: usize,
-) -> Option<Range<usize>> {
+pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
     }
     if opcode == Opcode::Call {
         transfer(&mut lexer)?;
         lexer.at += 1;
-        for _ in 0..which {
-            lexer.until(b",", "a call").ok()?;
-            lexer.eat(b",").then_some(())?;
-        }
         lexer.skip_space().ok()?;
         lexer.ty().ok()?;
-        attributes(&mut lexer)?;
+        pass_attributes(&mut lexer);
+        // `dereferenceable (8)`: no pointer begins with a bracket.
+        while lexer.peek() == Some(b'(') {
+            lexer.bracketed("an attribute").ok()?;
+            pass_attributes(&mut lexer);
+        }
     } else {
         flags(&mut lexer, &mut Accessed::default())?;
         if opcode == Opcode::AtomicRmw {
@@ -274,10 +270,11 @@ fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     }
 }
 
+/// LLVM: `AnyMemIntrinsic`.
+pub(super) const TRANSFERS: [&[u8]; 3] = words("llvm.memcpy. llvm.memmove. llvm.memset.");
+
 /// Skips the text before the arguments of `void @llvm.memcpy.p0.p0.i64(` and similar calls, and
 /// returns the name.
-///
-/// LLVM: `AnyMemIntrinsic`.
 pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     lexer.skip_space().ok()?;
     lexer.eat_word(b"void").then_some(())?;
@@ -285,47 +282,13 @@ pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     // Before the word is passed: there are many other calls.
     (lexer.eat(b"@") && lexer.rest().starts_with(b"llvm.mem")).then_some(())?;
     let name = lexer.word();
-    let known = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
-    known.iter().any(|&known| name.starts_with(known)).then_some(())?;
+    TRANSFERS.iter().any(|&known| name.starts_with(known)).then_some(())?;
     lexer.skip_space().ok()?;
     (lexer.peek() == Some(b'(')).then_some(name)
 }
 
-/// Skips the attributes between an argument's type and its value, such as `noundef align 4
-/// dereferenceable(8)`.
-fn attributes(lexer: &mut Lexer<'_>) -> Option<()> {
-    loop {
-        lexer.skip_space().ok()?;
-        let mut ahead = *lexer;
-        match ahead.word() {
-            // A name, or something that is not allowed here.
-            b"" => return Some(()),
-            word if CONSTANTS.contains(&word) => return Some(()),
-            _ => {}
-        }
-        ahead.skip_space().ok()?;
-        if ahead.peek() == Some(b'(') {
-            ahead.bracketed("an attribute").ok()?;
-        }
-        *lexer = ahead;
-    }
-}
-
-/// Words that begin a pointer constant.
-///
-/// LLVM: `LLParser::parseValID`.
-pub(super) const CONSTANTS: &[&[u8]] = &[
-    b"addrspacecast",
-    b"bitcast",
-    b"blockaddress",
-    b"dso_local_equivalent",
-    b"getelementptr",
-    b"inttoptr",
-    b"no_cfi",
-    b"null",
-    b"poison",
-    b"ptrauth",
-    b"select",
-    b"undef",
-    b"zeroinitializer",
-];
+/// Words that begin a pointer constant. LLVM: `LLParser::parseValID`.
+pub(super) const CONSTANTS: [&[u8]; 13] = words(
+    "addrspacecast bitcast blockaddress dso_local_equivalent getelementptr inttoptr no_cfi \
+     null poison ptrauth select undef zeroinitializer",
+);

@@ -61,6 +61,7 @@ pub use body::{Alloca, Argument, Block, Call, Def, Function, Header, Inst, Value
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 pub use effects::{Effects, MemoryEffects, MemoryLocation};
+pub(crate) use error::{LexerErrors, Result};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use flow::{Flow, Loop, Visit};
 #[doc(hidden)]

@@ -1,16 +1,11 @@
 //! The memory accesses of a module's text.
 
 use super::numbers::Numbers;
-use super::opcode::Opcode;
 use super::types::{Definitions, ParseError, ReadTypes};
-use std::borrow::Cow;
-use std::fmt;
-use std::num::NonZeroU32;
-use std::ops::Range;
-use tbaa::parts::table::IndexSet;
-use tbaa::raw::RawGraph;
-use tbaa::text::Numbering;
+use crate::Opcode;
+use std::{borrow::Cow, fmt, num::NonZeroU32, ops::Range};
 use tbaa::{CopyId, Graph, NodeId, TagId};
+use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a tag.
@@ -154,7 +149,6 @@ pub(super) struct Origin {
 /// The places of one graph's nodes, by index.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// The stamp of the graph.
     stamp: u32,
     places: Vec<Option<Origin>>,
 }
@@ -232,8 +226,7 @@ impl Module<'_> {
         self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
 
-    /// Returns the string of `target triple`, as
-    /// [`data_layout`](Self::data_layout) does.
+    /// Returns the string of `target triple`, as [`data_layout`](Self::data_layout) does.
     #[must_use]
     pub fn triple(&self) -> Option<(&[u8], usize)> {
         self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
@@ -266,8 +259,7 @@ impl Module<'_> {
         &self.type_definitions
     }
 
-    /// Returns the instructions that access memory or have a tag, in file
-    /// order.
+    /// Returns the instructions that access memory or have a tag, in file order.
     #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
@@ -375,8 +367,7 @@ impl Module<'_> {
         Some(self.attach(node))
     }
 
-    /// Makes a tag of an attached node, which the scalar format's upgrade may
-    /// wrap into another.
+    /// Makes a tag of an attached node, which the scalar format's upgrade may wrap into another.
     pub(super) fn attach(&mut self, node: NodeId) -> TagId {
         let tag = self.graph.mark_attached(node);
         let upgraded = self.graph.tag_node(tag);

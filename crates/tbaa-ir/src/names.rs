@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::debug::DebugInfo;
-use super::module::Module;
+use crate::{DebugInfo, Module};
 use tbaa::parts::table::HashMap;
 use tbaa::{Field, Graph, Tag, TagId, TypeId, TypeKind};
 use tbaa_types::demangle::{demangled, folded};
@@ -18,7 +17,8 @@ const LISTED: usize = 4;
 ///
 /// Field names come from the debug information, if it has a struct with the base type's name;
 /// otherwise the offset is used: `vec+8 (long)`. If the path leads through a union, its members'
-/// types are listed. Names are computed on demand.
+/// types are listed. Names are computed on demand. Functions panic if an id was issued by another
+/// graph.
 ///
 /// ```
 /// use tbaa_ir::Names;
@@ -62,7 +62,6 @@ fn in_source(name: &[u8]) -> String {
 }
 
 /// `char **` for `p2 omnipotent char`, `void **` for `any p2 pointer`.
-///
 /// clang: `CodeGenTBAA::getTypeInfoHelper`.
 fn pointer(name: &[u8]) -> Option<String> {
     // `any p2 pointer` is of pointers to pointers to anything.
@@ -109,10 +108,6 @@ impl<'a> Names<'a> {
     /// Returns a type's name as it is in the source, also for the mangled name of a C++ class and
     /// for clang's name of a pointer: `geo::Node *` for `p1 _ZTSN3geo4NodeE`. An unnamed struct
     /// gets its typedef's name, if the debug information has one with the same fields.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another graph.
     #[must_use]
     pub fn ty(&self, ty: TypeId) -> String {
         let node = self.graph.ty(ty);
@@ -124,10 +119,6 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the accessed place of a tag, without types: `vec.len`, `vec+8`, or a whole type.
-    ///
-    /// # Panics
-    ///
-    /// If `tag` was issued by another graph.
     #[must_use]
     pub fn place(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
@@ -136,12 +127,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`place`](Self::place), of a tag that need not be in the graph; its
-    /// types are.
-    ///
-    /// # Panics
-    ///
-    /// If a type of the tag was issued by another graph.
+    /// Like [`place`](Self::place), of a tag that need not be in the graph; its types are.
     #[must_use]
     pub fn place_of(&self, tag: &Tag) -> String {
         let base = self.ty(tag.base);
@@ -157,10 +143,6 @@ impl<'a> Names<'a> {
 
     /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the name of a
     /// type that is accessed as a whole.
-    ///
-    /// # Panics
-    ///
-    /// If `tag` was issued by another graph.
     #[must_use]
     pub fn tag(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
@@ -169,12 +151,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types
-    /// are.
-    ///
-    /// # Panics
-    ///
-    /// If a type of the tag was issued by another graph.
+    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types are.
     #[must_use]
     pub fn tag_of(&self, tag: &Tag) -> String {
         let mut says = Vec::new();
@@ -214,10 +191,6 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the typedef name of an unnamed type, as [`ty`](Self::ty) does.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another graph.
     #[doc(hidden)]
     #[must_use]
     pub fn typedef(&self, ty: TypeId) -> Option<String> {

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::error::LexerErrors;
-use super::error::{TextError, TextErrorKind};
-use tbaa::Int;
-use tbaa::parts::import::Part;
+use crate::{LexerErrors, Result, TextErrorKind};
+use tbaa::{Int, parts::import::Part};
 use tbaa_lex::constant::{SPACE, int_bits, int_literal};
 use tbaa_lex::lexer::{Lexer, without_comments};
 use tbaa_lex::source::unescaped;
@@ -44,7 +42,7 @@ pub(super) fn operands<'t>(
     depth: u32,
     overflow: Overflow,
     into: &mut Vec<Part<'t, Reference>>,
-) -> Result<Option<usize>, TextError> {
+) -> Result<Option<usize>> {
     let mut untyped = None;
     lexer.at += 1;
     lexer.skip_space()?;
@@ -64,7 +62,7 @@ pub(super) fn operands<'t>(
 }
 
 /// Skips the `,` or `}` after an operand, and returns whether it is the `}`.
-pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
+pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool> {
     lexer.skip_space()?;
     let ends = lexer.eat(b"}");
     if !ends && !lexer.eat(b",") {
@@ -89,7 +87,7 @@ pub(super) fn operand<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
     overflow: Overflow,
-) -> Result<Part<'t, Reference>, TextError> {
+) -> Result<Part<'t, Reference>> {
     // LLVM 3 writes `metadata` before a string or node.
     if lexer.eat_word(b"metadata") {
         lexer.skip_space()?;
@@ -128,7 +126,7 @@ pub(super) fn operand<'t>(
 
 /// Reads a reference to a plain node, `!4` or `!{...}`, at a `!`. Skips no white space after it.
 #[inline]
-pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>, TextError> {
+pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>> {
     let mut ahead = *lexer;
     ahead.at += 1;
     if !ahead.peek().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -149,9 +147,7 @@ pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>, TextError>
     }
 }
 
-/// Sign-extends a number whose highest set bit is its sign.
-///
-/// LLVM: `LLLexer::LexIdentifier`.
+/// Sign-extends a number whose highest set bit is its sign. LLVM: `LLLexer::LexIdentifier`.
 fn sign_extended(magnitude: u64) -> i64 {
     let unused = magnitude.leading_zeros() % u64::BITS;
     (magnitude << unused) as i64 >> unused

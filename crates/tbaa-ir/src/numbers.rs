@@ -7,8 +7,7 @@ use tbaa::parts::table::HashMap;
 #[derive(Debug)]
 pub(super) struct Numbers<V> {
     dense: Vec<Option<V>>,
-    /// Numbers from this on are in `sparse`: a short text must not take much
-    /// memory.
+    /// Numbers from this on are in `sparse`: a short text must not take much memory.
     limit: u32,
     sparse: HashMap<u32, V>,
 }

@@ -1,7 +1,7 @@
 //! The instructions of LLVM's assembly language.
 
 macro_rules! opcodes {
-    ($($variant:ident $word:literal,)*) => {
+    ($($variant:ident $word:literal $class:ident,)*) => {
         /// The opcode of an instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -30,71 +30,47 @@ macro_rules! opcodes {
         /// opcodes. Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2
         /// and 3.
         const OTHERS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
+
+        impl Opcode {
+            fn class(self) -> Class {
+                match self {
+                    $(Opcode::$variant => Class::$class,)*
+                    _ => Class::Other,
+                }
+            }
+        }
     };
 }
 
 opcodes! {
-    Add "add",
-    AddrSpaceCast "addrspacecast",
-    Alloca "alloca",
-    And "and",
-    AShr "ashr",
-    BitCast "bitcast",
-    Br "br",
-    CatchPad "catchpad",
-    CatchRet "catchret",
-    CatchSwitch "catchswitch",
-    CleanupPad "cleanuppad",
-    CleanupRet "cleanupret",
-    ExtractElement "extractelement",
-    ExtractValue "extractvalue",
-    FAdd "fadd",
-    FCmp "fcmp",
-    FDiv "fdiv",
-    Fence "fence",
-    FMul "fmul",
-    FNeg "fneg",
-    FPExt "fpext",
-    FPToSI "fptosi",
-    FPToUI "fptoui",
-    FPTrunc "fptrunc",
-    Free "free",
-    Freeze "freeze",
-    FRem "frem",
-    FSub "fsub",
-    GetElementPtr "getelementptr",
-    ICmp "icmp",
-    IndirectBr "indirectbr",
-    InsertElement "insertelement",
-    InsertValue "insertvalue",
-    IntToPtr "inttoptr",
-    LandingPad "landingpad",
-    LShr "lshr",
-    Malloc "malloc",
-    Mul "mul",
-    Or "or",
-    Phi "phi",
-    PtrToAddr "ptrtoaddr",
-    PtrToInt "ptrtoint",
-    Resume "resume",
-    Ret "ret",
-    SDiv "sdiv",
-    Select "select",
-    SExt "sext",
-    Shl "shl",
-    ShuffleVector "shufflevector",
-    SIToFP "sitofp",
-    SRem "srem",
-    Sub "sub",
-    Switch "switch",
-    Trunc "trunc",
-    UDiv "udiv",
-    UIToFP "uitofp",
-    Unreachable "unreachable",
-    Unwind "unwind",
-    URem "urem",
-    Xor "xor",
-    ZExt "zext",
+    Add "add" Binary, AddrSpaceCast "addrspacecast" Cast, Alloca "alloca" Other, And "and" Binary,
+    AShr "ashr" Binary, BitCast "bitcast" Cast, Br "br" End, CatchPad "catchpad" Other,
+    CatchRet "catchret" End, CatchSwitch "catchswitch" End, CleanupPad "cleanuppad" Other,
+    CleanupRet "cleanupret" End, ExtractElement "extractelement" Pure,
+    ExtractValue "extractvalue" Pure, FAdd "fadd" Binary, FCmp "fcmp" Binary, FDiv "fdiv" Binary,
+    Fence "fence" Other, FMul "fmul" Binary, FNeg "fneg" Pure, FPExt "fpext" Cast,
+    FPToSI "fptosi" Cast, FPToUI "fptoui" Cast, FPTrunc "fptrunc" Cast, Free "free" Other,
+    Freeze "freeze" Other, FRem "frem" Binary, FSub "fsub" Binary,
+    GetElementPtr "getelementptr" Pure, ICmp "icmp" Binary, IndirectBr "indirectbr" End,
+    InsertElement "insertelement" Pure, InsertValue "insertvalue" Pure, IntToPtr "inttoptr" Cast,
+    LandingPad "landingpad" Other, LShr "lshr" Binary, Malloc "malloc" Other, Mul "mul" Binary,
+    Or "or" Binary, Phi "phi" Other, PtrToAddr "ptrtoaddr" Cast, PtrToInt "ptrtoint" Cast,
+    Resume "resume" End, Ret "ret" End, SDiv "sdiv" Binary, Select "select" Pure, SExt "sext" Cast,
+    Shl "shl" Binary, ShuffleVector "shufflevector" Pure, SIToFP "sitofp" Cast, SRem "srem" Binary,
+    Sub "sub" Binary, Switch "switch" End, Trunc "trunc" Cast, UDiv "udiv" Binary,
+    UIToFP "uitofp" Cast, Unreachable "unreachable" End, Unwind "unwind" End, URem "urem" Binary,
+    Xor "xor" Binary, ZExt "zext" Cast,
+}
+
+#[derive(PartialEq, Eq)]
+enum Class {
+    /// Two operands of one type.
+    Binary,
+    Cast,
+    /// Any other whose result depends on its operands alone.
+    Pure,
+    End,
+    Other,
 }
 
 impl Opcode {
@@ -128,31 +104,10 @@ impl Opcode {
     }
 
     /// Returns whether the instruction converts one value to another type.
-    ///
     /// LLVM: `Instruction::isCast`.
     #[must_use]
     pub fn is_cast(self) -> bool {
-        use Opcode::{
-            AddrSpaceCast, BitCast, FPExt, FPToSI, FPToUI, FPTrunc, IntToPtr, PtrToAddr, PtrToInt,
-            SExt, SIToFP, Trunc, UIToFP, ZExt,
-        };
-        matches!(
-            self,
-            AddrSpaceCast
-                | BitCast
-                | FPExt
-                | FPToSI
-                | FPToUI
-                | FPTrunc
-                | IntToPtr
-                | PtrToAddr
-                | PtrToInt
-                | SExt
-                | SIToFP
-                | Trunc
-                | UIToFP
-                | ZExt
-        )
+        self.class() == Class::Cast
     }
 
     /// Returns whether a pointer cast yields the same address: `bitcast`, and `addrspacecast`,
@@ -163,84 +118,24 @@ impl Opcode {
     }
 
     /// Returns whether the instruction has two operands of one type, and the second is written
-    /// without it.
-    ///
-    /// LLVM: `BinaryOperator`, `CmpInst`.
+    /// without it. LLVM: `BinaryOperator`, `CmpInst`.
     #[must_use]
     pub fn is_binary(self) -> bool {
-        use Opcode::{
-            AShr, Add, And, FAdd, FCmp, FDiv, FMul, FRem, FSub, ICmp, LShr, Mul, Or, SDiv, SRem,
-            Shl, Sub, UDiv, URem, Xor,
-        };
-        matches!(
-            self,
-            AShr | Add
-                | And
-                | FAdd
-                | FCmp
-                | FDiv
-                | FMul
-                | FRem
-                | FSub
-                | ICmp
-                | LShr
-                | Mul
-                | Or
-                | SDiv
-                | SRem
-                | Shl
-                | Sub
-                | UDiv
-                | URem
-                | Xor
-        )
+        self.class() == Class::Binary
     }
 
     /// Returns whether equal operands always give equal results, independent of memory and
     /// position.
     #[must_use]
     pub fn is_pure(self) -> bool {
-        use Opcode::{
-            ExtractElement, ExtractValue, FNeg, GetElementPtr, InsertElement, InsertValue, Select,
-            ShuffleVector,
-        };
-        self.is_binary()
-            || self.is_cast()
-            || matches!(
-                self,
-                ExtractElement
-                    | ExtractValue
-                    | FNeg
-                    | GetElementPtr
-                    | InsertElement
-                    | InsertValue
-                    | Select
-                    | ShuffleVector
-            )
+        matches!(self.class(), Class::Binary | Class::Cast | Class::Pure)
     }
 
     /// Returns whether the instruction ends a block. `invoke` and `callbr` do too, but have the
-    /// opcode of a call.
-    ///
-    /// LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
+    /// opcode of a call. LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
     #[must_use]
     pub fn is_terminator(self) -> bool {
-        use Opcode::{
-            Br, CatchRet, CatchSwitch, CleanupRet, IndirectBr, Resume, Ret, Switch, Unreachable,
-            Unwind,
-        };
-        matches!(
-            self,
-            Br | CatchRet
-                | CatchSwitch
-                | CleanupRet
-                | IndirectBr
-                | Resume
-                | Ret
-                | Switch
-                | Unreachable
-                | Unwind
-        )
+        self.class() == Class::End
     }
 }
 

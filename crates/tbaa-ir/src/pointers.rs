@@ -10,13 +10,11 @@
 //!
 //! LLVM: `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
 
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::{cell::OnceCell, rc::Rc};
 
-use super::body::{Def, Function, Inst, Value};
-use super::effects::{Effects, MemoryEffects, MemoryLocation};
-use super::flow::{Flow, Visit};
-use super::opcode::Opcode;
+use crate::{
+    Def, Effects, Flow, Function, Inst, MemoryEffects, MemoryLocation, Opcode, Value, Visit,
+};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::Type;
 
@@ -142,7 +140,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns whether a slot is only loaded and stored as a whole, like a register.
-    ///
     /// LLVM: `isAllocaPromotable`.
     #[must_use]
     pub fn is_register(&self, slot: Value) -> bool {
@@ -404,9 +401,7 @@ impl<'t> Pointers<'t> {
 
     /// Returns the values that a pointer may be based on: parameters, variables, loads and calls. A
     /// `phi` or `select` is itself a base where LLVM gives up: if there are too many choices, or a
-    /// `phi` chooses another `phi`.
-    ///
-    /// LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    /// `phi` chooses another `phi`. LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
     #[must_use]
     pub fn origins(&self, pointer: Value) -> Vec<Value> {
         let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
@@ -435,10 +430,7 @@ impl<'t> Pointers<'t> {
                 break;
             }
         }
-        match found.is_empty() || at < seen.len() {
-            true => vec![seen[0]],
-            false => found,
-        }
+        if found.is_empty() || at < seen.len() { vec![seen[0]] } else { found }
     }
 
     /// Returns the values among which a `phi` or `select` chooses.
@@ -525,7 +517,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns whether two bases point to different objects, at any offset.
-    ///
     /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
     fn are_apart(&self, a: Value, b: Value) -> bool {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
@@ -561,7 +552,6 @@ impl<'t> Pointers<'t> {
     /// Returns whether a call can neither change nor, with `to_read`, read the memory behind a
     /// pointer: its arguments point elsewhere, and it accesses no other memory or does not know the
     /// address yet. `as_restrict` pretends that the pointer's parameter is `restrict`.
-    ///
     /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
     #[must_use]
     pub fn is_out_of_reach(
@@ -657,7 +647,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns whether a pointer is loaded or returned by a call before an object's address
     /// escapes, so that it cannot point to the object.
-    ///
     /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
     fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
         let Def::Instruction(at) = self.function.def(pointer) else { return false };
@@ -702,7 +691,6 @@ fn is_noalias(attributes: &[u8]) -> bool {
 
 /// Finds the slots that LLVM promotes to registers, because they are only loaded and stored as a
 /// whole. The keys are the slots and their casts.
-///
 /// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     let mut found = HashMap::default();
@@ -751,22 +739,13 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
 }
 
 /// Finds the instructions at which addresses of local variables and pointer parameters escape: all
-/// uses except accesses through them.
-///
-/// LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+/// uses except accesses through them. LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
     let parameters = function.parameters.iter().copied().filter(|&it| function.is_pointer(it));
     let locals = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
-    let derives = |opcode| {
-        matches!(
-            opcode,
-            Opcode::GetElementPtr
-                | Opcode::Phi
-                | Opcode::Select
-                | Opcode::BitCast
-                | Opcode::AddrSpaceCast
-                | Opcode::Freeze
-        )
+    let derives = |opcode: Opcode| {
+        let chooses = matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
+        opcode == Opcode::GetElementPtr || opcode.is_pointer_cast() || chooses
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
         Opcode::Load => true,

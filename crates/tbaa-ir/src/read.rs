@@ -4,10 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::error::{TextError, TextErrorKind};
-use super::module::Module;
-use super::resolve::{self, Keep};
+use super::resolve;
 use super::scan::Scan;
+use crate::{Keep, Module, Result, TextError, TextErrorKind};
 
 /// Reads a module's TBAA from its text.
 ///
@@ -18,18 +17,12 @@ use super::scan::Scan;
 /// # Errors
 ///
 /// A [`TextError`] if the text is cut off, defines a number twice, refers to an undefined number,
-/// or has a number out of range.
-///
-/// LLVM: `parseAssembly`.
+/// or has a number out of range. LLVM: `parseAssembly`.
 pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError> {
     read_with(text, Keep::Used)
 }
 
-/// Like [`read`], with a choice of what to keep.
-///
-/// # Errors
-///
-/// As [`read`].
+/// Like [`read`], with a choice of what to keep. Fails as [`read`] does.
 pub fn read_with<'t>(text: impl Into<Cow<'t, [u8]>>, keep: Keep) -> Result<Module<'t>, TextError> {
     read_or_return(text.into(), keep).map_err(|(error, _)| error)
 }
@@ -47,7 +40,7 @@ pub fn read_or_return(
 }
 
 /// Reads a module, which has yet to get its text.
-fn scanned(text: &[u8], keep: Keep) -> Result<Module<'static>, TextError> {
+fn scanned(text: &[u8], keep: Keep) -> Result<Module<'static>> {
     if u32::try_from(text.len()).is_err() {
         return Err(TextError::new(text, 0, TextErrorKind::TooLarge));
     }

@@ -1,12 +1,11 @@
 //! Builds nodes from a scanned text: resolves references and merges equal nodes.
 
 use super::definition::{Form, NodeDefinition, specialized};
-use super::error::MAX_INLINE_DEPTH;
-use super::error::{TextError, TextErrorKind};
-use super::module::{Module, Origin, WarningKind};
+use super::module::Origin;
 use super::node::{Key, Overflow, Reference, operands};
 use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
+use crate::{MAX_INLINE_DEPTH, Module, Result, TextError, TextErrorKind, WarningKind};
 use tbaa::parts::import::{Import, Opened, Part, Source, State};
 use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
@@ -24,7 +23,7 @@ pub enum Keep {
     All,
 }
 
-pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>, TextError> {
+pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>> {
     let mut module = std::mem::take(&mut scan.module);
     module.numbers = Numbers::new(scan.text.len());
     if module.functions.is_empty() {
@@ -105,7 +104,7 @@ struct Resolver<'s, 't> {
 
 impl Resolver<'_, '_> {
     /// Returns the node of a reference at the offset `at`.
-    fn node(&mut self, key: Key, at: usize) -> Result<NodeId, TextError> {
+    fn node(&mut self, key: Key, at: usize) -> Result<NodeId> {
         let node = self.import.node(&mut self.nodes, Reference { key, at: at as u32, depth: 0 })?;
         node.ok_or_else(|| {
             let wanted = "a plain node, `!{...}`, as a tag";
@@ -114,7 +113,6 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// The nodes of a text.
 struct Nodes<'s, 't> {
     module: Module<'static>,
     scan: &'s Scan<'t>,
@@ -151,7 +149,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
         Reference { key, at, depth }: Reference,
         place: u32,
         parts: &mut Vec<Part<'t, Reference>>,
-    ) -> Result<Opened<'t, Origin>, TextError> {
+    ) -> Result<Opened<'t, Origin>> {
         let text = self.scan.text;
         let error = |kind| TextError::new(text, at as usize, kind);
         let (origin, body, distinct, depth) = match key {

@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::attachments::{Attachments, attachments};
-use super::edits::Edits;
-use super::error::{TextError, TextErrorKind};
-use super::module::Module;
 use super::span::named_span;
-use tbaa::parts::table::HashMap;
-use tbaa::text::write_operands;
+use crate::{Edits, Module, TextError, TextErrorKind};
 use tbaa::{Graph, NodeId};
+use tbaa::{parts::table::HashMap, text::write_operands};
 
 /// Changes the attachments of a module's instructions in its text.
 ///
@@ -102,9 +99,7 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Panics
     ///
-    /// If the module has no such instruction.
-    ///
-    /// LLVM: `Instruction::getMetadata`.
+    /// If the module has no such instruction. LLVM: `Instruction::getMetadata`.
     #[must_use]
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
@@ -114,7 +109,6 @@ impl<'t> Rewriter<'t> {
 
     /// Makes `!name` a list of these nodes, replacing the text's list. `None` removes it. A later
     /// call replaces an earlier one for the same name, which needs no escapes.
-    ///
     /// LLVM: `Module::getOrInsertNamedMetadata`, `Module::eraseNamedMetadata`.
     pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
         self.named.insert(name, nodes);
@@ -146,11 +140,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Adds the nodes of a graph, and returns their numbers. A distinct node is
-    /// written with itself as its only operand.
-    ///
-    /// # Errors
-    ///
-    /// As [`define`](Self::define).
+    /// written with itself as its only operand. Fails as [`define`](Self::define) does.
     pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
         let mut numbers = HashMap::default();
         for node in graph.nodes() {
@@ -168,12 +158,7 @@ impl<'t> Rewriter<'t> {
 
     /// Adds `!N = distinct !{!N, operands}`, and returns N. The node equals no other, as scopes of
     /// aliases and their domains require.
-    ///
-    /// # Errors
-    ///
-    /// As [`define`](Self::define).
-    ///
-    /// LLVM: `MDBuilder::createAnonymousAARoot`.
+    /// Fails as [`define`](Self::define) does. LLVM: `MDBuilder::createAnonymousAARoot`.
     pub fn define_distinct(&mut self, operands: impl fmt::Display) -> Result<u32, TextError> {
         let number = self.next.unwrap_or_default();
         self.define(format_args!("distinct !{{!{number}, {operands}}}"))
@@ -248,7 +233,6 @@ impl<'t> Rewriter<'t> {
         attachments(self.text().get(..end)?, instruction.offset as usize)
     }
 
-    /// Changes the attachments of one instruction.
     fn attach(&self, found: &Attachments<'_>, changes: &[Change<'_>], edits: &mut Edits) {
         let mut at_end = false;
         for attached in &found.list {

@@ -3,14 +3,12 @@
 use std::num::NonZeroU32;
 
 use super::definition::{NodeDefinition, equals};
-use super::error::LexerErrors;
-use super::error::{TextError, TextErrorKind};
-use super::module::Module;
 use super::node::{Key, ends_after_operand, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
+use crate::{LexerErrors, Module, Result, TextError, TextErrorKind};
 use tbaa::parts::{COPIES, TAGS, TYPES};
-use tbaa_lex::lexer::Lexer;
+use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::position;
 
 /// The number of recently used types that are found again without hashing.
@@ -73,7 +71,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    pub(super) fn top_level(&mut self) -> Result<(), TextError> {
+    pub(super) fn top_level(&mut self) -> Result<()> {
         let mut lexer = Lexer::new(self.text, 0);
         // A global variable may extend over any number of lines. Metadata ends with its node, and a
         // function with its body.
@@ -111,7 +109,7 @@ impl<'t> Scan<'t> {
 
     /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`. Returns false for an attachment that
     /// belongs to the global variable on the line before.
-    fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool, TextError> {
+    fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool> {
         let start = *lexer;
         let offset = lexer.at;
         lexer.at += 1;
@@ -150,7 +148,7 @@ impl<'t> Scan<'t> {
         Ok(true)
     }
 
-    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<(), TextError> {
+    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<()> {
         let marked = lexer.eat(b"!");
         lexer.skip_space()?;
         if !marked || lexer.peek() != Some(b'{') {
@@ -186,18 +184,9 @@ impl<'t> Scan<'t> {
 }
 
 /// Words that begin a top-level entity, besides `define`.
-///
 /// LLVM: `LLParser::parseTopLevelEntities`; `deplibs` is of LLVM 3.
-const ENTITIES: [&str; 8] = [
-    "attributes",
-    "declare",
-    "define",
-    "deplibs",
-    "source_filename",
-    "target",
-    "uselistorder",
-    "uselistorder_bb",
-];
+const ENTITIES: [&[u8]; 8] =
+    words("attributes declare define deplibs source_filename target uselistorder uselistorder_bb");
 
 /// Returns whether a text begins with a top-level entity.
 fn starts_entity(text: &[u8]) -> bool {
@@ -206,12 +195,12 @@ fn starts_entity(text: &[u8]) -> bool {
         Some(b'@' | b'%' | b'!' | b'$' | b'^') => true,
         // `module {` begins an MLIR file, not LLVM assembly.
         _ if lexer.eat_word(b"module") => lexer.skip_space().is_ok() && lexer.eat_word(b"asm"),
-        _ => ENTITIES.iter().any(|word| lexer.eat_word(word.as_bytes())),
+        _ => ENTITIES.iter().any(|word| lexer.eat_word(word)),
     }
 }
 
 /// Skips the rest of a line, and all strings, comments and attachments that begin on it.
-fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<(), TextError> {
+fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<()> {
     loop {
         lexer.at = lines.next(lexer.text, lexer.at);
         match lexer.peek() {

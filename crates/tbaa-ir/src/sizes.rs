@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use super::module::Module;
 use super::types::{Definitions, ParseError, ReadTypes};
+use crate::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
@@ -56,13 +56,9 @@ pub struct Steps {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct MemorySize {
-    /// Bytes that a store may write: 10 for `x86_fp80`.
-    ///
-    /// LLVM: `DataLayout::getTypeStoreSize`.
+    /// Bytes that a store may write: 10 for `x86_fp80`. LLVM: `DataLayout::getTypeStoreSize`.
     pub store: u64,
-    /// Bytes from one element of an array to the next: 16 for `x86_fp80` on
-    /// x86-64.
-    ///
+    /// Bytes from one element of an array to the next: 16 for `x86_fp80` on x86-64.
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub alloc: u64,
     /// True if both sizes are multiplied by `vscale`, which only the machine knows.
@@ -82,10 +78,7 @@ impl Sizes {
     }
 
     /// Like [`new`](Self::new), but fails if a definition of a struct type cannot be read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Module::read_types`].
+    /// Fails as [`Module::read_types`] does.
     pub fn read(module: &Module<'_>) -> Result<Self, ParseError> {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context)?;
@@ -187,6 +180,14 @@ impl Sizes {
         }
     }
 
+    /// Returns whether a type of this module is a struct, named or literal.
+    #[must_use]
+    pub fn is_struct(&self, ty: Type) -> bool {
+        self.with_kind(ty, |kind| {
+            matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
+        })
+    }
+
     /// Returns whether a type of this module is a pointer of any address space.
     #[must_use]
     pub fn is_pointer(&self, ty: Type) -> bool {
@@ -195,7 +196,6 @@ impl Sizes {
 
     /// Returns the offset of a `getelementptr` on type `ty`; a variable index is `None`. Returns
     /// `None` if a size is unknown or scalable, or if the offset exceeds 64 bits.
-    ///
     /// LLVM: `GEPOperator::collectOffset`.
     #[must_use]
     pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {

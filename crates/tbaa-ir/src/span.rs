@@ -3,13 +3,12 @@
 //! The pass over a module stores only the offset of each. A diagnostic that points at a part reads
 //! the text again there.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use super::definition::NodeDefinition;
 use super::instruction;
-use super::module::{Instruction, Module};
 use super::node::{Overflow, operand, reference};
+use crate::{Instruction, Module};
 use tbaa_lex::lexer::Lexer;
 
 impl Module<'_> {
@@ -30,7 +29,9 @@ impl Module<'_> {
     /// ```
     #[must_use]
     pub fn pointer_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
-        self.nth_pointer(instruction, 0)
+        let mut lexer = at(&self.text, instruction.offset as usize)?;
+        let start = instruction::start(&mut lexer).ok()??;
+        instruction::pointer(start.opcode, Lexer::new(&self.text, start.after))
     }
 
     /// Finds the name of an instruction's result, such as `%x`; `None` if it has no result.
@@ -51,14 +52,6 @@ impl Module<'_> {
         Some(start..lexer.at)
     }
 
-    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`;
-    /// [`pointer_span`](Self::pointer_span) finds the destination.
-    #[must_use]
-    pub fn source_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
-        let is_call = instruction.opcode == super::Opcode::Call;
-        is_call.then(|| self.nth_pointer(instruction, 1))?
-    }
-
     /// Returns whether an instruction is an `invoke` or a `callbr`.
     #[must_use]
     pub fn ends_block(&self, instruction: &Instruction) -> bool {
@@ -69,12 +62,6 @@ impl Module<'_> {
             Some(head.ends_with(b"invoke") || head.ends_with(b"callbr"))
         };
         instruction.opcode == super::Opcode::Call && is_end() == Some(true)
-    }
-
-    fn nth_pointer(&self, instruction: &Instruction, which: usize) -> Option<Range<usize>> {
-        let mut lexer = at(&self.text, instruction.offset as usize)?;
-        let start = instruction::start(&mut lexer).ok()??;
-        instruction::pointer(start.opcode, Lexer::new(&self.text, start.after), which)
     }
 
     /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
@@ -115,8 +102,7 @@ impl Module<'_> {
         lexer.eat(b"{").then_some(())?;
         for _ in 0..position {
             operand(&mut lexer, 0, Overflow::Keep).ok()?;
-            lexer.skip_space().ok()?;
-            lexer.eat(b",").then_some(())?;
+            lexer.token(b",")?;
         }
         lexer.skip_space().ok()?;
         // LLVM 3 writes `metadata` before a string or node.

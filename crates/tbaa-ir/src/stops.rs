@@ -1,7 +1,6 @@
 //! Searches for the few bytes that matter to a scan, 64 bytes at a time, at several bytes a cycle.
 
-use super::error::LexerErrors;
-use super::error::TextError;
+use crate::{LexerErrors, Result};
 use tbaa_lex::lexer::Lexer;
 
 /// Stop at line ends and `!`. Every set also stops at `"`, `;` and `/`.
@@ -161,13 +160,8 @@ pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
 }
 
 impl Stops<{ BRACKETS | ANGLES }> {
-    /// Like [`Lexer::bracketed`].
     #[inline]
-    pub(super) fn bracketed(
-        &mut self,
-        lexer: &mut Lexer<'_>,
-        inside: &str,
-    ) -> Result<(), TextError> {
+    pub(super) fn bracketed(&mut self, lexer: &mut Lexer<'_>, inside: &str) -> Result<()> {
         lexer.at += 1;
         self.close(lexer, None, inside)?;
         lexer.at += 1;
@@ -179,7 +173,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         &mut self,
         lexer: &mut Lexer<'t>,
         inside: &str,
-    ) -> Result<&'t [u8], TextError> {
+    ) -> Result<&'t [u8]> {
         let start = lexer.at;
         self.close(lexer, Some(b'{'), inside)?;
         Ok(lexer.text[start..lexer.at].trim_ascii())
@@ -187,12 +181,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
 
     /// Finds the bracket that closes an outer one, or, outside brackets, the given bracket.
     #[inline]
-    fn close(
-        &mut self,
-        lexer: &mut Lexer<'_>,
-        stop: Option<u8>,
-        inside: &str,
-    ) -> Result<(), TextError> {
+    fn close(&mut self, lexer: &mut Lexer<'_>, stop: Option<u8>, inside: &str) -> Result<()> {
         let mut depth = 0_usize;
         loop {
             lexer.at = self.next(lexer.text, lexer.at);
@@ -237,31 +226,6 @@ mod tests {
         check::<LINES>(b"\n!");
         check::<BODY>(b"\n=()[]{}");
         check::<{ BRACKETS | ANGLES }>(b"()[]{}<>");
-    }
-
-    #[test]
-    fn an_attachment_is_found_wherever_it_begins() {
-        for at in 0..149 {
-            let mut text = [b' '; 150];
-            text[at] = b'!';
-            for (next, found) in [(b't', at), (b'\\', at), (b'T', 150), (b' ', 150)] {
-                text[at + 1] = next;
-                assert_eq!(Stops::<BODY>::new().next(&text, 0), found, "{next:#x} at {at}");
-            }
-        }
-    }
-
-    #[test]
-    fn in_brackets_neither_lines_nor_attachments_stop_a_search() {
-        let text = b") [(\n!t=\"\n]) ]!t {]!x}";
-        let (mut stops, mut depth, mut at) = (Stops::<BODY>::new(), 0, 0);
-        let mut found = Vec::new();
-        while at < text.len() {
-            at = stops.next_in_body(text, at, &mut depth);
-            found.push((at, depth));
-            at += 1;
-        }
-        assert_eq!(found, [(8, 2), (14, 0), (21, 0)]);
     }
 
     #[test]

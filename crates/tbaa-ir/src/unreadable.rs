@@ -4,17 +4,13 @@
 //! rejects the whole module for one operand. Specialised nodes, and constants other than plain
 //! numbers, are not examined.
 
-use std::cell::OnceCell;
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
-use super::error::{TextError, TextErrorKind};
-use super::module::{Module, WarningKind};
 use super::node::{Key, Overflow, Reference, ends_after_operand, is_untyped, operand};
 use super::span::{body, last_token};
-use tbaa::parts::import::Part;
-use tbaa::parts::table::HashSet;
-use tbaa_lex::constant::is_constant;
-use tbaa_lex::lexer::Lexer;
+use crate::{Module, Result, TextErrorKind, WarningKind};
+use tbaa::{parts::import::Part, parts::table::HashSet};
+use tbaa_lex::{constant::is_constant, lexer::Lexer};
 
 /// A part of a node that LLVM cannot read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +78,7 @@ impl Module<'_> {
         lexer: &mut Lexer<'_>,
         names: &OnceCell<HashSet<Vec<u8>>>,
         found: &mut impl FnMut(Unreadable),
-    ) -> Result<(), TextError> {
+    ) -> Result<()> {
         let (mut depth, mut enters) = (0_usize, true);
         loop {
             let mut ends = if enters {
@@ -148,7 +144,7 @@ impl Module<'_> {
 }
 
 /// Enters the `{` of an inline node if one is next.
-fn enter(lexer: &mut Lexer<'_>) -> Result<bool, TextError> {
+fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     let mut ahead = *lexer;
     // LLVM 3 writes `metadata` before a node.
     if ahead.eat_word(b"metadata") {

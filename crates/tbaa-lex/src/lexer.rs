@@ -94,9 +94,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Skips a comment if one is next: from `;` to the end of the line, or `/* ... */`, which LLVM
-    /// reads since version 22.
-    ///
-    /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    /// reads since version 22. LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
     #[inline]
     pub fn comment(&mut self) -> Result<bool, LexError> {
         if self.peek() == Some(b';') {
@@ -126,9 +124,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Reads the name after the `!` of `!tbaa` or `!DIFile`, with its escapes resolved; empty if
-    /// there is none.
-    ///
-    /// LLVM: `LLLexer::LexExclaim`.
+    /// there is none. LLVM: `LLLexer::LexExclaim`.
     #[inline]
     pub fn metadata_name(&mut self) -> Cow<'t, [u8]> {
         let start = self.at;
@@ -194,15 +190,24 @@ impl<'t> Lexer<'t> {
         self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
     }
 
-    /// Passes a name.
+    /// Skips a name, and returns it as the text writes it.
     #[inline]
-    pub fn skip_name(&mut self) -> Result<(), LexError> {
+    pub fn skip_name(&mut self) -> Result<&'t [u8], LexError> {
+        let start = self.at;
         if self.peek() == Some(b'"') {
             self.quoted()?;
         } else if self.word().is_empty() {
             return Err(self.expected("a name"));
         }
-        Ok(())
+        Ok(&self.text[start..self.at])
+    }
+
+    /// Skips white space, these bytes, and white space again; `None` if other bytes are next.
+    #[inline]
+    pub fn token(&mut self, bytes: &[u8]) -> Option<()> {
+        self.skip_space().ok()?;
+        self.eat(bytes).then_some(())?;
+        self.skip_space().ok()
     }
 
     /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
@@ -269,8 +274,7 @@ impl<'t> Lexer<'t> {
                 }
             }
         }
-        // The ends of the type, of the type before its address space, and of
-        // the pointee.
+        // The ends of the type, of the type before its address space, and of the pointee.
         let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
         loop {
             self.skip_space()?;
@@ -296,12 +300,11 @@ impl<'t> Lexer<'t> {
         Ok((&self.text[start..end], pointee.map(|end| &self.text[start..end])))
     }
 
-    /// Passes a pointer value: a name, a word such as `null`, or a constant
-    /// expression.
+    /// Passes a pointer value: a name, a word such as `null`, or a constant expression.
     #[inline]
     pub fn value(&mut self) -> Result<(), LexError> {
         if self.eat(b"%") || self.eat(b"@") {
-            return self.skip_name();
+            return self.skip_name().map(drop);
         }
         match self.word() {
             b"" => return Err(self.expected("a value")),
@@ -321,7 +324,7 @@ impl<'t> Lexer<'t> {
                 }
                 Some(b'%' | b'@') => {
                     self.at += 1;
-                    return self.skip_name();
+                    return self.skip_name().map(drop);
                 }
                 _ => match self.word() {
                     b"" => return Err(self.expected("a value")),
@@ -358,6 +361,23 @@ pub const fn table(bytes: &[u8]) -> [bool; 256] {
         i += 1;
     }
     table
+}
+
+/// Splits a text at its spaces, one between two words.
+#[must_use]
+pub const fn words<const N: usize>(text: &'static str) -> [&'static [u8]; N] {
+    let mut words: [&[u8]; N] = [b""; N];
+    let (mut rest, mut nth, mut len) = (text.as_bytes(), 0, 0);
+    while nth + 1 < N {
+        if rest[len] == b' ' {
+            words[nth] = rest.split_at(len).0;
+            (rest, nth, len) = (rest.split_at(len + 1).1, nth + 1, 0);
+        } else {
+            len += 1;
+        }
+    }
+    words[nth] = rest;
+    words
 }
 
 #[inline]

@@ -44,9 +44,7 @@ pub fn brief(message: String) -> String {
     format!("{} ... ({left_out} bytes) ... {}", &message[..start], &message[end..])
 }
 
-/// Resolves `\xx` and `\\` as LLVM does; any other backslash is literal.
-///
-/// LLVM: `UnEscapeLexed`.
+/// Resolves `\xx` and `\\` as LLVM does; any other backslash is literal. LLVM: `UnEscapeLexed`.
 pub fn unescape(text: &[u8]) -> Vec<u8> {
     let hex = |byte: Option<&u8>| byte.and_then(|&byte| (byte as char).to_digit(16));
     let mut bytes = Vec::with_capacity(text.len());
@@ -76,9 +74,7 @@ pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Writes bytes as LLVM prints them between quotes.
-///
-/// LLVM: `printEscapedString`.
+/// Writes bytes as LLVM prints them between quotes. LLVM: `printEscapedString`.
 pub fn escape(bytes: &[u8], out: &mut String) {
     for &byte in bytes {
         match byte {
@@ -90,7 +86,6 @@ pub fn escape(bytes: &[u8], out: &mut String) {
 }
 
 /// Writes a name as LLVM prints it after `@` or `%`: bare if it can be, otherwise quoted.
-///
 /// LLVM: `printLLVMName`.
 pub fn name(bytes: &[u8], out: &mut String) {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);

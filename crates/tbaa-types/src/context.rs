@@ -41,7 +41,8 @@ pub(super) struct Record {
 /// Every type except identified structs is stored once: two ids are equal exactly when the types
 /// are. Each identified struct is a type of its own. It is opaque until [`Context::set_body`], and
 /// completing it moves no other type. Names are unique: a struct with a name that is already used
-/// gets a suffix `.N`.
+/// gets a suffix `.N`. Functions panic if a type was issued by another context, unless they return
+/// [`TypeError::ForeignId`].
 ///
 /// ```
 /// use tbaa_types::{Context, Packing, Primitive};
@@ -228,9 +229,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::IntWidth`], [`TypeError::Full`].
-    ///
-    /// LLVM: `IntegerType::get`.
+    /// [`TypeError::IntWidth`], [`TypeError::Full`]. LLVM: `IntegerType::get`.
     pub fn int(&mut self, bits: u32) -> Result<Type, TypeError> {
         if !(1..=MAX_INT_BITS).contains(&bits) {
             return Err(TypeError::IntWidth(bits.into()));
@@ -242,9 +241,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::AddressSpace`], [`TypeError::Full`].
-    ///
-    /// LLVM: `PointerType::get`.
+    /// [`TypeError::AddressSpace`], [`TypeError::Full`]. LLVM: `PointerType::get`.
     pub fn pointer(&mut self, address_space: u32) -> Result<Type, TypeError> {
         if address_space >= ADDRESS_SPACES {
             return Err(TypeError::AddressSpace(address_space.into()));
@@ -272,7 +269,6 @@ impl Context {
     /// # Errors
     ///
     /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
-    ///
     /// LLVM: `ArrayType::get`.
     pub fn array(&mut self, element: Type, len: u64) -> Result<Type, TypeError> {
         use Primitive::{Label, Metadata, Token, Void, X86Amx};
@@ -287,7 +283,6 @@ impl Context {
     ///
     /// [`TypeError::VectorLength`]; [`TypeError::Element`] unless the elements
     /// are integers, floating-point numbers or pointers; as [`Context::array`].
-    ///
     /// LLVM: `VectorType::get`.
     pub fn vector(&mut self, element: Type, count: ElementCount) -> Result<Type, TypeError> {
         let (len, scalable) = (count.min(), count.is_scalable());
@@ -310,23 +305,13 @@ impl Context {
     }
 
     /// Returns the type of functions from `params` to `result`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Context::array`].
-    ///
-    /// LLVM: `FunctionType::get`.
+    /// Fails as [`Context::array`] does. LLVM: `FunctionType::get`.
     pub fn function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, false)
     }
 
     /// Returns the type of functions from `params`, and more, to `result`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Context::array`].
-    ///
-    /// LLVM: `FunctionType::get` with `isVarArg`.
+    /// Fails as [`Context::array`] does. LLVM: `FunctionType::get` with `isVarArg`.
     pub fn variadic_function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, true)
     }

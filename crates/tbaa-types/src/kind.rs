@@ -2,9 +2,7 @@
 
 use super::Type;
 
-/// The widest integer type, in bits.
-///
-/// LLVM: `IntegerType::MAX_INT_BITS`.
+/// The widest integer type, in bits. LLVM: `IntegerType::MAX_INT_BITS`.
 pub const MAX_INT_BITS: u32 = 1 << 23;
 
 /// The number of address spaces.
@@ -14,9 +12,7 @@ pub const ADDRESS_SPACES: u32 = 1 << 24;
 
 macro_rules! primitives {
     ($($variant:ident $name:literal $doc:literal,)*) => {
-        /// A type without parts and parameters.
-        ///
-        /// LLVM: the `PrimitiveTypes` of `Type::TypeID`.
+        /// A type without parts and parameters. LLVM: the `PrimitiveTypes` of `Type::TypeID`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -64,9 +60,7 @@ impl Primitive {
     }
 }
 
-/// The number of elements that a vector has.
-///
-/// LLVM: `ElementCount`.
+/// The number of elements that a vector has. LLVM: `ElementCount`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ElementCount {
     /// This many elements: `<4 x i32>`.
@@ -77,7 +71,6 @@ pub enum ElementCount {
 
 impl ElementCount {
     /// Returns the number, or its known factor if it is scalable.
-    ///
     /// LLVM: `ElementCount::getKnownMinValue`.
     #[must_use]
     pub fn min(self) -> u32 {
@@ -92,9 +85,7 @@ impl ElementCount {
     }
 }
 
-/// Says whether a struct is padded for its elements' alignments.
-///
-/// LLVM: `StructType::isPacked`.
+/// Says whether a struct is padded for its elements' alignments. LLVM: `StructType::isPacked`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Packing {
     /// It is padded: `{ i8, i32 }`.

@@ -47,7 +47,6 @@ use crate::table::{HashMap, HashSet, IndexMap};
 pub struct MergedTypes {
     context: Context,
     classes: TypeClasses,
-    /// The type of each class.
     types: Vec<Type>,
     clashes: Vec<TypeClash>,
 }
@@ -179,7 +178,6 @@ const ROUNDS: usize = 16;
 type Group<'c> = (Vec<Type>, Vec<(&'c Context, Type)>);
 
 /// Returns the struct whose body each opaque struct gets, and the resulting classes of all types.
-///
 /// LLVM: `IRLinker::computeTypeMapping` until LLVM 20. It took the first body that it met, and
 /// dropped one number from the name in the later module.
 fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
@@ -350,33 +348,20 @@ impl Making {
             if work.len() == before {
                 let of = |part: &Type| self.types[classes.class_of(*part)].unwrap_or(*part);
                 let parts: Vec<Type> = from.parts(ty).iter().map(of).collect();
-                self.types[class] = Some(self.remake(from.kind(ty), &parts)?);
+                let context = &mut self.context;
+                self.types[class] = Some(match (from.symbol(ty), from.kind(ty)) {
+                    (Symbol::Primitive(primitive), _) => context.primitive(primitive),
+                    (_, TypeKind::Identified { .. }) => context.numbered_struct()?,
+                    (_, TypeKind::Target { name, ints, .. }) => {
+                        context.target(name, &parts, ints)?
+                    }
+                    // The other symbols mean the same in every context.
+                    (symbol, _) => context.unique(symbol, &parts)?,
+                });
                 work.pop();
             }
         }
         Ok(())
-    }
-
-    /// Makes a type of this kind of other parts.
-    fn remake(&mut self, kind: TypeKind<'_>, parts: &[Type]) -> Result<Type, TypeError> {
-        let context = &mut self.context;
-        match kind {
-            TypeKind::Primitive(primitive) => Ok(context.primitive(primitive)),
-            TypeKind::Int(bits) => context.int(bits),
-            TypeKind::Pointer { address_space, .. } => match parts {
-                [] => context.pointer(address_space),
-                [pointee, ..] => context.typed_pointer(*pointee, address_space),
-            },
-            TypeKind::Array { len, .. } => context.array(parts[0], len),
-            TypeKind::Vector { count, .. } => context.vector(parts[0], count),
-            TypeKind::Function { var_arg: true, .. } => {
-                context.variadic_function(parts[0], &parts[1..])
-            }
-            TypeKind::Function { .. } => context.function(parts[0], &parts[1..]),
-            TypeKind::Literal { packing, .. } => context.literal_struct(parts, packing),
-            TypeKind::Identified { .. } => context.numbered_struct(),
-            TypeKind::Target { name, ints, .. } => context.target(name, parts, ints),
-        }
     }
 }
 

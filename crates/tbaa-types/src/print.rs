@@ -135,9 +135,7 @@ fn braces<'c>(elements: &'c [Type], packing: Packing, work: &mut Vec<Step<'c>>) 
     if elements.is_empty() {
         work.push(Step::Text(empty));
     } else {
-        work.push(Step::Text(close));
-        work.push(Step::List(elements, 0, ", "));
-        work.push(Step::Text(open));
+        work.extend([Step::Text(close), Step::List(elements, 0, ", "), Step::Text(open)]);
     }
 }
 
@@ -145,68 +143,51 @@ impl<'c> Display<'c> {
     /// Writes the start of a type, and pushes the rest on the stack.
     fn start(&self, f: &mut fmt::Formatter<'_>, ty: Type, work: &mut Vec<Step<'c>>) -> fmt::Result {
         match self.context.kind(ty) {
-            TypeKind::Primitive(primitive) => f.write_str(primitive.name()),
-            TypeKind::Int(bits) => write!(f, "i{bits}"),
+            TypeKind::Primitive(primitive) => f.write_str(primitive.name())?,
+            TypeKind::Int(bits) => write!(f, "i{bits}")?,
             TypeKind::Pointer { address_space, pointee: None } => {
                 f.write_str("ptr")?;
                 work.push(Step::AddressSpace(address_space));
-                Ok(())
             }
             TypeKind::Pointer { address_space, pointee: Some(pointee) } => {
-                work.push(Step::Text("*"));
-                work.push(Step::AddressSpace(address_space));
+                work.extend([Step::Text("*"), Step::AddressSpace(address_space)]);
                 work.push(Step::Type(pointee));
-                Ok(())
             }
             TypeKind::Array { element, len } => {
                 write!(f, "[{len} x ")?;
-                work.push(Step::Text("]"));
-                work.push(Step::Type(element));
-                Ok(())
+                work.extend([Step::Text("]"), Step::Type(element)]);
             }
             TypeKind::Vector { element, count } => {
                 match count {
                     ElementCount::Fixed(count) => write!(f, "<{count} x ")?,
                     ElementCount::Scalable(count) => write!(f, "<vscale x {count} x ")?,
                 }
-                work.push(Step::Text(">"));
-                work.push(Step::Type(element));
-                Ok(())
+                work.extend([Step::Text(">"), Step::Type(element)]);
             }
             TypeKind::Function { result, params, var_arg } => {
-                work.push(Step::Text(match (var_arg, params.is_empty()) {
+                let end = match (var_arg, params.is_empty()) {
                     (false, _) => ")",
                     (true, true) => "...)",
                     (true, false) => ", ...)",
-                }));
-                work.push(Step::List(params, 0, ", "));
-                work.push(Step::Text(" ("));
+                };
+                work.extend([Step::Text(end), Step::List(params, 0, ", "), Step::Text(" (")]);
                 work.push(Step::Type(result));
-                Ok(())
             }
-            TypeKind::Literal { elements, packing } => {
-                braces(elements, packing, work);
-                Ok(())
-            }
-            TypeKind::Identified { .. } => self.name(f, ty),
+            TypeKind::Literal { elements, packing } => braces(elements, packing, work),
+            TypeKind::Identified { .. } => self.name(f, ty)?,
             TypeKind::Target { name, types, ints } => {
                 let mut text = String::from("target(");
                 source::quoted(name, &mut text);
                 f.write_str(&text)?;
-                work.push(Step::Text(")"));
-                work.push(Step::Ints(ints));
-                work.push(Step::List(types, 0, ", "));
-                if !types.is_empty() {
-                    work.push(Step::Text(", "));
-                }
-                Ok(())
+                let before = if types.is_empty() { "" } else { ", " };
+                work.extend([Step::Text(")"), Step::Ints(ints), Step::List(types, 0, ", ")]);
+                work.push(Step::Text(before));
             }
         }
+        Ok(())
     }
 
-    /// Writes the name of an identified struct.
-    ///
-    /// LLVM: `printLLVMName`.
+    /// Writes the name of an identified struct. LLVM: `printLLVMName`.
     fn name(&self, f: &mut fmt::Formatter<'_>, ty: Type) -> fmt::Result {
         let Symbol::Identified { .. } = self.context.symbol(ty) else { return Ok(()) };
         let Some(name) = self.context.name(ty) else {

@@ -13,7 +13,6 @@ impl Context {
     /// # Errors
     ///
     /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
-    ///
     /// LLVM: `StructType::get`.
     pub fn literal_struct(
         &mut self,
@@ -65,9 +64,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::Name`], [`TypeError::Full`].
-    ///
-    /// LLVM: `StructType::create`, `StructType::setName`.
+    /// [`TypeError::Name`], [`TypeError::Full`]. LLVM: `StructType::create`, `StructType::setName`.
     pub fn named_struct(&mut self, name: &[u8]) -> Result<Type, TypeError> {
         if name.is_empty() {
             return self.numbered_struct();
@@ -90,9 +87,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::Full`].
-    ///
-    /// LLVM: `StructType::create` without a name.
+    /// [`TypeError::Full`]. LLVM: `StructType::create` without a name.
     pub fn numbered_struct(&mut self) -> Result<Type, TypeError> {
         let symbol = Symbol::Identified { name: UNNAMED, packed: false, opaque: true };
         let ty = self.push(symbol, &[])?;

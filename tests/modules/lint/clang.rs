@@ -22,7 +22,7 @@ fn findings(
         for (way, options) in ways {
             let text = llvm.clang(source, options);
             let module = tbaa_ir::read_with(&text, Keep::All).unwrap();
-            let mut found = verify(&module, AliasRule::Llvm).into_vec();
+            let mut found: Vec<_> = verify(&module, AliasRule::Llvm).into_iter().collect();
             found.extend(lint(&module, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
             all.extend(found.into_iter().map(|it| (what.clone(), it)));

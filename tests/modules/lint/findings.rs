@@ -98,7 +98,7 @@ fn a_type_written_in_a_tags_place() {
     let source = whole("!0 = !{!{!9, i64 4, !\"int\"}, !9}\n!9 = !{!\"root\"}\n");
     let source = source.replace("!tbaa !0", "!tbaa !{!9, i64 4, !\"int\"}");
     let module = tbaa_ir::read(source.as_bytes()).unwrap();
-    let message = |found: Findings| found.as_slice()[0].message.clone();
+    let message = |found: Findings| found[0].message.clone();
     let said = |name| format!("the access type of tag {name} is no metadata node");
     let in_text = verify(&module, AliasRule::Llvm);
     assert_eq!(message(in_text), said("!{!9, i64 4, !\"int\"}"));

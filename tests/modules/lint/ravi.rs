@@ -42,10 +42,10 @@ fn in_the_code() {
         ("TBAA107", line("!26 =")),
     ];
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
-    assert_eq!(places(&text, found.as_slice()), expected);
+    assert_eq!(places(&text, &found), expected);
 
     let found = verify(&module, AliasRule::Llvm);
-    assert_eq!(places(&text, found.as_slice()), [("TBAA008".to_owned(), line("!20 ="))]);
+    assert_eq!(places(&text, &found), [("TBAA008".to_owned(), line("!20 ="))]);
 }
 
 #[test]

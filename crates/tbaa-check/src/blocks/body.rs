@@ -1,9 +1,7 @@
 //! A function as the judge reads it: its control flow, pointers, and the events that may touch
 //! memory.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
-use std::rc::Rc;
+use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
 use tbaa_ir::{
     Address, Effects, Flow, Function, Inst, Instruction, Loop, MemoryEffects, MemoryLocation,
@@ -236,17 +234,13 @@ impl<'t> Body<'t> {
     }
 
     /// Returns whether every iteration of the innermost loop runs this block (must-execute), if all
-    /// calls return.
-    ///
-    /// LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
+    /// calls return. LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
     pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
         flow.innermost_index(block).is_some_and(|it| flow.dominates(block, self.turns[it]))
     }
 
     /// Returns the events after which execution may not continue: those that may run before `at` in
-    /// the same iteration, or all of the loop if `at` is `None`.
-    ///
-    /// LLVM: `ICFLoopSafetyInfo`.
+    /// the same iteration, or all of the loop if `at` is `None`. LLVM: `ICFLoopSafetyInfo`.
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
         let in_block = |block: usize, end: usize| {
             let ends = self.ends[block].iter().take_while(move |&&it| it < end);

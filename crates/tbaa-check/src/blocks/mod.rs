@@ -95,7 +95,6 @@ pub enum Cause {
     SamePlace,
     /// The store writes the loaded bytes themselves, but does not block: LLVM holds the value in a
     /// register through the loop once nothing else is in the way.
-    ///
     /// LLVM: `promoteLoopAccessesToScalars`.
     Register,
     /// An atomic access, or a fence: types do not matter.
@@ -264,9 +263,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether a load may run anywhere that its pointer is known: its bytes are
-    /// dereferenceable for the whole function.
-    ///
-    /// LLVM: `isDereferenceableAndAlignedPointer`.
+    /// dereferenceable for the whole function. LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
         let Some((pointer, Some(bytes))) = load.access().and_then(|it| body.place(it)) else {
             return false;
@@ -486,9 +483,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether LLVM reuses the value on all predecessors but one, and loads again on the
     /// one where something may change it. In a loop that predecessor may run in every iteration, so
-    /// this is false there.
-    ///
-    /// LLVM: `GVNPass::PerformLoadPRE`.
+    /// this is false there. LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
         let load = body.events[at.block][at.event];
         let mut operands = body.operands(load).into_iter();
@@ -673,7 +668,6 @@ impl<'a> Judge<'a> {
 /// A function's body and its control flow.
 type In<'b, 'a> = (&'b Body<'a>, &'b Flow);
 
-/// Returns the value that a load produces.
 fn value(body: &Body<'_>, load: Event) -> Option<Value> {
     body.inst(load)?.result
 }

@@ -4,7 +4,6 @@ use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
 /// The most events and blocks that a backward walk passes. Optimisers give up sooner.
-///
 /// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
 const FAR: usize = 512;
 
@@ -87,9 +86,7 @@ pub(super) fn back(
 }
 
 /// Like [`back`], if exactly one predecessor of the block has no equal access: an optimiser could
-/// load there. Returns `None` if more or none lack one.
-///
-/// LLVM: `GVNPass::PerformLoadPRE`.
+/// load there. Returns `None` if more or none lack one. LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,

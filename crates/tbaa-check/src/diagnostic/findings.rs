@@ -1,8 +1,8 @@
 //! Findings, up to a limit.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Deref};
 
-use super::{Code, Diagnostic};
+use super::{Code, Diagnostic, Level};
 
 /// The limits on stored findings. A hostile input may have a finding for every few bytes, or for
 /// every pair of bytes.
@@ -67,6 +67,15 @@ impl Findings {
         !full
     }
 
+    /// Adds a finding for the caller to fill in; `None` if there are enough.
+    pub(crate) fn add(
+        &mut self,
+        (code, level): (Code, Level),
+        message: impl FnOnce() -> String,
+    ) -> Option<&mut Diagnostic> {
+        self.admits(code).then(|| self.push(Diagnostic::new(code, level, message())))
+    }
+
     /// Returns whether a further finding would be left out.
     pub(crate) fn is_full(&self, code: Code) -> bool {
         let of_code = self.by_code.get(&code).copied().unwrap_or(0);
@@ -115,34 +124,14 @@ impl Findings {
     pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.values().copied()
     }
+}
 
-    /// Returns the stored findings.
-    #[must_use]
-    pub fn as_slice(&self) -> &[Diagnostic] {
+/// The stored findings.
+impl Deref for Findings {
+    type Target = [Diagnostic];
+
+    fn deref(&self) -> &[Diagnostic] {
         &self.found
-    }
-
-    /// Returns the number of stored findings.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.found.len()
-    }
-
-    /// Returns whether no finding is stored.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
-    /// Returns an iterator over the stored findings.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.found.iter()
-    }
-
-    /// Returns the stored findings.
-    #[must_use]
-    pub fn into_vec(self) -> Vec<Diagnostic> {
-        self.found
     }
 }
 

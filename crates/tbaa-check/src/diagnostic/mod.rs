@@ -3,9 +3,7 @@
 mod findings;
 mod lint;
 
-use std::fmt;
-use std::ops::Range;
-use std::str::FromStr;
+use std::{fmt, ops::Range, str::FromStr};
 
 pub use findings::{FindingLimits, Findings, LeftOut};
 pub use lint::Lint;
@@ -165,6 +163,12 @@ impl Diagnostic {
     /// Adds a note about the consequence.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+
+    /// Adds a note about the consequence, and says what to do.
+    pub(crate) fn explain(&mut self, note: impl Into<String>, help: impl Into<String>) {
+        self.note(note);
+        self.advise(help);
     }
 
     /// Says what to do.

@@ -2,8 +2,9 @@
 
 use super::summary::Summary;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
-use tbaa::{Access, AliasResult, AliasRule, Oracle};
-use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
+use tbaa::{
+    Access, AliasResult, AliasRule, Format, Graph, NodeId, Oracle, TagId, TypeId, TypeKind,
+};
 
 /// A name that several types have under one root.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -16,8 +16,6 @@
 //!
 //! A [`Summary`] is the form for build systems; it states the laws of linking.
 //!
-//! A [`Summary`] is what a build system passes on: see there for its laws.
-//!
 //! ```
 //! use tbaa_check::link::Linked;
 //! use tbaa::{AliasResult, Graph, AliasRule, TagId};
@@ -57,8 +55,7 @@ mod summary;
 pub use clash::{Clash, LinkedOracle, LinkedType};
 pub use summary::{NodeMap, Summary};
 
-use tbaa::AliasRule;
-use tbaa::{Graph, GraphError, NodeId, TagId};
+use tbaa::{AliasRule, Graph, GraphError, NodeId, TagId};
 
 /// Modules linked into one graph.
 #[derive(Debug)]

@@ -22,7 +22,6 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Origin {
-    /// Index of the module.
     pub(super) module: u32,
     /// Its place among such nodes of its module.
     pub(super) place: u32,
@@ -92,8 +91,7 @@ pub struct NodeMap {
 }
 
 impl NodeMap {
-    /// Returns the place of a graph's node in the summary; `None` if it was left
-    /// out.
+    /// Returns the place of a graph's node in the summary; `None` if it was left out.
     #[must_use]
     pub fn place(&self, node: NodeId) -> Option<usize> {
         self.follow(node.index())
@@ -295,8 +293,7 @@ impl Union {
         NodeMap { to, tags: Vec::new() }
     }
 
-    /// Puts everything in canonical order: nodes by their height, then by their
-    /// operands.
+    /// Puts everything in canonical order: nodes by their height, then by their operands.
     fn sorted(self) -> (Summary, NodeMap) {
         let (modules, module_ranks) = ranked(self.modules);
         let (strings, string_ranks) = ranked(self.strings);

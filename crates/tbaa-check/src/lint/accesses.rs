@@ -1,20 +1,16 @@
 //! Lints that compare the accesses of each function.
 
+use super::{Lint, Report, Subject, chosen};
 use std::rc::Rc;
 
-use super::chosen;
 use super::function::Functions;
 use super::members::{self, Members};
 use super::reads::{self, Reported};
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa::{AliasRule, Oracle};
-use tbaa::{TagId, TypeId};
+use tbaa::{AliasRule, Oracle, TagId, TypeId};
 use tbaa_ir::{Effects, Function, Instruction, Module, Opcode};
 
-pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
+pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report) {
     let Some(module) = subject.module else { return };
     immutable(subject, module, report);
     if report.wants(Lint::Untagged) {
@@ -56,7 +52,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
 }
 
 /// Reports stores to memory that a tag calls immutable.
-fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>) {
+fn immutable(subject: &Subject, module: &Module<'_>, report: &mut Report) {
     let graph = subject.graph;
     let path = |tag: TagId| -> Option<(bool, (TypeId, TypeId, u64))> {
         let tag = graph.tag(tag).ok()?;
@@ -86,11 +82,9 @@ fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>
         if !immutable {
             found.secondary.push(subject.tag_label(first, "immutable here"));
         }
-        found.note(
+        found.explain(
             "LLVM may move loads with the immutable tag out of loops and past this store, or \
              replace their values by undef",
-        );
-        found.advise(
             "remove the immutable flag; it is right only if the memory is written before LLVM can \
              see a load of it, and with another tag",
         );
@@ -99,10 +93,10 @@ fn immutable(subject: &Subject<'_>, module: &Module<'_>, report: &mut Report<'_>
 
 /// Reports tagged calls that copy or fill the memory of an argument.
 fn argument_memory(
-    subject: &Subject<'_>,
+    subject: &Subject,
     function: &Function<'_>,
     calls: &[&Instruction],
-    report: &mut Report<'_>,
+    report: &mut Report,
 ) {
     for one in calls {
         let inst = function.at(one.offset as usize).map(|at| &function.instructions[at]);
@@ -119,16 +113,16 @@ fn argument_memory(
         found.secondary.extend(
             one.tag.and_then(|tag| subject.node_label(subject.graph.tag_node(tag), "its tag")),
         );
-        found.note(
+        found.explain(
             "LLVM takes the tag for all memory that the call accesses, and may remove the store that fills \
              the argument, or move reads of its memory across the call",
+            "leave the call without a tag",
         );
-        found.advise("leave the call without a tag");
     }
 }
 
 /// Reports functions in which some loads and stores have a tag and some do not.
-fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+fn untagged(subject: &Subject, module: &Module, report: &mut Report) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =
             |it: &&Instruction| matches!(it.opcode, Opcode::Load | Opcode::Store) && !it.volatile;

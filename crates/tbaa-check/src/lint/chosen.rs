@@ -1,9 +1,7 @@
 //! Loads through pointers that are chosen among memory of several types.
 
 use super::function::Read;
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, TagId};
 use tbaa_ir::{Address, Module, Object, Opcode};
@@ -12,11 +10,11 @@ use tbaa_ir::{Address, Module, Object, Opcode};
 const COMPARED: usize = 32;
 
 pub(super) fn look(
-    subject: &Subject<'_>,
+    subject: &Subject,
     module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
     read: &Read<'_>,
-    report: &mut Report<'_>,
+    report: &mut Report,
 ) {
     if !report.wants(Lint::ChosenPointer) {
         return;
@@ -65,11 +63,9 @@ pub(super) fn look(
         let Some(found) = report.add(Lint::ChosenPointer, message) else { continue };
         found.primary = Some(subject.instruction_label(load, format!("loaded as {a}")));
         found.secondary.push(subject.instruction_label(other, format!("this memory is {b}")));
-        found.note(
+        found.explain(
             "LLVM may load from both pointers with this tag, and then takes one of the loads for \
              apart from stores to its memory",
-        );
-        found.advise(
             "leave the load without a tag, or load in both branches, each with the tag of its memory",
         );
     }

@@ -1,16 +1,12 @@
 //! Fields that overlap although LLVM answers NoAlias between accesses to them.
 
-use super::report::Report;
-use super::width;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject, width};
 use tbaa::parts::Shape;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
-use tbaa::{AliasRule, Oracle};
-use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Format, NodeId, Oracle, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if !report.wants(Lint::OverlappingFields) {
         return;
     }
@@ -35,7 +31,7 @@ struct Bytes<'a> {
 }
 
 /// Compares the bytes that instructions access in each base type.
-fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
+fn accessed(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
     let mut by_base: IndexMap<TypeId, Vec<Bytes<'_>>> = IndexMap::default();
@@ -72,8 +68,8 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 fn add_accessed(
-    subject: &Subject<'_>,
-    report: &mut Report<'_>,
+    subject: &Subject,
+    report: &mut Report,
     base: TypeId,
     a: &Bytes<'_>,
     b: &Bytes<'_>,
@@ -100,7 +96,7 @@ const HELP: &str = "correct the offsets; if the fields overlap on purpose they a
 
 /// Compares the fields of each type by their offsets and minimum sizes. Without code it is unknown
 /// whether a field is accessed; bit-fields, which are not, are skipped.
-fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
+fn declared(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
     for ty in graph.types() {
@@ -133,8 +129,7 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
             let label = |field, text| subject.operand_label(ty.node(), offset(field), text);
             found.primary = label(number + 1, "starts inside");
             found.secondary.extend(label(number, "the field before"));
-            found.note("LLVM takes accesses to the two for apart");
-            found.advise(HELP);
+            found.explain("LLVM takes accesses to the two for apart", HELP);
         }
     }
 }

@@ -6,12 +6,10 @@
 //!
 //! A call of a small function of the module is replaced by that function's events.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::{cell::RefCell, rc::Rc};
 
-use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
-use tbaa::{Graph, TagId};
+use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{
     Address, Call, Def, Effects, Flow, Function, Inst, Module, Object, Opcode, Pointers, Sizes,
     Value,
@@ -63,7 +61,6 @@ impl Place {
     }
 }
 
-/// An access to memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     /// The access's index in the module's instructions.
@@ -127,7 +124,6 @@ pub(super) struct Read<'t> {
     pub(super) function: Rc<Function<'t>>,
     pub(super) flow: Flow,
     pub(super) pointers: Pointers<'t>,
-    /// The events of each block.
     pub(super) blocks: Vec<Vec<Event>>,
     /// The accessed members, by the access's index in the module's instructions.
     pub(super) members: HashMap<usize, Member>,
@@ -257,7 +253,8 @@ fn is_copy(function: &Function<'_>, parameter: usize) -> bool {
 
 /// Returns the struct member that a pointer's last address computation selects.
 fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
-    let whole = |ty: Type| function.is_struct(ty).then(|| Member { ty, indices: Vec::new() });
+    let whole =
+        |ty: Type| function.types().is_struct(ty).then(|| Member { ty, indices: Vec::new() });
     let inst = function.inst(pointer)?;
     let operands = function.operands(inst);
     match inst.opcode {

@@ -1,8 +1,6 @@
 //! Scalars whose names say one kind of type, and whose accesses are of another kind.
 
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{TypeId, TypeKind};
 use tbaa_ir::{Instruction, Opcode};
@@ -41,7 +39,6 @@ impl Kind {
         })
     }
 
-    /// Returns the kind of an LLVM type.
     fn of_llvm(kind: tbaa_types::TypeKind<'_>) -> Option<Kind> {
         Some(match kind {
             tbaa_types::TypeKind::Pointer { .. } => Kind::Pointer,
@@ -55,7 +52,6 @@ impl Kind {
 
     /// Returns whether an access of kind `accessed` fits. An integer may hold the bits of anything,
     /// and passes replace floating-point accesses with integer ones.
-    ///
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {
@@ -73,7 +69,7 @@ struct Accesses<'a> {
     other: Option<&'a Instruction>,
 }
 
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::OtherKind)) else { return };
     let graph = subject.graph;
     let mut kinds: HashMap<TypeId, Option<Kind>> = HashMap::default();
@@ -92,8 +88,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         if !accesses.seen.insert(accessed) {
             continue;
         }
-        let kind = subject.with_kind(accessed, Kind::of_llvm);
-        let Some(kind) = kind.flatten() else { continue };
+        let kind = subject.sizes().and_then(|it| it.with_kind(accessed, Kind::of_llvm));
+        let Some(kind) = kind else { continue };
         if kind == named {
             accesses.fitting.get_or_insert(instruction);
         } else if !named.takes(kind) {

@@ -1,12 +1,9 @@
 //! Field offsets against the module's own struct types.
 
-use super::report::Report;
+use super::{Lint, Report, Subject};
 use crate::diagnostic::Label;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
-use tbaa::parts::Shape;
-use tbaa::parts::table::HashMap;
 use tbaa::{TypeId, TypeKind as NodeKind};
+use tbaa::{parts::Shape, parts::table::HashMap};
 use tbaa_ir::TypeDefinition;
 use tbaa_lex::source::shortened;
 use tbaa_types::demangle::demangled;
@@ -18,7 +15,7 @@ use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 /// Only impossible offsets are reported: a field that starts inside a pointer or a floating-point
 /// number, or past the struct's end. An integer may hold bit-fields, an array of bytes may hold a
 /// union, and `char` fits anywhere.
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if !report.wants(Lint::LayoutMismatch) {
         return;
     }
@@ -55,8 +52,8 @@ enum Wrong {
 }
 
 fn compare(
-    subject: &Subject<'_>,
-    report: &mut Report<'_>,
+    subject: &Subject,
+    report: &mut Report,
     context: &Context,
     layouts: &mut Layouts<'_>,
     ty: TypeId,
@@ -99,9 +96,9 @@ fn compare(
             span: start..start + definition.body.len(),
             text: "the struct, which the data layout measures".to_owned(),
         });
-        found.note("LLVM compares these offsets only with one another: a wrong one does harm if it changes \
-             the order of fields, or if it meets an offset from another module");
-        found.advise(
+        found.explain(
+            "LLVM compares these offsets only with one another: a wrong one does harm if it changes \
+             the order of fields, or if it meets an offset from another module",
             "compute offsets with the module's data layout; the offsets of a 32-bit target are wrong \
              on a 64-bit target",
         );

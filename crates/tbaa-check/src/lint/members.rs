@@ -2,9 +2,7 @@
 //! module.
 
 use super::function::Member;
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::is_clang_root;
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId};
@@ -20,7 +18,6 @@ type Access<'a> = (TagId, Type, &'a Instruction);
 /// The accesses to places of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
-    /// The accesses to each member.
     places: IndexMap<Member, Vec<Access<'a>>>,
     /// Loads and stores of a whole struct, by its type.
     whole: IndexMap<Type, Vec<Access<'a>>>,
@@ -29,7 +26,7 @@ pub(super) struct Members<'a> {
 /// Returns whether this lint is on and suits the graph: some tag is not clang's. clang gives
 /// members of unions one tag, and C++ may store objects of several types in the same bytes of a
 /// struct one after the other.
-pub(super) fn are_wanted(graph: &Graph, report: &Report<'_>) -> bool {
+pub(super) fn are_wanted(graph: &Graph, report: &Report) -> bool {
     (report.wants(Lint::UnionMembers) || report.wants(Lint::WholeStruct))
         && graph.tags().any(|tag| !is_of_clang(graph, tag))
 }
@@ -61,7 +58,7 @@ impl<'a> Members<'a> {
                 found.push((tag, ty, instruction));
             }
         };
-        if subject.is_struct(ty) {
+        if subject.sizes().is_some_and(|it| it.is_struct(ty)) {
             add(self.whole.entry(ty).or_default());
         } else if let Some(member) = member {
             add(self.places.entry(member.clone()).or_default());
@@ -74,10 +71,10 @@ impl<'a> Members<'a> {
     /// have the same LLVM type, and so do their members.
     pub(super) fn report(
         &self,
-        subject: &Subject<'_>,
+        subject: &Subject,
         oracle: &Oracle<&Graph>,
         reported: &HashSet<(TagId, TagId)>,
-        report: &mut Report<'_>,
+        report: &mut Report,
     ) {
         let exclude = |a: &Access<'_>, b: &Access<'_>| {
             let known = reported.contains(&(a.0, b.0)) || reported.contains(&(b.0, a.0));
@@ -101,13 +98,7 @@ impl<'a> Members<'a> {
     }
 }
 
-fn union(
-    subject: &Subject<'_>,
-    report: &mut Report<'_>,
-    member: &Member,
-    a: &Access<'_>,
-    b: &Access<'_>,
-) {
+fn union(subject: &Subject, report: &mut Report, member: &Member, a: &Access<'_>, b: &Access<'_>) {
     let [tag_a, tag_b] = [a, b].map(|it| subject.tag_meaning(it.0));
     let [ty_a, ty_b] = [a, b].map(|it| subject.llvm_type(it.1));
     let member = name_of(subject, member);
@@ -120,19 +111,17 @@ fn union(
     found
         .secondary
         .push(subject.tag_label(a.2, format!("{tag_a}, in {}", subject.function_of(a.2))));
-    found.note(
+    found.explain(
         "these are members of a union, and LLVM answers NoAlias between them: it may move a load \
          of one member before the store to the other",
-    );
-    found.advise(
         "give all members of a union one tag, such as that of `char`; or describe the union to \
          `tbaa lower`, which keeps them apart from everything else",
     );
 }
 
 fn struct_as_a_whole(
-    subject: &Subject<'_>,
-    report: &mut Report<'_>,
+    subject: &Subject,
+    report: &mut Report,
     ty: Type,
     whole: &Access<'_>,
     part: &Access<'_>,
@@ -147,18 +136,16 @@ fn struct_as_a_whole(
     found.primary = Some(subject.instruction_label(whole.2, format!("all of {ty}, in {function}")));
     let function = subject.function_of(part.2);
     found.secondary.push(subject.instruction_label(part.2, format!("a member, in {function}")));
-    found.note(
+    found.explain(
         "the whole covers the member, and LLVM answers NoAlias between them: it may move the load \
          of one before the store to the other",
-    );
-    found.advise(
         "tag the access to the whole struct by a type above the types of all its members, such as \
          `char`, or leave its tag out",
     );
 }
 
 /// Returns a member's name: `member 1 of %struct.S`.
-fn name_of(subject: &Subject<'_>, member: &Member) -> String {
+fn name_of(subject: &Subject, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
     match member.indices.is_empty() {
         true => format!("the start of {ty}"),

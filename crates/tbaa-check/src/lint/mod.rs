@@ -32,8 +32,7 @@ use tbaa_ir::Module;
 
 /// Reports what is suspicious in a module, in order of place.
 ///
-/// The lints see unused nodes only if the module was read with
-/// [`Keep::All`](tbaa_ir::Keep::All).
+/// The lints see unused nodes only if the module was read with [`Keep::All`](tbaa_ir::Keep::All).
 ///
 /// ```
 /// use tbaa_check::lint;
@@ -67,7 +66,7 @@ pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()
 }
 
-fn run(subject: &Subject<'_>, options: &Options) -> Findings {
+fn run(subject: &Subject, options: &Options) -> Findings {
     let mut report = Report::new(options);
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);

@@ -1,16 +1,13 @@
 //! Type nodes that are attached as tags, and types that exist twice.
 
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
-use tbaa::parts::Shape;
+use super::{Lint, Report, Subject};
 use tbaa::parts::encoding::{Form, SCALAR_FLAG};
 use tbaa::parts::table::{HashSet, IndexMap};
-use tbaa::wellformed::Verifier;
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
+use tbaa::{parts::Shape, wellformed::Verifier};
 use tbaa_ir::Module;
 
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     types_as_tags(subject, report);
     formats(subject, report);
     twins(subject, report);
@@ -20,7 +17,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
 ///
 /// The reader has made tags of them, as LLVM's reader does, so the original form comes from the
 /// text.
-fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
+fn types_as_tags(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
     let mut verifier = Verifier::new(graph);
@@ -88,7 +85,7 @@ fn is_string(operand: &[u8]) -> bool {
 }
 
 /// Reports roots with types of both formats.
-fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
+fn formats(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     // The first type of each format.
     let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
@@ -120,11 +117,9 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         found.primary = subject.node_label(new, "a size-aware type");
-        found.note(
+        found.explain(
             "LLVM does not recognise a type in the other format: it answers NoAlias between accesses \
              to one type",
-        );
-        found.advise(
             "build all modules that are linked in one format; or give each format its own root, and \
              LLVM answers MayAlias between the two",
         );
@@ -132,7 +127,7 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 /// Reports types that share root, format and name.
-fn twins(subject: &Subject<'_>, report: &mut Report<'_>) {
+fn twins(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
     for ty in graph.types() {
@@ -155,7 +150,7 @@ fn twins(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: TypeId) {
+fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
     let graph = subject.graph;
     let (a, b) = (first.node(), other.node());
     let name = subject.quoted_name(b).unwrap_or_default();
@@ -186,13 +181,12 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
     let Some(found) = report.add(lint, || format!("{what}: {name}")) else { return };
     found.primary = subject.node_label(b, "this one");
     found.secondary.extend(subject.node_label(a, "the other"));
-    found.note("LLVM answers NoAlias between an access to one and an access to the other");
-    found.advise(help);
+    found.explain("LLVM answers NoAlias between an access to one and an access to the other", help);
 }
 
 /// Returns whether two types have the same kind, parent, fields and numbers, when parents and
 /// fields are compared by name.
-fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
+fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));
     let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());

@@ -7,12 +7,10 @@
 //!
 //! Two loads are reported only within one block.
 
+use super::{Lint, Report, Subject};
 use std::collections::VecDeque;
 
 use super::function::{Access, Event, Place, Read};
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
@@ -32,11 +30,11 @@ pub(super) struct Reported {
 
 /// Reports the accesses of a function to one place under tags that exclude each other.
 pub(super) fn look(
-    (subject, module): (&Subject<'_>, &Module<'_>),
+    (subject, module): (&Subject, &Module<'_>),
     oracle: &Oracle<&Graph>,
     (read, function): (&Read<'_>, u32),
     all: &mut Reported,
-    report: &mut Report<'_>,
+    report: &mut Report,
 ) {
     let mut reads = Reads {
         subject,
@@ -67,7 +65,6 @@ struct Reads<'s> {
     module: &'s Module<'s>,
     oracle: &'s Oracle<&'s Graph>,
     read: &'s Read<'s>,
-    /// The number of the function.
     function: u32,
     comparisons: usize,
     /// The pairs of tags that were reported in this function.
@@ -107,7 +104,7 @@ impl<'s> Reads<'s> {
     }
 
     /// Looks for memory that is stored under one tag and read under another.
-    fn stored(&mut self, report: &mut Report<'_>) {
+    fn stored(&mut self, report: &mut Report) {
         let read = self.read;
         let mut loads: HashMap<usize, IndexMap<TagId, Vec<Place>>> = HashMap::default();
         for event in read.blocks.iter().flatten() {
@@ -237,7 +234,7 @@ impl<'s> Reads<'s> {
     }
 
     /// Looks for a place that one block loads under two tags.
-    fn loaded(&mut self, report: &mut Report<'_>) {
+    fn loaded(&mut self, report: &mut Report) {
         for events in &self.read.blocks {
             let mut block = Block::default();
             for event in events {
@@ -246,7 +243,7 @@ impl<'s> Reads<'s> {
         }
     }
 
-    fn next(&mut self, block: &mut Block, event: &Event, report: &mut Report<'_>) {
+    fn next(&mut self, block: &mut Block, event: &Event, report: &mut Report) {
         let access = match event {
             Event::Change(_) => return *block = Block::default(),
             Event::Fresh(slot) => {
@@ -297,7 +294,7 @@ impl<'s> Reads<'s> {
 
     /// Reports that one instruction stores or reads memory, and a later one reads it under another
     /// tag.
-    fn found(&mut self, report: &mut Report<'_>, pair: [usize; 2], stored: bool, in_block: bool) {
+    fn found(&mut self, report: &mut Report, pair: [usize; 2], stored: bool, in_block: bool) {
         if !self.all.instructions.insert(pair) {
             return;
         }

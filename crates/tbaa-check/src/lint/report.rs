@@ -52,7 +52,6 @@ impl<'o> Report<'o> {
         Report { options, found: Findings::new(options.limits) }
     }
 
-    /// Returns whether a lint is on.
     pub(super) fn wants(&self, lint: Lint) -> bool {
         self.options.level(lint).is_some()
     }
@@ -76,8 +75,6 @@ impl<'o> Report<'o> {
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
         let level = self.options.level(lint)?;
-        let code = Code::Lint(lint);
-        let admitted = self.found.admits(code);
-        admitted.then(|| self.found.push(Diagnostic::new(code, level, message())))
+        self.found.add((Code::Lint(lint), level), message)
     }
 }

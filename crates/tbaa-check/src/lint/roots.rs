@@ -1,15 +1,13 @@
 //! Functions with tags under two roots.
 
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::is_clang_root;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Format, TagId, TypeId};
 use tbaa_ir::Instruction;
 
 /// Reports each pair of roots once, at the first function that has tags under both.
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
     let graph = subject.graph;
     let mut roots: HashMap<TagId, Option<Root>> = HashMap::default();
@@ -38,11 +36,9 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
             let Some(found) = report.add(Lint::TwoRoots, message) else { continue };
             found.primary = Some(subject.tag_label(instruction, format!("under {b}")));
             found.secondary.push(subject.tag_label(of_earlier, format!("under {a}")));
-            found.note(
+            found.explain(
                 "LLVM answers MayAlias for every two tags under different roots, so these tags \
                  cannot separate their accesses",
-            );
-            found.advise(
                 "put all types of a front end under one root; allow this lint if the function was \
                  inlined from another language",
             );
@@ -59,7 +55,7 @@ impl Root {
     ///
     /// clang has one root for C and another for C++, and Flang one for each function: inlining
     /// mixes them. The two formats need a root each.
-    fn is_by_mistake_beside(self, other: Root, subject: &Subject<'_>) -> bool {
+    fn is_by_mistake_beside(self, other: Root, subject: &Subject) -> bool {
         let name = |root: Root| subject.graph.ty(root.0).name().unwrap_or_default();
         let are_clangs = [self, other].iter().all(|&it| is_clang_root(name(it)));
         let any = |start: &[u8]| [self, other].iter().any(|&it| name(it).starts_with(start));

@@ -1,13 +1,9 @@
 //! Pairs of tags that share bytes by rule `union`, although LLVM answers NoAlias.
 
-use super::report::Report;
-use super::width;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject, width};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::parts::table::HashSet;
-use tbaa::{Access, AliasRule, Oracle};
-use tbaa::{Graph, Size, TagId, TypeId, TypeKind};
+use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
 /// The most pairs that are compared in all.
@@ -22,14 +18,14 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 
 /// Returns the access of a tag. If the tag has no size (clang writes 0 for members of unions), the
 /// instruction's width is used.
-fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
+fn access(subject: &Subject, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
     let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
     width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
 /// Compares the tags within each function, or all tags of a graph if there is no code.
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if !report.wants(Lint::UnionMiscompiled) {
         return;
     }
@@ -43,7 +39,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
     let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
     // Returns false once the search must end.
-    let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
+    let mut compare = |report: &mut Report, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
             // A pair of two candidates is compared only once.
             let others = tags.iter().enumerate();
@@ -168,7 +164,7 @@ fn is_run(bytes: &ByteRange) -> bool {
     bytes.repeats.iter().any(|elements| reaches(elements.stride))
 }
 
-fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, second): Use<'_>) {
+fn add(subject: &Subject, report: &mut Report, (a, first): Use<'_>, (b, second): Use<'_>) {
     let (of_a, of_b) = (subject.tag_meaning(a), subject.tag_meaning(b));
     let message = || format!("{of_a} and {of_b} share bytes, but LLVM answers NoAlias");
     let Some(found) = report.add(Lint::UnionMiscompiled, message) else { return };

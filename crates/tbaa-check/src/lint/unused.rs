@@ -1,8 +1,6 @@
 //! Nodes that nothing uses.
 
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::encoding::{Form, TAG_BASE};
 use tbaa::parts::table::HashSet;
 use tbaa::{NodeId, Operand, TypeId};
@@ -11,7 +9,7 @@ use tbaa::{NodeId, Operand, TypeId};
 ///
 /// A module read with `Keep::Used` has none. Metadata of other kinds is never under a root that a
 /// tag reaches.
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
     // A text without code uses no tag.

@@ -1,9 +1,7 @@
 //! Accesses that are wider than the type in their tag.
 
 use super::names::is_like_clangs;
-use super::report::Report;
-use crate::diagnostic::Lint;
-use crate::subject::Subject;
+use super::{Lint, Report, Subject};
 use tbaa::parts::table::HashSet;
 use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
@@ -11,7 +9,7 @@ use tbaa_types::TypeKind;
 
 /// Returns the bytes that a load or store of a scalar accesses; `None` for vectors and aggregates,
 /// which a pass may have merged from several accesses.
-pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Option<u64> {
+pub(super) fn of_access(subject: &Subject, instruction: &Instruction) -> Option<u64> {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return None;
     }
@@ -27,7 +25,7 @@ pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Opt
 
 /// Returns the bytes of a scalar type: the size in the size-aware format, or the size that a C type
 /// of this name has on every target.
-pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
+pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
     let graph = subject.graph;
     let node = graph.ty(ty);
     if node.format() == Format::New {
@@ -52,7 +50,7 @@ pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
 ///
 /// Narrower ones are fine: passes narrow loads, and front ends copy a union by its bytes. An access
 /// to several whole objects of the type, such as elements of an array, is fine too.
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     if !report.wants(Lint::WidthMismatch) {
         return;
@@ -86,11 +84,9 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(found) = report.add(Lint::WidthMismatch, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, format!("{width} bytes")));
         found.secondary.extend(subject.node_label(graph.tag_node(id), "its tag"));
-        found.note(
+        found.explain(
             "LLVM assumes that the other bytes are not touched, and may move accesses to them across \
              this one",
-        );
-        found.advise(
             "use a tag whose type is as wide as the access, or a type above all types that it touches",
         );
     }

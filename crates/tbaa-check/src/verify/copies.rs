@@ -1,8 +1,7 @@
 //! The rules of `tbaa.struct`.
 //!
-//! LLVM 22's verifier does not check them (llvm pull request 86709 did, and was
-//! taken back because clang's own bit-fields broke it), and its passes read the
-//! operands as they are.
+//! LLVM 22's verifier does not check them (llvm pull request 86709 did, and was taken back because
+//! clang's own bit-fields broke it), and its passes read the operands as they are.
 //!
 //! LLVM: the language reference, "tbaa.struct metadata".
 

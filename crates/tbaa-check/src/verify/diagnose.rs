@@ -9,8 +9,7 @@ use crate::repair;
 use crate::subject::Subject;
 use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
-use tbaa::{AliasRule, Oracle};
-use tbaa::{CopyId, Format, Graph, NodeId, TagId};
+use tbaa::{AliasRule, CopyId, Format, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
 use tbaa_lex::source::shortened;
 
@@ -76,7 +75,7 @@ pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
     run(&Subject::of_graph(graph), options.into())
 }
 
-fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
+fn run(subject: &Subject, Options { rule, limits }: Options) -> Findings {
     let uses = Uses::of(subject);
     let mut found = Findings::new(limits);
     unreadable(subject, &mut found);
@@ -95,12 +94,9 @@ fn run(subject: &Subject<'_>, Options { rule, limits }: Options) -> Findings {
 
 /// Finds the nodes of the text that LLVM cannot read. Its reader ends at the first of these, and
 /// takes nothing of the module.
-fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
+fn unreadable(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     module.unreadable(|Unreadable { span, why }| {
-        if !found.admits(Code::Rule(Rule::Unreadable)) {
-            return;
-        }
         let operand = shortened(&module.text()[span.clone()]);
         let (message, help) = match why {
             WhyUnreadable::Untyped => (
@@ -122,14 +118,13 @@ fn unreadable(subject: &Subject<'_>, found: &mut Findings) {
                 "write a node as `!{...}`, with a comma between two operands".to_owned(),
             ),
         };
-        let mut diagnostic = report(Rule::Unreadable, message);
-        diagnostic.primary = Some(Label { span, text: String::new() });
-        diagnostic.advise(help);
-        found.push(diagnostic);
+        if let Some(found) = report(found, Rule::Unreadable, || message) {
+            found.primary = Some(Label { span, text: String::new() });
+            found.advise(help);
+        }
     });
 }
 
-/// The uses of tags.
 struct Uses<'a> {
     /// For each tag, the first instruction that has it, and the number of instructions.
     attached: HashMap<TagId, (&'a Instruction, usize)>,
@@ -149,7 +144,7 @@ impl<'a> Uses<'a> {
     }
 
     /// Adds the uses of a tag to a finding, below its first instruction.
-    fn show(&self, subject: &Subject<'_>, tag: TagId, found: &mut Diagnostic) {
+    fn show(&self, subject: &Subject, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {
                 let text = match count - 1 {
@@ -174,22 +169,18 @@ impl<'a> Uses<'a> {
 /// Tags on instructions that may not have them.
 ///
 /// NB: `invoke` and `callbr` are calls, but may not have one.
-fn instructions(subject: &Subject<'_>, found: &mut Findings) {
+fn instructions(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
         if instruction.tag.is_none() || takes_tag(module, instruction) {
             continue;
         }
-        if !found.admits(Code::Rule(Rule::Instruction)) {
-            continue;
-        }
         let message = "this instruction may not have a tag".to_owned();
-        let mut diagnostic = report(Rule::Instruction, message);
-        diagnostic.primary = Some(subject.tag_label(instruction, "this attachment"));
-        diagnostic.advise(
+        let Some(found) = report(found, Rule::Instruction, || message) else { continue };
+        found.primary = Some(subject.tag_label(instruction, "this attachment"));
+        found.advise(
             "remove the tag; only load, store, call, va_arg, atomicrmw and cmpxchg may have one",
         );
-        found.push(diagnostic);
     }
 }
 
@@ -203,7 +194,7 @@ fn takes_tag(module: &Module<'_>, instruction: &Instruction) -> bool {
 
 /// Reports an empty list of errno's tags. The reader keeps only the tags, so the text is searched
 /// again.
-fn errno(subject: &Subject<'_>, found: &mut Findings) {
+fn errno(subject: &Subject, found: &mut Findings) {
     const NAME: &[u8] = b"!llvm.errno.tbaa";
     let module = subject.module.filter(|module| module.errno_tags().is_empty());
     let Some(text) = module.map(Module::text) else { return };
@@ -217,30 +208,27 @@ fn errno(subject: &Subject<'_>, found: &mut Findings) {
             is_empty &= rest.first() == Some(&token);
             end = (text.len() - rest.len() + 1).min(text.len());
         }
-        if is_empty && found.admits(Code::Rule(Rule::ErrnoEmpty)) {
-            let mut diagnostic =
-                report(Rule::ErrnoEmpty, "!llvm.errno.tbaa lists no tag".to_owned());
+        let message = "!llvm.errno.tbaa lists no tag".to_owned();
+        if is_empty && let Some(diagnostic) = report(found, Rule::ErrnoEmpty, || message) {
             diagnostic.primary = Some(Label { span: at..end, text: String::new() });
             diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
             diagnostic.advise(
                 "list the tag of an access to `int`, or remove the list: then every access may be to \
                  errno",
             );
-            found.push(diagnostic);
             return;
         }
     }
 }
 
-fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
+fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
     // Judging all tags takes time; most modules have none that LLVM rejects.
     let union = OnceCell::new();
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
-    // Each type that breaks a rule, with the first tag that uses it and how
-    // many do.
+    // Each type that breaks a rule, with the first tag that uses it and how many do.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
     // Looking at a type takes time linear in it.
     let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
@@ -265,10 +253,8 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
     for ((node, format), (tag, count)) in ill_types {
         let faults = types::faults(graph, node, format);
         for &fault in faults.iter().take(SHOWN) {
-            if !found.admits(Code::Rule(fault.rule)) {
-                continue;
-            }
-            let mut diagnostic = type_diagnostic(subject, node, format, fault);
+            let (message, help) = type_words(subject, node, format, fault);
+            let Some(diagnostic) = report(found, fault.rule, || message) else { continue };
             diagnostic.primary = place(subject, node, fault);
             diagnostic.notes.extend(more(faults.len()));
             diagnostic.notes.push(match count {
@@ -283,25 +269,25 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
                 ),
             });
             diagnostic.notes.extend(llvm_note(fault.rule));
-            uses.show(subject, tag, &mut diagnostic);
-            found.push(diagnostic);
+            diagnostic.advise(help);
+            uses.show(subject, tag, diagnostic);
         }
     }
 }
 
-fn type_diagnostic(
-    subject: &Subject<'_>,
+fn type_words(
+    subject: &Subject,
     node: NodeId,
     format: Format,
     fault: Fault,
-) -> Diagnostic {
+) -> (String, &'static str) {
     let name = subject.type_name(node);
     let count = subject.graph.operand_count(node);
     let kind = match format {
         Format::Old => "an old-format",
         Format::New => "a size-aware",
     };
-    let (message, help) = match fault.rule {
+    match fault.rule {
         Rule::TypeNotScalar => (
             format!("type {name} has two operands and is no scalar under a root"),
             "a scalar is `!{!\"name\", parent, i64 0}`, and its parents are scalars up to a root",
@@ -344,13 +330,10 @@ fn type_diagnostic(
             format!("the size of a field of {name} is no integer constant"),
             "write the bytes that the field occupies, such as `i64 8`",
         ),
-    };
-    let mut diagnostic = report(fault.rule, message);
-    diagnostic.advise(help);
-    diagnostic
+    }
 }
 
-fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rule: AliasRule, found: &mut Findings) {
+fn by_union(subject: &Subject, uses: &Uses<'_>, rule: AliasRule, found: &mut Findings) {
     let oracle = Oracle::new(subject.graph, rule);
     let mut verifier = Verifier::new(subject.graph);
     let code = Code::Rule(Rule::NoUnionPath);
@@ -358,18 +341,19 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rule: AliasRule, found: &mut
     for tag in subject.graph.tags() {
         match oracle.is_well_formed_within(tag, &mut steps) {
             Some(true) => continue,
-            Some(false) if found.admits(code) => {}
-            Some(false) => continue,
+            Some(false) => {}
             None => {
                 found.stop(code);
                 continue;
             }
         }
-        let message = format!(
-            "tag {} leads to no field, so rule {rule} answers MayAlias to every query",
-            subject.tag_in_full(tag)
-        );
-        let mut diagnostic = report(Rule::NoUnionPath, message);
+        let message = || {
+            format!(
+                "tag {} leads to no field, so rule {rule} answers MayAlias to every query",
+                subject.tag_in_full(tag)
+            )
+        };
+        let Some(diagnostic) = report(found, Rule::NoUnionPath, message) else { continue };
         diagnostic.primary = subject.node_label(subject.graph.tag_node(tag), "");
         diagnostic.notes.push(match verifier.check(tag) {
             Ok(()) => "rule llvm accepts the tag".to_owned(),
@@ -379,12 +363,11 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rule: AliasRule, found: &mut
             "use the offset of a field that has the access type; all types on the way must be well \
              formed and of one format, and no type may contain itself",
         );
-        uses.show(subject, tag, &mut diagnostic);
-        found.push(diagnostic);
+        uses.show(subject, tag, diagnostic);
     }
 }
 
-fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
+fn copy_faults(subject: &Subject, copy: CopyId, found: &mut Findings) {
     let node = copy.node();
     let faults = copies::faults(subject.graph, copy);
     if faults.is_empty() {
@@ -392,9 +375,6 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
     }
     let name = subject.name(node);
     for &fault in faults.iter().take(SHOWN) {
-        if !found.admits(Code::Rule(fault.rule)) {
-            continue;
-        }
         let (message, help) = match fault.rule {
             Rule::CopyOperandCount => (
                 format!(
@@ -420,12 +400,10 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
                 "give fields that overlap one entry with a `char` tag",
             ),
         };
-        let mut diagnostic = report(fault.rule, message);
+        let Some(diagnostic) = report(found, fault.rule, || message) else { continue };
         diagnostic.primary = place(subject, node, fault);
         diagnostic.notes.extend(more(faults.len()));
-        diagnostic.note("LLVM 22 does not check this, but its passes rely on it");
-        diagnostic.advise(help);
-        found.push(diagnostic);
+        diagnostic.explain("LLVM 22 does not check this, but its passes rely on it", help);
     }
 }
 
@@ -433,7 +411,7 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
 /// the node, which may have millions of operands.
 const SHOWN: usize = 16;
 
-fn place(subject: &Subject<'_>, node: NodeId, fault: Fault) -> Option<Label> {
+fn place(subject: &Subject, node: NodeId, fault: Fault) -> Option<Label> {
     match fault.operand {
         Some(operand) => subject.operand_label(node, operand, ""),
         None => subject.node_label(node, ""),
@@ -445,8 +423,13 @@ fn more(faults: usize) -> Option<String> {
     Some(format!("{more} more faults of this node are not reported"))
 }
 
-fn report(rule: Rule, message: String) -> Diagnostic {
-    Diagnostic::new(Code::Rule(rule), rule.level(), message)
+/// Adds a finding for the caller to fill in; `None` if there are enough.
+fn report(
+    found: &mut Findings,
+    rule: Rule,
+    message: impl FnOnce() -> String,
+) -> Option<&mut Diagnostic> {
+    found.add((Code::Rule(rule), rule.level()), message)
 }
 
 /// Returns LLVM's message when the rule is broken, if it has one.

@@ -37,7 +37,7 @@ impl Words {
 /// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the type at which
 /// the path ended, if it did.
 pub(super) fn diagnostic(
-    subject: &Subject<'_>,
+    subject: &Subject,
     is_path_by_union: impl FnOnce(TagId) -> bool,
     tag: TagId,
     rule: Rule,
@@ -276,7 +276,7 @@ impl Rejected<'_> {
 }
 
 /// Says why an access type is not a scalar.
-fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Words {
+fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {
         return Words {
@@ -304,7 +304,7 @@ fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Word
 }
 
 /// Finds the first type from `access` upwards that prevents it from being a scalar.
-fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static str) {
+fn first_not_scalar(subject: &Subject, access: NodeId) -> (NodeId, &'static str) {
     let graph = subject.graph;
     let (mut next, mut seen) = (access, HashSet::default());
     for _ in 0..STEPS {

@@ -19,9 +19,7 @@ pub(crate) fn rules(graph: &Graph, node: NodeId, format: Format) -> Vec<Rule> {
 
 /// Finds the faults of a type node as a base of tags of `format`. The first fault is the one that
 /// [`Verifier::check`](super::Verifier::check) gives; after a fault in a field the other fields are
-/// checked too.
-///
-/// LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
+/// checked too. LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
 pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> {
     let shape = Shape { format, len: graph.operand_count(node) };
     let whole = |rule| vec![Fault { rule, operand: None }];

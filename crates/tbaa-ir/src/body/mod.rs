@@ -14,16 +14,14 @@
 mod read;
 mod text;
 
-use std::cell::OnceCell;
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
-use super::opcode::Opcode;
-use super::sizes::Sizes;
+use crate::{Opcode, Sizes};
 use tbaa_lex::lexer::Lexer;
-use tbaa_types::{Type, TypeKind};
+use tbaa_types::Type;
 
-pub(super) use text::header;
 pub use text::{Alloca, Argument, Call, Header};
+pub(super) use text::{header, pass_attributes};
 
 /// A value in a function: a parameter, an instruction's result, a global or a constant. Two
 /// constants of one type and spelling are one value.
@@ -84,7 +82,6 @@ pub struct Inst {
     /// True if that entry is volatile.
     pub is_volatile: bool,
     /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
-    ///
     /// LLVM: `AnyMemIntrinsic`.
     pub is_transfer: bool,
     /// The part that distinguishes it from others of its opcode: a comparison's predicate, the
@@ -92,6 +89,25 @@ pub struct Inst {
     modifier: Range<usize>,
     operands: Range<u32>,
     labels: Range<u32>,
+}
+
+impl Inst {
+    fn new(opcode: Opcode) -> Self {
+        Inst {
+            opcode,
+            is_terminator: false,
+            ty: None,
+            result: None,
+            span: 0..0,
+            after: 0,
+            access: None,
+            is_volatile: false,
+            is_transfer: false,
+            modifier: 0..0,
+            operands: 0..0,
+            labels: 0..0,
+        }
+    }
 }
 
 /// A function that has a body.
@@ -128,7 +144,6 @@ pub struct Function<'t> {
     unread: Vec<(Value, u32)>,
     /// Targets of branches, and the incoming blocks of `phi`s.
     labels: Vec<u32>,
-    /// The block of each instruction.
     block_of: Vec<u32>,
     /// The first instruction of each block in the text, before blocks are joined.
     pub parts: Vec<usize>,
@@ -312,7 +327,6 @@ impl<'t> Function<'t> {
     }
 
     /// Returns whether a call must be a tail call, so that only a `ret` may follow.
-    ///
     /// LLVM: `CallInst::isMustTailCall`.
     #[must_use]
     pub fn is_must_tail(&self, inst: &Inst) -> bool {
@@ -329,15 +343,6 @@ impl<'t> Function<'t> {
     /// Returns a lexer that starts after an instruction's opcode and ends with the instruction.
     fn lexer(&self, inst: &Inst) -> Lexer<'t> {
         Lexer::new(&self.text[..inst.span.end], inst.after)
-    }
-
-    /// Returns whether a type is a struct, named or literal.
-    #[must_use]
-    pub fn is_struct(&self, ty: Type) -> bool {
-        let is = |kind: TypeKind<'_>| {
-            matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
-        };
-        self.types.with_kind(ty, is)
     }
 }
 

@@ -1,48 +1,30 @@
 //! Reads a function in two passes: first the beginnings of its instructions and blocks, and the
 //! names that they define; then the operands, which may name values that are defined later.
 
-use std::cell::OnceCell;
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use super::super::instruction::{self, CONSTANTS};
-use super::super::module::Module;
-use super::super::opcode::Opcode;
-use super::super::sizes::Sizes;
+use super::Known;
 use super::text::{Call, EXPRESSIONS, Header, header, is_aside, pass_line, space};
-use super::{Block, Def, Function, Inst, Known, Value};
-use crate::Attributes;
+use crate::{Attribute, Attributes, Block, Def, Function, Inst, Module, Opcode, Sizes, Value};
 use tbaa::parts::table::HashMap;
-use tbaa_lex::lexer::{Lexer, is_word};
+use tbaa_lex::lexer::{Lexer, is_word, words};
 use tbaa_types::Type;
 
 /// The deepest nesting of constant expressions. A deeper one is read as an opaque constant.
 const DEPTH: usize = 16;
 
 /// The words between an opcode and its first type.
-const FLAGS: [&[u8]; 22] = [
-    b"afn",
-    b"arcp",
-    b"atomic",
-    b"contract",
-    b"disjoint",
-    b"exact",
-    b"fast",
-    b"inbounds",
-    b"inrange",
-    b"nneg",
-    b"ninf",
-    b"nnan",
-    b"nsz",
-    b"nusw",
-    b"nuw",
-    b"nsw",
-    b"reassoc",
-    b"samesign",
-    b"to",
-    b"volatile",
-    b"weak",
-    b"within",
-];
+const FLAGS: [&[u8]; 22] = words(
+    "afn arcp atomic contract disjoint exact fast inbounds inrange nneg ninf nnan nsz nusw \
+     nuw nsw reassoc samesign to volatile weak within",
+);
+
+/// The words that follow operands, or stand between them, and are no types.
+const AFTER_OPERANDS: [&[u8]; 16] = words(
+    "align addrspace syncscope label unwind to cleanup catch filter none acquire release acq_rel \
+     seq_cst monotonic unordered",
+);
 
 impl Module<'_> {
     /// Reads the body of a function.
@@ -61,8 +43,7 @@ impl Module<'_> {
             (&[], Vec::new(), Attributes::new(Lexer::new(before, before.len())))
         });
         let header = Header { text: &before[start..], end: before.len(), parameters, attributes };
-        let accesses = self.accesses_of(function);
-        let listed = accesses.map(|at| {
+        let listed = self.accesses_of(function).map(|at| {
             let it = &self.instructions[at];
             (it.offset as usize, (at, it.volatile))
         });
@@ -84,13 +65,25 @@ struct Reader<'t> {
     parts: Vec<Part<'t>>,
     /// The number of the next value or block that has no name.
     number: u64,
-    locals: HashMap<&'t [u8], Value>,
-    /// The values that have a number and no name in the text.
-    numbered: HashMap<u64, Value>,
+    locals: HashMap<Name<'t>, Value>,
     globals: HashMap<&'t [u8], Value>,
     constants: HashMap<(Option<Type>, &'t [u8]), Value>,
-    labels: HashMap<&'t [u8], u32>,
-    numbered_labels: HashMap<u64, u32>,
+    labels: HashMap<Name<'t>, u32>,
+}
+
+/// A local name: the text after `%`, or the number of a value or block without one.
+#[derive(PartialEq, Eq, Hash)]
+enum Name<'t> {
+    Plain(&'t [u8]),
+    Number(u64),
+}
+
+impl<'t> Name<'t> {
+    fn of(name: &'t [u8]) -> Self {
+        let digits = Some(name).filter(|it| it.first().is_some_and(u8::is_ascii_digit));
+        let number = digits.and_then(|it| str::from_utf8(it).ok()?.parse().ok());
+        number.map_or_else(|| Name::Plain(plain(name)), Name::Number)
+    }
 }
 
 /// Returns the name after `%` without quotes, if it does not need them.
@@ -104,11 +97,6 @@ fn plain(name: &[u8]) -> &[u8] {
         }
         _ => name,
     }
-}
-
-fn number_of(name: &[u8]) -> Option<u64> {
-    name.first().filter(|it| it.is_ascii_digit())?;
-    str::from_utf8(name).ok()?.parse().ok()
 }
 
 impl<'t> Reader<'t> {
@@ -133,11 +121,9 @@ impl<'t> Reader<'t> {
             parts: Vec::new(),
             number: 0,
             locals: HashMap::default(),
-            numbered: HashMap::default(),
             globals: HashMap::default(),
             constants: HashMap::default(),
             labels: HashMap::default(),
-            numbered_labels: HashMap::default(),
         };
         for index in 0..reader.function.header.parameters.len() {
             let parameter = reader.function.header.parameters[index];
@@ -153,42 +139,29 @@ impl<'t> Reader<'t> {
 
     fn push(&mut self, def: Def<'t>, text: &'t [u8], ty: Option<Type>) -> Value {
         self.function.values.push(Known { def, text, ty });
-        Value(self.function.values.len() as u32 - 1)
+        Value::nth(self.function.values.len() - 1)
     }
 
     /// Defines a parameter or result: by its name with the `%`, or by the next number.
     fn define(&mut self, name: &'t [u8], def: Def<'t>, ty: Option<Type>) -> Value {
         let value = self.push(def, name, ty);
-        match name.strip_prefix(b"%") {
-            Some(name) => {
-                if let Some(number) = number_of(name) {
-                    self.number = number.saturating_add(1);
-                    self.numbered.insert(number, value);
-                } else {
-                    self.locals.insert(plain(name), value);
-                }
-            }
-            None => {
-                self.numbered.insert(self.number, value);
-                self.number = self.number.saturating_add(1);
-            }
-        }
+        let name = self.name(name.strip_prefix(b"%").unwrap_or_default());
+        self.locals.insert(name, value);
         value
     }
 
-    fn begin(&mut self, label: &'t [u8]) {
-        let index = self.parts.len() as u32;
-        match number_of(label) {
-            Some(number) => {
-                self.number = number.saturating_add(1);
-                self.numbered_labels.insert(number, index);
-            }
-            None if label.is_empty() => {
-                self.numbered_labels.insert(self.number, index);
-                self.number = self.number.saturating_add(1);
-            }
-            None => drop(self.labels.insert(plain(label), index)),
+    /// Returns the name of a value or block: the text's, or else the next number.
+    fn name(&mut self, name: &'t [u8]) -> Name<'t> {
+        let name = if name.is_empty() { Name::Number(self.number) } else { Name::of(name) };
+        if let Name::Number(number) = name {
+            self.number = number.saturating_add(1);
         }
+        name
+    }
+
+    fn begin(&mut self, label: &'t [u8]) {
+        let name = self.name(label);
+        self.labels.insert(name, self.parts.len() as u32);
         self.parts.push(Part { label, instructions: Vec::new() });
     }
 
@@ -263,18 +236,13 @@ impl<'t> Reader<'t> {
         let yields = named || yields(opcode, Lexer::new(&text[..span.end], start.after));
         let result = yields.then(|| self.define(name, Def::Instruction(index), None));
         self.function.instructions.push(Inst {
-            opcode,
             is_terminator,
-            ty: None,
             result,
             after: start.after,
             span,
             access: access.map(|it| it.0),
             is_volatile: access.is_some_and(|it| it.1),
-            is_transfer: false,
-            modifier: 0..0,
-            operands: 0..0,
-            labels: 0..0,
+            ..Inst::new(opcode)
         });
         if let Some(part) = self.parts.last_mut() {
             part.instructions.push(index);
@@ -310,17 +278,13 @@ impl<'t> Reader<'t> {
                 }
             }
             lexer.at = start;
-            let name = lexer.skip_name().map_or(&b""[..], |()| &text[start..lexer.at]);
-            let known = match number_of(name) {
-                Some(number) => self.numbered.get(&number),
-                None => self.locals.get(plain(name)),
-            };
-            self.function.unread.extend(known.map(|&it| (it, at)));
+            let name = lexer.skip_name().unwrap_or_default();
+            self.function.unread.extend(self.locals.get(&Name::of(name)).map(|&it| (it, at)));
         }
         if self.function.unread.len() > unread {
-            let operands = self.function.operands(inst).iter().map(|&it| (it, at));
-            let operands: Vec<_> = operands.collect();
-            self.function.unread.extend(operands);
+            let range = inst.operands.start as usize..inst.operands.end as usize;
+            let Function { operands, unread, .. } = &mut self.function;
+            unread.extend(operands[range].iter().map(|&it| (it, at)));
             inst.operands = 0..0;
         }
     }
@@ -368,7 +332,11 @@ impl<'t> Reader<'t> {
         flags(lexer)?;
         let from = lexer.at;
         match inst.opcode {
-            Opcode::Br => return self.condition(lexer, found),
+            // The condition `i1 %c`.
+            Opcode::Br if { *lexer }.word() != b"label" => {
+                return self.typed(lexer, found).map(drop);
+            }
+            Opcode::Br => return Some(()),
             Opcode::GetElementPtr | Opcode::Load => {
                 let (ty, pointee) = lexer.pointer_ty().ok()?;
                 lexer.skip_space().ok()?;
@@ -411,18 +379,15 @@ impl<'t> Reader<'t> {
             _ => {}
         }
         if inst.opcode.is_binary() {
-            let ty = self.typed(lexer, found)?;
-            inst.ty = ty;
-            lexer.skip_space().ok()?;
-            lexer.eat(b",").then_some(())?;
-            lexer.skip_space().ok()?;
-            return self.value(ty, lexer, found);
+            inst.ty = self.typed(lexer, found)?;
+            lexer.token(b",")?;
+            return self.value(inst.ty, lexer, found);
         }
         loop {
             flags(lexer)?;
             let ends = match lexer.peek()? {
                 b'!' | b'0'..=b'9' | b'-' => true,
-                _ => !lexer.at_type() || self.is_word_after_operands(*lexer),
+                _ => !lexer.at_type() || AFTER_OPERANDS.contains(&{ *lexer }.word()),
             };
             if ends {
                 break;
@@ -464,30 +429,6 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Returns whether the next word is one that follows operands and is not a type.
-    fn is_word_after_operands(&self, mut lexer: Lexer<'t>) -> bool {
-        let word = lexer.word();
-        matches!(
-            word,
-            b"align"
-                | b"addrspace"
-                | b"syncscope"
-                | b"label"
-                | b"unwind"
-                | b"to"
-                | b"cleanup"
-                | b"catch"
-                | b"filter"
-                | b"none"
-                | b"acquire"
-                | b"release"
-                | b"acq_rel"
-                | b"seq_cst"
-                | b"monotonic"
-                | b"unordered"
-        )
-    }
-
     /// Reads a type and a value.
     fn typed(&mut self, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<Option<Type>> {
         lexer.skip_space().ok()?;
@@ -497,38 +438,25 @@ impl<'t> Reader<'t> {
         Some(ty)
     }
 
-    /// Reads a value.
-    fn value(
-        &mut self,
-        ty: Option<Type>,
-        lexer: &mut Lexer<'t>,
-        found: &mut Operands,
-    ) -> Option<()> {
-        let start = lexer.at;
-        pass_value(lexer)?;
-        let value = self.named(ty, &lexer.text[start..lexer.at], found.depth);
-        found.values.push(value);
-        found.end = lexer.at;
+    fn value(&mut self, ty: Option<Type>, from: &mut Lexer<'t>, to: &mut Operands) -> Option<()> {
+        let start = from.at;
+        pass_value(from)?;
+        to.values.push(self.named(ty, &from.text[start..from.at], to.depth));
+        to.end = from.at;
         Some(())
     }
 
     /// Returns the value of a text such as `%x`, `@g` or, with type `i64`, `0`.
     fn named(&mut self, ty: Option<Type>, text: &'t [u8], depth: usize) -> Value {
         let value = match text {
-            [b'%', name @ ..] => {
-                let known = match number_of(name) {
-                    Some(number) => self.numbered.get(&number),
-                    None => self.locals.get(plain(name)),
-                };
-                known.copied().unwrap_or_else(|| {
+            [b'%', name @ ..] => match self.locals.get(&Name::of(name)) {
+                Some(&value) => value,
+                None => {
                     let value = self.push(Def::Unknown, text, ty);
-                    match number_of(name) {
-                        Some(number) => self.numbered.insert(number, value),
-                        None => self.locals.insert(plain(name), value),
-                    };
+                    self.locals.insert(Name::of(name), value);
                     value
-                })
-            }
+                }
+            },
             [b'@', name @ ..] => match self.globals.get(plain(name)) {
                 Some(&value) => value,
                 None => {
@@ -555,18 +483,14 @@ impl<'t> Reader<'t> {
     }
 
     fn constant(&mut self, ty: Option<Type>, text: &'t [u8], depth: usize) -> Value {
-        let integer = || str::from_utf8(text).ok()?.parse().ok();
+        let integer = || Some(Def::Integer(str::from_utf8(text).ok()?.parse().ok()?));
         let def = match text {
             b"true" => Def::Integer(1),
             b"false" => Def::Integer(0),
             b"undef" | b"poison" => Def::Undefined,
-            _ => match integer() {
-                Some(integer) => Def::Integer(integer),
-                None => match self.expression(text, depth) {
-                    Some(expression) => Def::Expression(expression),
-                    None => Def::Constant,
-                },
-            },
+            _ => integer().unwrap_or_else(|| {
+                self.expression(text, depth).map_or(Def::Constant, Def::Expression)
+            }),
         };
         let value = self.push(def, text, ty);
         if let Def::Expression(at) = def {
@@ -586,50 +510,21 @@ impl<'t> Reader<'t> {
         let start = lexer.at + 1;
         lexer.bracketed("a constant expression").ok()?;
         let list = Lexer::new(&text[..lexer.at - 1], start);
-        let mut inst = Inst {
-            opcode,
-            is_terminator: false,
-            ty: None,
-            result: None,
-            span: 0..0,
-            after: 0,
-            access: None,
-            is_volatile: false,
-            is_transfer: false,
-            modifier: 0..0,
-            operands: 0..0,
-            labels: 0..0,
-        };
+        let mut inst = Inst::new(opcode);
         self.operands_of(&mut inst, list, depth + 1);
         self.function.expressions.push(inst);
         Some(self.function.expressions.len() - 1)
-    }
-
-    /// Reads the condition `i1 %c` of a conditional branch.
-    fn condition(&mut self, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
-        let mut ahead = *lexer;
-        if ahead.word() != b"label" {
-            self.typed(lexer, found)?;
-        }
-        Some(())
     }
 
     /// Reads a `phi`'s operands: `ptr [ %a, %x ], [ %b, %y ]`.
     fn phi(&mut self, inst: &mut Inst, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         inst.ty = self.function.types.ty(lexer.ty().ok()?);
         loop {
-            lexer.skip_space().ok()?;
-            lexer.eat(b"[").then_some(())?;
-            lexer.skip_space().ok()?;
+            lexer.token(b"[")?;
             self.value(inst.ty, lexer, found)?;
-            lexer.skip_space().ok()?;
-            lexer.eat(b",").then_some(())?;
-            lexer.skip_space().ok()?;
-            let block = self.label(lexer);
-            found.labels.push(block.unwrap_or(u32::MAX));
-            lexer.skip_space().ok()?;
-            lexer.eat(b"]").then_some(())?;
-            lexer.skip_space().ok()?;
+            lexer.token(b",")?;
+            found.labels.push(self.label(lexer).unwrap_or(u32::MAX));
+            lexer.token(b"]")?;
             if !lexer.eat(b",") {
                 return Some(());
             }
@@ -638,14 +533,7 @@ impl<'t> Reader<'t> {
 
     fn label(&self, lexer: &mut Lexer<'t>) -> Option<u32> {
         lexer.eat(b"%").then_some(())?;
-        let start = lexer.at;
-        lexer.skip_name().ok()?;
-        let name = &lexer.text[start..lexer.at];
-        match number_of(name) {
-            Some(number) => self.numbered_labels.get(&number),
-            None => self.labels.get(plain(name)),
-        }
-        .copied()
+        self.labels.get(&Name::of(lexer.skip_name().ok()?)).copied()
     }
 
     /// Reads the label `x` of every `label %x`.
@@ -678,33 +566,33 @@ impl<'t> Reader<'t> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
         inst.ty = call.result.and_then(|ty| self.function.types.ty(ty));
-        let transfers = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
-        inst.is_transfer = transfers.iter().any(|it| call.callee.starts_with(it));
+        inst.is_transfer = instruction::TRANSFERS.iter().any(|it| call.callee.starts_with(it));
         for argument in &call.arguments {
             let ty = match argument.ty {
                 b"metadata" => None,
                 ty => self.function.types.ty(ty),
             };
-            let value = self.named(ty, argument.value, found.depth);
-            found.values.push(value);
+            found.values.push(self.named(ty, argument.value, found.depth));
         }
-        let mut bundles = call.bundles;
-        while let Some(byte) = bundles.peek() {
-            let start = bundles.at;
-            match byte {
-                b'%' => {
-                    bundles.at += 1;
-                    bundles.skip_name().ok()?;
-                    let value = self.named(None, &bundles.text[start..bundles.at], found.depth);
-                    found.values.push(value);
+        for (span, attribute) in call.attributes.clone() {
+            let Attribute::Bundle(_) = attribute else { continue };
+            let mut bundle = Lexer::new(&lexer.text[..span.end], span.start);
+            while let Some(byte) = bundle.peek() {
+                let start = bundle.at;
+                match byte {
+                    b'"' => drop(bundle.quoted().ok()?),
+                    b'%' => {
+                        bundle.at += 1;
+                        bundle.skip_name().ok()?;
+                        let name = &bundle.text[start..bundle.at];
+                        found.values.push(self.named(None, name, found.depth));
+                    }
+                    _ => bundle.at += 1,
                 }
-                b'"' => drop(bundles.quoted().ok()?),
-                _ => bundles.at += 1,
             }
         }
         if call.target.starts_with(b"%") {
-            let value = self.named(None, call.target, found.depth);
-            found.values.push(value);
+            found.values.push(self.named(None, call.target, found.depth));
         }
         Some(())
     }
@@ -799,13 +687,9 @@ fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Skips any value.
 fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
-        b'<' => {
-            lexer.bracketed("a value").ok()?;
-        }
-        b'[' | b'{' => lexer.bracketed("a value").ok()?,
+        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
         b'-' | b'0'..=b'9' => {
             lexer.word();
             // `1.000000e+00`

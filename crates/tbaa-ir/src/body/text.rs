@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use std::borrow::Cow;
 
-use super::super::attributes::Attributes;
 use super::super::effects::unquoted;
 use super::super::instruction::CONSTANTS;
-use tbaa_lex::lexer::{Lexer, table};
+use crate::Attributes;
+use tbaa_lex::lexer::{Lexer, table, words};
 
 /// The header of a function: the text before its body.
 #[derive(Debug)]
@@ -38,8 +38,6 @@ pub struct Call<'t> {
     pub arguments: Vec<Argument<'t>>,
     /// The attributes after the arguments.
     pub attributes: Attributes<'t>,
-    /// The operand bundles: the text inside their brackets.
-    pub(super) bundles: Lexer<'t>,
 }
 
 /// An operand with its type, an argument of a call, or a parameter of a function.
@@ -55,7 +53,6 @@ pub struct Argument<'t> {
 
 impl Argument<'_> {
     /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
-    ///
     /// LLVM: `Argument::getDereferenceableBytes`.
     #[must_use]
     pub fn dereferenceable(&self) -> Option<u64> {
@@ -152,37 +149,8 @@ impl<'t> Call<'t> {
         }
         let arguments = arguments(&mut lexer)?;
         let result = Some(&lexer.text[result]).filter(|it| !it.is_empty());
-        let (bundles, attributes) = (bundles(lexer), Attributes::new(lexer));
-        Some(Call { callee, target, constraints, result, arguments, attributes, bundles })
-    }
-}
-
-/// Finds the brackets of a call's operand bundles; an empty lexer if there are none.
-fn bundles(mut lexer: Lexer<'_>) -> Lexer<'_> {
-    let none = Lexer::new(b"", 0);
-    loop {
-        if lexer.skip_space().is_err() {
-            return none;
-        }
-        let passed = match lexer.peek() {
-            Some(b'[') => {
-                let start = lexer.at;
-                return match lexer.bracketed("bundles") {
-                    Ok(()) => Lexer::new(&lexer.text[..lexer.at], start),
-                    Err(_) => none,
-                };
-            }
-            Some(b'"') => lexer.quoted().is_ok(),
-            Some(b'(') => lexer.bracketed("an attribute").is_ok(),
-            Some(b'=' | b'#') => {
-                lexer.at += 1;
-                true
-            }
-            _ => !matches!(lexer.word(), b"" | b"to"),
-        };
-        if !passed {
-            return none;
-        }
+        let attributes = Attributes::new(lexer);
+        Some(Call { callee, target, constraints, result, arguments, attributes })
     }
 }
 
@@ -272,9 +240,7 @@ pub(crate) fn header<'t>(
 ) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
     lexer.until(b"@", "a function header").ok()?;
     lexer.eat(b"@").then_some(())?;
-    let start = lexer.at;
-    lexer.skip_name().ok()?;
-    let name = &lexer.text[start..lexer.at];
+    let name = lexer.skip_name().ok()?;
     lexer.skip_space().ok()?;
     (lexer.peek()? == b'(').then_some(())?;
     Some((name, arguments(&mut lexer)?, Attributes::new(lexer)))
@@ -306,24 +272,13 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     }
 }
 
-/// The words that begin a constant which is not a pointer.
-///
-/// LLVM: `LLParser::parseValID`.
-pub(super) const EXPRESSIONS: [&[u8]; 9] = [
-    b"splat",
-    b"ptrtoint",
-    b"ptrtoaddr",
-    b"trunc",
-    b"add",
-    b"sub",
-    b"mul",
-    b"xor",
-    b"extractelement",
-];
+/// The words that begin a constant which is not a pointer. LLVM: `LLParser::parseValID`.
+pub(super) const EXPRESSIONS: [&[u8]; 9] =
+    words("splat ptrtoint ptrtoaddr trunc add sub mul xor extractelement");
 
 /// Skips the attributes between an argument's type and its value, such as `noundef align 4
 /// dereferenceable(8) "key"="value"`.
-fn pass_attributes(lexer: &mut Lexer<'_>) {
+pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
     loop {
         let _ = lexer.skip_space();
         let mut ahead = *lexer;

@@ -46,7 +46,6 @@ pub struct ClangAccesses {
     endless: Vec<DeclId>,
 }
 
-/// A line of C.
 #[derive(Clone, Debug)]
 struct Line {
     record: DeclId,
@@ -198,8 +197,7 @@ fn number(function: &[u8]) -> Option<usize> {
     std::str::from_utf8(name.strip_prefix(b"tbaa_access_")?).ok()?.parse().ok()
 }
 
-/// Returns whether two tags differ only in that a clang before 20 knows one type for all
-/// pointers.
+/// Returns whether two tags differ only in that a clang before 20 knows one type for all pointers.
 fn is_pointer_of_old(graph: &Graph, ours: TagId, theirs: TagId) -> bool {
     const ANY: Option<&[u8]> = Some(b"any pointer");
     let (Ok(ours), Ok(theirs)) = (graph.tag(ours), graph.tag(theirs)) else { return false };
@@ -231,7 +229,6 @@ struct Walk<'d> {
     left: usize,
     /// A C expression, the path in our declarations, and whether clang may omit a tag.
     found: Vec<(String, String, bool)>,
-    /// All names of members.
     names: IndexSet<&'d str>,
 }
 

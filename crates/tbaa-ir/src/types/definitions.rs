@@ -1,11 +1,9 @@
 //! Reading a module's struct types into a context.
 
-use std::borrow::Cow;
-
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
-use super::parse::{Names, Parser, checked};
+use super::parse::{Names, Parser, Resolved, checked};
 use tbaa::parts::table::IndexMap;
-use tbaa_types::{Context, Type, TypeError};
+use tbaa_types::{Context, Type};
 
 /// The types of the names in one module's text, in a context.
 ///
@@ -30,24 +28,25 @@ impl Definitions {
         self.numbers.get(&number).copied()
     }
 
-    /// Returns the numbers with their types, in the order in which the text first
-    /// uses them.
+    /// Returns the numbers with their types, in the order in which the text first uses them.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
         self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
-    /// Returns the names with their types, in the order in which the text first
-    /// uses them.
+    /// Returns the names with their types, in the order in which the text first uses them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&[u8], Type)> {
         self.names.iter().map(|(name, &ty)| (&name[..], ty))
     }
 }
 
-/// The facts about a name while its text is read.
-#[derive(Default)]
+/// The definitions of a text while they are read.
 pub(super) struct Reading<'t> {
-    types: IndexMap<Local<'t>, Entry>,
+    pub(super) lexer: Tokens<'t>,
+    names: Entries<'t>,
 }
+
+/// The facts about each name.
+type Entries<'t> = IndexMap<Local<'t>, Entry>;
 
 struct Entry {
     ty: Type,
@@ -56,32 +55,22 @@ struct Entry {
     offset: usize,
 }
 
-impl<'t> Names<'t> for Reading<'t> {
-    fn resolve(
-        &mut self,
-        context: &mut Context,
-        name: Local<'t>,
-        offset: usize,
-    ) -> Result<Option<Type>, TypeError> {
-        if let Some(entry) = self.types.get(&name) {
+impl<'t> Names<'t> for Entries<'t> {
+    fn resolve(&mut self, context: &mut Context, name: Local<'t>, offset: usize) -> Resolved {
+        if let Some(entry) = self.get(&name) {
             return Ok(Some(entry.ty));
         }
         let ty = match &name {
             Local::Name(name) => context.named_struct(name)?,
             Local::Number(_) => context.numbered_struct()?,
         };
-        self.types.insert(name, Entry { ty, defined: false, offset });
+        self.insert(name, Entry { ty, defined: false, offset });
         Ok(Some(ty))
     }
 }
 
 impl<'t> Names<'t> for &Definitions {
-    fn resolve(
-        &mut self,
-        _: &mut Context,
-        name: Local<'t>,
-        _: usize,
-    ) -> Result<Option<Type>, TypeError> {
+    fn resolve(&mut self, _: &mut Context, name: Local<'t>, _: usize) -> Resolved {
         Ok(match name {
             Local::Name(name) => self.named(&name),
             Local::Number(number) => self.numbered(number),
@@ -89,95 +78,81 @@ impl<'t> Names<'t> for &Definitions {
     }
 }
 
-pub(super) fn finish(
-    context: &mut Context,
-    read: Result<(), ParseError>,
-    lexer: &Tokens<'_>,
-    reading: Reading<'_>,
-) -> Result<Definitions, ParseError> {
-    // First of all: no context holds a struct that contains itcontext.
-    refuse_cycles(context, lexer, &reading)?;
-    read?;
-    let undefined = reading.types.iter().find(|(_, entry)| !entry.defined);
-    if let Some((name, entry)) = undefined {
-        let kind = ParseErrorKind::Undefined(name.to_string());
-        return Err(lexer.refuse(entry.offset, kind));
+impl<'t> Reading<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Reading { lexer: Tokens::new(text), names: IndexMap::default() }
     }
-    let mut definitions = Definitions::default();
-    for (name, entry) in reading.types {
-        match name {
-            Local::Name(name) => drop(definitions.names.insert(owned(name), entry.ty)),
-            Local::Number(number) => drop(definitions.numbers.insert(number, entry.ty)),
+
+    /// Reads `%name = type ...`.
+    pub(super) fn definition(&mut self, context: &mut Context) -> Result<(), ParseError> {
+        let from = self.lexer.at;
+        let name = self.lexer.local()?;
+        self.lexer.expect("=", "`=` after the type name")?;
+        self.lexer.expect_word("type", "`type`")?;
+        self.body(context, name, from)
+    }
+
+    /// Reads the text after `type`.
+    pub(super) fn body(
+        &mut self,
+        context: &mut Context,
+        name: Local<'t>,
+        from: usize,
+    ) -> Result<(), ParseError> {
+        let Reading { lexer, names } = self;
+        if names.get(&name).is_some_and(|entry| entry.defined) {
+            return Err(lexer.refuse(from, ParseErrorKind::Redefined(name.to_string())));
         }
-    }
-    Ok(definitions)
-}
-
-pub(super) fn read_definition<'t>(
-    context: &mut Context,
-    lexer: &mut Tokens<'t>,
-    reading: &mut Reading<'t>,
-) -> Result<(), ParseError> {
-    let from = lexer.at;
-    let name = lexer.local()?;
-    lexer.expect("=", "`=` after the type name")?;
-    if !lexer.keyword("type") {
-        return Err(lexer.wanted("`type`"));
-    }
-    read_body(context, lexer, reading, name, from)
-}
-
-/// Reads the text after `type`.
-pub(super) fn read_body<'t>(
-    context: &mut Context,
-    lexer: &mut Tokens<'t>,
-    reading: &mut Reading<'t>,
-    name: Local<'t>,
-    from: usize,
-) -> Result<(), ParseError> {
-    if reading.types.get(&name).is_some_and(|entry| entry.defined) {
-        return Err(lexer.refuse(from, ParseErrorKind::Redefined(name.to_string())));
-    }
-    let opaque = lexer.keyword("opaque");
-    let body = lexer.at;
-    let is_struct = opaque || lexer.open_struct().is_some();
-    lexer.at = body;
-    if !is_struct {
-        let ty = Parser::new(lexer, context, reading).ty()?;
-        // LLVM allows a forward reference to a struct only.
-        if reading.types.contains_key(&name) {
-            return Err(lexer.refuse(from, ParseErrorKind::UsedBefore(name.to_string())));
+        let opaque = lexer.keyword("opaque");
+        let body = lexer.at;
+        let is_struct = opaque || lexer.open_struct().is_some();
+        lexer.at = body;
+        if !is_struct {
+            let ty = Parser::new(lexer, context, names).ty()?;
+            // LLVM allows a forward reference to a struct only.
+            if names.contains_key(&name) {
+                return Err(lexer.refuse(from, ParseErrorKind::UsedBefore(name.to_string())));
+            }
+            names.insert(name, Entry { ty, defined: true, offset: from });
+            return Ok(());
         }
-        reading.types.insert(name, Entry { ty, defined: true, offset: from });
-        return Ok(());
+        let found = names.resolve(context, name.clone(), from);
+        let ty = checked(lexer, from, found)?.ok_or_else(|| lexer.wanted("a type"))?;
+        if !opaque {
+            let (elements, packing) = Parser::new(lexer, context, names).body()?;
+            checked(lexer, from, context.complete(ty, &elements, packing))?;
+        }
+        if let Some(entry) = names.get_mut(&name) {
+            entry.defined = true;
+        }
+        Ok(())
     }
-    let found = reading.resolve(context, name.clone(), from);
-    let ty = checked(lexer, from, found)?.ok_or_else(|| lexer.wanted("a type"))?;
-    if !opaque {
-        let (elements, packing) = Parser::new(lexer, context, reading).body()?;
-        checked(lexer, from, context.complete(ty, &elements, packing))?;
-    }
-    if let Some(entry) = reading.types.get_mut(&name) {
-        entry.defined = true;
-    }
-    Ok(())
-}
 
-/// Rejects structs that contain themselves, after a text or a part of it.
-fn refuse_cycles(
-    context: &mut Context,
-    lexer: &Tokens<'_>,
-    reading: &Reading<'_>,
-) -> Result<(), ParseError> {
-    if let Some(ty) = context.find_cycle(reading.types.values().map(|entry| entry.ty)) {
-        let entry = reading.types.values().find(|entry| entry.ty == ty);
-        let offset = entry.map_or(0, |entry| entry.offset);
-        reading.types.values().for_each(|entry| context.forget_body(entry.ty));
-        return Err(lexer.refuse(offset, ParseErrorKind::Type(context.recursive(ty))));
+    /// Ends the reading: with an error if a struct contains itself, or a name is not defined.
+    pub(super) fn finish(
+        self,
+        context: &mut Context,
+        read: Result<(), ParseError>,
+    ) -> Result<Definitions, ParseError> {
+        // First of all: no context holds a struct that contains itself.
+        if let Some(ty) = context.find_cycle(self.names.values().map(|entry| entry.ty)) {
+            let entry = self.names.values().find(|entry| entry.ty == ty);
+            let offset = entry.map_or(0, |entry| entry.offset);
+            self.names.values().for_each(|entry| context.forget_body(entry.ty));
+            return Err(self.lexer.refuse(offset, ParseErrorKind::Type(context.recursive(ty))));
+        }
+        read?;
+        if let Some((name, entry)) = self.names.iter().find(|(_, entry)| !entry.defined) {
+            let kind = ParseErrorKind::Undefined(name.to_string());
+            return Err(self.lexer.refuse(entry.offset, kind));
+        }
+        let mut definitions = Definitions::default();
+        for (name, Entry { ty, .. }) in self.names {
+            match name {
+                Local::Name(name) => drop(definitions.names.insert(name.into(), ty)),
+                Local::Number(number) => drop(definitions.numbers.insert(number, ty)),
+            }
+        }
+        Ok(definitions)
     }
-    Ok(())
-}
-
-fn owned(name: Cow<'_, [u8]>) -> Box<[u8]> {
-    name.into_owned().into()
 }

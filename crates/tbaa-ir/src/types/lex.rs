@@ -94,17 +94,27 @@ impl<'t> Tokens<'t> {
         if self.take(token) { Ok(()) } else { Err(self.wanted(wanted)) }
     }
 
+    pub(super) fn expect_word(
+        &mut self,
+        word: &str,
+        wanted: &'static str,
+    ) -> Result<(), ParseError> {
+        if self.keyword(word) { Ok(()) } else { Err(self.wanted(wanted)) }
+    }
+
+    pub(super) fn expect_integer(&mut self, wanted: &'static str) -> Result<u64, ParseError> {
+        self.integer().ok_or_else(|| self.wanted(wanted))
+    }
+
     /// Takes the start of a struct body if one comes next.
     pub(super) fn open_struct(&mut self) -> Option<Packing> {
         let before = self.at;
-        if self.take("{") {
-            return Some(Packing::Padded);
+        let packing = if self.take("<") { Packing::Packed } else { Packing::Padded };
+        let opened = self.take("{").then_some(packing);
+        if opened.is_none() {
+            self.at = before;
         }
-        if self.take("<") && self.take("{") {
-            return Some(Packing::Packed);
-        }
-        self.at = before;
-        None
+        opened
     }
 
     /// Takes the end of a struct body if it comes next.

@@ -9,7 +9,7 @@ use tbaa_types::{Context, Type};
 pub use definitions::Definitions;
 pub use lex::{ParseError, ParseErrorKind};
 
-use definitions::{Reading, finish, read_body, read_definition};
+use definitions::Reading;
 use lex::{Local, Tokens, saturating};
 use parse::{OwnNames, Parser};
 
@@ -39,11 +39,7 @@ pub trait ReadTypes {
     /// LLVM: `parseType`.
     fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads a type with the names of a module's text.
-    ///
-    /// # Errors
-    ///
-    /// As [`ReadTypes::parse`].
+    /// Reads a type with the names of a module's text. Fails as [`ReadTypes::parse`] does.
     fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
 
     /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
@@ -54,9 +50,8 @@ pub trait ReadTypes {
     ///
     /// # Errors
     ///
-    /// [`ParseError`], also for a name that is used and not defined, defined
-    /// twice, or that of a struct that contains itself. The types read before
-    /// the error stay in the context.
+    /// [`ParseError`], also for a name that is used and not defined, defined twice, or that of a
+    /// struct that contains itself. The types read before the error stay in the context.
     ///
     /// ```
     /// use tbaa_ir::types::ReadTypes;
@@ -110,13 +105,12 @@ impl ReadTypes for Context {
     }
 
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError> {
-        let mut lexer = Tokens::new(text);
-        let mut reading = Reading::default();
+        let mut reading = Reading::new(text);
         let mut read = Ok(());
-        while read.is_ok() && !lexer.is_end() {
-            read = read_definition(self, &mut lexer, &mut reading);
+        while read.is_ok() && !reading.lexer.is_end() {
+            read = reading.definition(self);
         }
-        finish(self, read, &lexer, reading)
+        reading.finish(self, read)
     }
 
     fn read_definitions_at<'t>(
@@ -124,23 +118,14 @@ impl ReadTypes for Context {
         text: &'t [u8],
         definitions: impl IntoIterator<Item = (&'t [u8], usize)>,
     ) -> Result<Definitions, ParseError> {
-        let mut lexer = Tokens::new(text);
-        let mut reading = Reading::default();
-        let mut read = Ok(());
-        for (name, offset) in definitions {
-            lexer.at = offset.min(text.len());
+        let mut reading = Reading::new(text);
+        let read = definitions.into_iter().try_for_each(|(name, offset)| {
+            reading.lexer.at = offset.min(text.len());
             // The names `%0` and `%"0"` differ only in their quotes, which are missing here.
-            let name = match name {
-                name if !name.is_empty() && name.iter().all(u8::is_ascii_digit) => {
-                    Local::Number(saturating(name))
-                }
-                name => Local::Name(name.into()),
-            };
-            read = read_body(self, &mut lexer, &mut reading, name, offset);
-            if read.is_err() {
-                break;
-            }
-        }
-        finish(self, read, &lexer, reading)
+            let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
+            let number = is_number.then(|| Local::Number(saturating(name)));
+            reading.body(self, number.unwrap_or_else(|| Local::Name(name.into())), offset)
+        });
+        reading.finish(self, read)
     }
 }

@@ -3,27 +3,19 @@
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeError};
 
+pub(super) type Resolved = Result<Option<Type>, TypeError>;
+
 /// Resolves the type names in a text.
 pub(super) trait Names<'t> {
     /// Returns the type of a name, or `None` if there is none.
-    fn resolve(
-        &mut self,
-        context: &mut Context,
-        name: Local<'t>,
-        offset: usize,
-    ) -> Result<Option<Type>, TypeError>;
+    fn resolve(&mut self, context: &mut Context, name: Local<'t>, offset: usize) -> Resolved;
 }
 
 /// The names that the context itself gives its structs.
 pub(super) struct OwnNames;
 
 impl<'t> Names<'t> for OwnNames {
-    fn resolve(
-        &mut self,
-        context: &mut Context,
-        name: Local<'t>,
-        _: usize,
-    ) -> Result<Option<Type>, TypeError> {
+    fn resolve(&mut self, context: &mut Context, name: Local<'t>, _: usize) -> Resolved {
         Ok(match name {
             Local::Name(name) => context.struct_by_name(&name),
             Local::Number(number) => {
@@ -91,7 +83,6 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         if self.lexer.is_end() { Ok(ty) } else { Err(self.lexer.wanted("the end of the type")) }
     }
 
-    /// Reads a type.
     pub(super) fn ty(&mut self) -> Result<Type, ParseError> {
         let mut next = Next::Type;
         loop {
@@ -155,11 +146,8 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             return Ok(Next::Have(ty.ok_or_else(undefined)?, from));
         }
         if self.lexer.take("[") {
-            let len =
-                self.lexer.integer().ok_or_else(|| self.lexer.wanted("the length of the array"))?;
-            if !self.lexer.keyword("x") {
-                return Err(self.lexer.wanted("`x` after the length of the array"));
-            }
+            let len = self.lexer.expect_integer("the length of the array")?;
+            self.lexer.expect_word("x", "`x` after the length of the array")?;
             self.frames.push(Frame::Array { len });
             return Ok(Next::Type);
         }
@@ -173,16 +161,11 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
         if self.lexer.take("<") {
             let scalable = self.lexer.keyword("vscale");
-            if scalable && !self.lexer.keyword("x") {
-                return Err(self.lexer.wanted("`x` after `vscale`"));
+            if scalable {
+                self.lexer.expect_word("x", "`x` after `vscale`")?;
             }
-            let len = self
-                .lexer
-                .integer()
-                .ok_or_else(|| self.lexer.wanted("the length of the vector"))?;
-            if !self.lexer.keyword("x") {
-                return Err(self.lexer.wanted("`x` after the length of the vector"));
-            }
+            let len = self.lexer.expect_integer("the length of the vector")?;
+            self.lexer.expect_word("x", "`x` after the length of the vector")?;
             self.frames.push(Frame::Vector { len, scalable });
             return Ok(Next::Type);
         }
@@ -191,16 +174,14 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
 
     /// Reads a type that begins with a word.
     fn word(&mut self, from: usize) -> Result<Next, ParseError> {
-        const WANTED: &str = "a type";
         let word = self.lexer.word();
         let ty = match word {
             b"ptr" => {
                 let address_space = self.address_space()?.unwrap_or(0);
                 let ty = self.context.pointer(address_space);
                 if self.lexer.take("*") {
-                    return Err(self
-                        .lexer
-                        .refuse(from, ParseErrorKind::Expected("ptr without a `*`")));
+                    let kind = ParseErrorKind::Expected("ptr without a `*`");
+                    return Err(self.lexer.refuse(from, kind));
                 }
                 checked(self.lexer, from, ty)?
             }
@@ -223,7 +204,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             _ => {
                 let named = Primitive::ALL.iter().find(|ty| ty.name().as_bytes() == word);
                 let Some(&primitive) = named else {
-                    return Err(self.lexer.refuse(from, ParseErrorKind::Expected(WANTED)));
+                    return Err(self.lexer.refuse(from, ParseErrorKind::Expected("a type")));
                 };
                 self.context.primitive(primitive)
             }
@@ -237,10 +218,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
         self.lexer.expect("(", "`(` after `addrspace`")?;
         let at = self.lexer.at;
-        let number = self
-            .lexer
-            .integer()
-            .ok_or_else(|| self.lexer.wanted("the number of an address space"))?;
+        let number = self.lexer.expect_integer("the number of an address space")?;
         self.lexer.expect(")", "`)` after the address space")?;
         let error =
             |_| self.lexer.refuse(at, ParseErrorKind::Type(TypeError::AddressSpace(number)));

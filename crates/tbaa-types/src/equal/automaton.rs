@@ -51,29 +51,6 @@ fn has_identity(context: &Context, ty: Type) -> bool {
 }
 
 #[derive(Default)]
-struct Building {
-    names: bool,
-    labels: IndexSet<Label>,
-    symbols: Vec<u32>,
-    structs: Vec<bool>,
-    ends: Vec<usize>,
-    edges: Vec<u32>,
-}
-
-impl Building {
-    fn push(&mut self, context: &Context, ty: Type, number: impl FnMut(Type) -> u32) {
-        self.symbols.push(self.labels.insert_full(Label::of(context, ty, self.names)).0 as u32);
-        self.structs.push(has_identity(context, ty));
-        self.edges.extend(context.parts(ty).iter().copied().map(number));
-        self.ends.push(self.edges.len());
-    }
-
-    fn done(self, bases: HashMap<u32, usize>) -> Automaton {
-        let Building { symbols, structs, ends, edges, .. } = self;
-        Automaton { bases, symbols, structs, ends, edges }
-    }
-}
-
 pub(super) struct Automaton {
     /// For each context, by its stamp, the number of its first type.
     pub(super) bases: HashMap<u32, usize>,
@@ -93,10 +70,11 @@ impl Automaton {
     /// Returns the graph of all types of some contexts. The names of structs count if
     /// there are completions.
     pub(super) fn new(contexts: &[&Context], completions: Option<&Completions<'_>>) -> Automaton {
-        let mut building = Building { names: completions.is_some(), ..Building::default() };
-        let (mut bases, mut count, mut distinct) = (HashMap::default(), 0, Vec::new());
+        let names = completions.is_some();
+        let (mut graph, mut labels) = (Automaton::default(), IndexSet::default());
+        let (mut count, mut distinct) = (0, Vec::new());
         for &context in contexts {
-            if let Entry::Vacant(entry) = bases.entry(context.stamp) {
+            if let Entry::Vacant(entry) = graph.bases.entry(context.stamp) {
                 entry.insert(count);
                 count += context.type_count();
                 distinct.push(context);
@@ -106,10 +84,15 @@ impl Automaton {
             for ty in context.types() {
                 let completion = completions.and_then(|completions| completions.get(&ty));
                 let (context, ty) = completion.copied().unwrap_or((context, ty));
-                building.push(context, ty, |part| (bases[&part.stamp] + part.index()) as u32);
+                graph.symbols.push(labels.insert_full(Label::of(context, ty, names)).0 as u32);
+                graph.structs.push(has_identity(context, ty));
+                let bases = &graph.bases;
+                let number = |part: &Type| (bases[&part.stamp] + part.index()) as u32;
+                graph.edges.extend(context.parts(ty).iter().map(number));
+                graph.ends.push(graph.edges.len());
             }
         }
-        building.done(bases)
+        graph
     }
 
     pub(super) fn len(&self) -> usize {

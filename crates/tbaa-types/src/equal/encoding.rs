@@ -39,8 +39,6 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 ///
 /// It prints as in the article "Type Equality in LLVM":
 ///
-/// It prints as the article "Type Equality in LLVM" writes it:
-///
 /// ```
 /// use tbaa_types::{Context, Encoding, Packing, Primitive};
 ///

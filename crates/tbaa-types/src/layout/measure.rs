@@ -38,9 +38,7 @@ pub enum LayoutError {
     NotStruct,
 }
 
-/// The offsets of a struct's elements.
-///
-/// LLVM: `StructLayout`.
+/// The offsets of a struct's elements. LLVM: `StructLayout`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct StructLayout {
@@ -68,8 +66,9 @@ type Measured = Result<Measure, LayoutError>;
 
 /// The sizes and alignments of a context's types by one data layout.
 ///
-/// Each type is measured once; the first question takes time in the size of
-/// the type, the next ones do not.
+/// Each type is measured once; the first question takes time in the size of the type, the next ones
+/// do not. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions panic if a
+/// type was issued by another context.
 pub struct Layouts<'a> {
     layout: &'a DataLayout,
     context: &'a Context,
@@ -107,15 +106,6 @@ impl Layouts<'_> {
     }
 
     /// Returns how many bits a value has: 1 for `i1`, 80 for `x86_fp80`.
-    ///
-    /// # Errors
-    ///
-    /// [`LayoutError::Unsized`], [`LayoutError::TooLarge`].
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by another context, as all functions here.
-    ///
     /// LLVM: `DataLayout::getTypeSizeInBits`.
     pub fn size_in_bits(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
         self.measure(ty).map(|of| TypeSize { min: of.bits, scalable: of.scalable })
@@ -133,33 +123,18 @@ impl Layouts<'_> {
     }
 
     /// Returns the distance in bytes between two elements of an array, including padding.
-    ///
-    /// # Errors
-    ///
-    /// As [`Layouts::size_in_bits`].
-    ///
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub fn alloc_size(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
         self.measure(ty).map(|of| TypeSize { min: of.alloc, scalable: of.scalable })
     }
 
     /// Returns the least alignment that the ABI demands, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Layouts::size_in_bits`].
-    ///
     /// LLVM: `DataLayout::getABITypeAlign`.
     pub fn abi_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
         self.measure(ty).map(|of| of.abi)
     }
 
     /// Returns the alignment that is best for speed, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Layouts::size_in_bits`].
-    ///
     /// LLVM: `DataLayout::getPrefTypeAlign`.
     pub fn preferred_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
         self.measure(ty).map(|of| of.preferred)
@@ -169,8 +144,7 @@ impl Layouts<'_> {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::NotStruct`]; as [`Layouts::size_in_bits`].
-    ///
+    /// [`LayoutError::NotStruct`], besides those of the other functions.
     /// LLVM: `DataLayout::getStructLayout`.
     pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
         let (elements, packing) = match self.context.kind(ty) {
@@ -331,7 +305,6 @@ impl Layouts<'_> {
     }
 
     /// Places the elements one after another, and reports each one's offset.
-    ///
     /// LLVM: the constructor of `StructLayout`.
     fn place(
         &self,

@@ -1,7 +1,6 @@
 //! The specifications in a data layout string.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, PrimitiveSpec};
 
@@ -29,7 +28,6 @@ type Parsed<T> = Result<T, &'static str>;
 /// Reads a data layout string like LLVM 22; strings that LLVM rejects are errors.
 ///
 /// LLVM stores a native integer's width in eight bits, so its `n300` is `n44`; here it is 300.
-///
 /// LLVM: `DataLayout::parse`.
 impl FromStr for DataLayout {
     type Err = DataLayoutError;
