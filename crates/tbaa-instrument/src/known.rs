@@ -28,98 +28,44 @@ const WRITERS: &[(&str, u32)] = &[
 /// indices of these arguments, and the most bytes of each object on x86-64 with the GNU C
 /// library. They follow no pointer to what they write.
 const PARTS: &[(&str, &[(usize, u64)])] = &[
-    ("asctime_r", &[(1, 26)]),
-    ("clock_getres", &[(1, 16)]),
+    ("asctime_r ctime_r", &[(1, 26)]),
+    ("clock_getres fgetpos fgetpos64 getrlimit getrlimit64 modfl nanosleep", &[(1, 16)]),
     ("clock_nanosleep", &[(3, 16)]),
-    ("ctime_r", &[(1, 26)]),
-    ("fcntl", &[(2, 32)]),
-    ("fcntl64", &[(2, 32)]),
-    ("fgetpos", &[(1, 16)]),
-    ("fgetpos64", &[(1, 16)]),
-    ("frexp", &[(1, 4)]),
-    ("frexpf", &[(1, 4)]),
-    ("frexpl", &[(1, 4)]),
-    ("fstat64", &[(1, 144)]),
-    ("fstatat", &[(2, 144)]),
-    ("fstatat64", &[(2, 144)]),
-    ("fstatfs", &[(1, 120)]),
-    ("fstatfs64", &[(1, 120)]),
-    ("fstatvfs", &[(1, 112)]),
-    ("fstatvfs64", &[(1, 112)]),
+    ("fcntl fcntl64 setitimer", &[(2, 32)]),
+    ("frexp frexpf frexpl inet_aton lgamma_r modff sem_getvalue waitpid", &[(1, 4)]),
+    ("fstat64 getrusage lstat64 stat64", &[(1, 144)]),
+    ("fstatat fstatat64", &[(2, 144)]),
+    ("fstatfs fstatfs64 statfs statfs64", &[(1, 120)]),
+    ("fstatvfs fstatvfs64 statvfs statvfs64", &[(1, 112)]),
     ("getitimer", &[(1, 32)]),
-    ("getrlimit", &[(1, 16)]),
-    ("getrlimit64", &[(1, 16)]),
-    ("getrusage", &[(1, 144)]),
-    ("inet_aton", &[(1, 4)]),
     ("inet_pton", &[(2, 16)]),
-    ("__isoc23_strtol", &[(1, 8)]),
-    ("__isoc23_strtoll", &[(1, 8)]),
-    ("__isoc23_strtoul", &[(1, 8)]),
-    ("__isoc23_strtoull", &[(1, 8)]),
-    ("lgamma_r", &[(1, 4)]),
-    ("lstat64", &[(1, 144)]),
+    (
+        "__isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull modf \
+         pthread_attr_getstacksize pthread_join strtod strtof strtol strtold strtoll \
+         strtoul strtoull wcstod wcstof wcstol wcstold wcstoll wcstoul wcstoull",
+        &[(1, 8)],
+    ),
     ("mbrlen", &[(2, 8)]),
     ("mbrtowc", &[(0, 4), (3, 8)]),
-    ("mbtowc", &[(0, 4)]),
-    ("mktime", &[(0, 56)]),
-    ("modf", &[(1, 8)]),
-    ("modff", &[(1, 4)]),
-    ("modfl", &[(1, 16)]),
-    ("nanosleep", &[(1, 16)]),
-    ("pipe", &[(0, 8)]),
-    ("pipe2", &[(0, 8)]),
-    ("pthread_attr_getstacksize", &[(1, 8)]),
-    ("pthread_join", &[(1, 8)]),
-    ("pthread_key_create", &[(0, 4)]),
-    ("pthread_sigmask", &[(2, 128)]),
+    ("mbtowc pthread_key_create wait", &[(0, 4)]),
+    ("mktime timegm", &[(0, 56)]),
+    ("pipe pipe2", &[(0, 8)]),
+    ("pthread_sigmask sigprocmask", &[(2, 128)]),
     ("remquo", &[(2, 4)]),
     ("select", &[(1, 128), (2, 128), (3, 128), (4, 16)]),
-    ("sem_getvalue", &[(1, 4)]),
-    ("setitimer", &[(2, 32)]),
-    ("setjmp", &[(0, 200)]),
-    ("_setjmp", &[(0, 200)]),
-    ("sigsetjmp", &[(0, 200)]),
-    ("__sigsetjmp", &[(0, 200)]),
-    ("sigaction", &[(2, 152)]),
-    ("__sigaction", &[(2, 152)]),
+    ("setjmp _setjmp sigsetjmp __sigsetjmp", &[(0, 200)]),
+    ("sigaction __sigaction", &[(2, 152)]),
     ("sigaltstack", &[(1, 24)]),
-    ("sigaddset", &[(0, 128)]),
-    ("sigdelset", &[(0, 128)]),
-    ("sigemptyset", &[(0, 128)]),
-    ("sigfillset", &[(0, 128)]),
-    ("sigpending", &[(0, 128)]),
-    ("sigprocmask", &[(2, 128)]),
+    ("sigaddset sigdelset sigemptyset sigfillset sigpending", &[(0, 128)]),
     ("sincos", &[(1, 8), (2, 8)]),
     ("sincosf", &[(1, 4), (2, 4)]),
     ("sincosl", &[(1, 16), (2, 16)]),
     ("socketpair", &[(3, 8)]),
-    ("stat64", &[(1, 144)]),
-    ("statfs", &[(1, 120)]),
-    ("statfs64", &[(1, 120)]),
-    ("statvfs", &[(1, 112)]),
-    ("statvfs64", &[(1, 112)]),
-    ("strtod", &[(1, 8)]),
-    ("strtof", &[(1, 8)]),
-    ("strtol", &[(1, 8)]),
-    ("strtold", &[(1, 8)]),
-    ("strtoll", &[(1, 8)]),
-    ("strtoul", &[(1, 8)]),
-    ("strtoull", &[(1, 8)]),
     ("sysinfo", &[(0, 112)]),
     ("tcgetattr", &[(1, 60)]),
-    ("timegm", &[(0, 56)]),
     ("times", &[(0, 32)]),
     ("uname", &[(0, 390)]),
-    ("wait", &[(0, 4)]),
-    ("waitpid", &[(1, 4)]),
     ("wcrtomb", &[(0, 16), (2, 8)]),
-    ("wcstod", &[(1, 8)]),
-    ("wcstof", &[(1, 8)]),
-    ("wcstol", &[(1, 8)]),
-    ("wcstold", &[(1, 8)]),
-    ("wcstoll", &[(1, 8)]),
-    ("wcstoul", &[(1, 8)]),
-    ("wcstoull", &[(1, 8)]),
     ("wctomb", &[(0, 16)]),
 ];
 
@@ -176,7 +122,7 @@ pub(crate) fn written(name: &[u8]) -> u32 {
 /// object, if the function writes nothing else.
 #[must_use]
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
-    let known = PARTS.iter().find(|(known, _)| known.as_bytes() == name);
+    let known = PARTS.iter().find(|(known, _)| has(known, name));
     known.map(|(_, parts)| *parts)
 }
 
@@ -184,8 +130,9 @@ pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
 /// known.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
+    let parts = PARTS.iter().flat_map(|(names, _)| names.split_ascii_whitespace());
     let writers = WRITERS.iter().flat_map(|(names, _)| names.split_ascii_whitespace());
-    whole.chain(PARTS.iter().map(|(name, _)| *name)).chain(writers)
+    whole.chain(parts).chain(writers)
 }
 
 pub(crate) fn releases(name: &[u8]) -> bool {
