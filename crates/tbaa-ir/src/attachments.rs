@@ -89,7 +89,7 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
         }
         _ => {}
     }
-    lexer.at = instruction::pointer_in(opcode, lexer, 0)?.end;
+    lexer.at = instruction::pointer_in(opcode, lexer)?.end;
     let values = match opcode {
         Opcode::AtomicRmw => 1,
         Opcode::CmpXchg => 2,

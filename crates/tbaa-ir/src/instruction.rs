@@ -206,28 +206,20 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
 }
 
 /// Finds the pointer through which an instruction accesses memory, from after
-/// its opcode on; of a transfer, the `which`th argument.
-pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>, which: usize) -> Option<Range<usize>> {
-    let span = pointer_in(opcode, bounded(after), which)?;
+/// its opcode on; of a transfer, the first argument.
+pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>) -> Option<Range<usize>> {
+    let span = pointer_in(opcode, bounded(after))?;
     Some(after.at + span.start..after.at + span.end)
 }
 
 /// Like [`pointer`], however far it is.
-pub(super) fn pointer_in(
-    opcode: Opcode,
-    mut lexer: Lexer<'_>,
-    which: usize,
-) -> Option<Range<usize>> {
+pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
     }
     if opcode == Opcode::Call {
         transfer(&mut lexer)?;
         lexer.at += 1;
-        for _ in 0..which {
-            lexer.until(b",", "a call").ok()?;
-            lexer.eat(b",").then_some(())?;
-        }
         lexer.skip_space().ok()?;
         lexer.ty().ok()?;
         attributes(&mut lexer)?;

@@ -30,7 +30,9 @@ impl Module<'_> {
     /// ```
     #[must_use]
     pub fn pointer_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
-        self.nth_pointer(instruction, 0)
+        let mut lexer = at(&self.text, instruction.offset as usize)?;
+        let start = instruction::start(&mut lexer).ok()??;
+        instruction::pointer(start.opcode, Lexer::new(&self.text, start.after))
     }
 
     /// Finds the name of an instruction's result, such as `%x`; `None` of one
@@ -52,14 +54,6 @@ impl Module<'_> {
         Some(start..lexer.at)
     }
 
-    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
-    /// [`pointer_span`](Self::pointer_span) finds its destination.
-    #[must_use]
-    pub fn source_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
-        let is_call = instruction.opcode == super::Opcode::Call;
-        is_call.then(|| self.nth_pointer(instruction, 1))?
-    }
-
     /// Returns whether an instruction is an `invoke` or a `callbr`.
     #[must_use]
     pub fn ends_block(&self, instruction: &Instruction) -> bool {
@@ -70,12 +64,6 @@ impl Module<'_> {
             Some(head.ends_with(b"invoke") || head.ends_with(b"callbr"))
         };
         instruction.opcode == super::Opcode::Call && is_end() == Some(true)
-    }
-
-    fn nth_pointer(&self, instruction: &Instruction, which: usize) -> Option<Range<usize>> {
-        let mut lexer = at(&self.text, instruction.offset as usize)?;
-        let start = instruction::start(&mut lexer).ok()??;
-        instruction::pointer(start.opcode, Lexer::new(&self.text, start.after), which)
     }
 
     /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
