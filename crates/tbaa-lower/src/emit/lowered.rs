@@ -21,14 +21,6 @@ impl Plan for Lowering {
             (None, None) => Planned::Unknown,
         }
     }
-
-    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
-        None
-    }
-
-    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
-        None
-    }
 }
 
 /// Lowered tags with the lowering's own scopes, those of calls included.

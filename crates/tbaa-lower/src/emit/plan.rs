@@ -22,11 +22,15 @@ pub trait Plan {
     /// tags.
     fn planned(&self, access: Access) -> Planned;
 
-    /// Returns the scopes of an access with one of the program's tags.
-    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>>;
+    /// Returns the scopes of an access with one of the program's tags; none by default.
+    fn scopes(&self, _access: Access) -> Option<ScopeNames<'_>> {
+        None
+    }
 
-    /// Returns the scopes of a call that makes the accesses `touched` only.
-    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>>;
+    /// Returns the scopes of a call that makes the accesses `touched` only; none by default.
+    fn call_scopes(&self, _touched: &[Access]) -> Option<ScopeNames<'_>> {
+        None
+    }
 }
 
 /// A plan's answer for an access.
@@ -52,14 +56,6 @@ impl Plan for Graph {
             Access { tag: None, .. } => Planned::Untagged,
             _ => Planned::Unknown,
         }
-    }
-
-    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
-        None
-    }
-
-    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
-        None
     }
 }
 

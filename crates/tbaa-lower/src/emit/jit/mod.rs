@@ -18,7 +18,7 @@ use super::emitter::Emitter;
 use super::plan::{Attachments, Plan};
 use super::recorded::Recorded;
 use crate::{Lowering, Shared, Source, tags_of_clang};
-use tagging::{JitPlan, anchors, records};
+use tagging::{anchors, records};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeId};
 
@@ -229,11 +229,8 @@ impl<T: Typed> Jit<T> {
             [access] => self.lower([access])?,
             _ => self.classify(&touched)?,
         }
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let call =
-            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.call(plan, &touched))?;
-        Ok(TaggedCall(call))
+        let oracle = self.session.oracle();
+        Ok(TaggedCall(self.tagging.with_plan(oracle, |nodes, plan| nodes.call(plan, &touched))?))
     }
 
     /// Returns what a call gets that, beside the memory of `touched`, hands out
@@ -280,10 +277,8 @@ impl<T: Typed> Jit<T> {
         let made = self.session.update(|_, graph| graph.builder().struct_copy(entries));
         let copy: CopyId = made.map_err(DeclareError::Build)?;
         self.lower(entries.iter().map(|entry| entry.tag.into()))?;
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let graph = self.session.oracle().graph();
-        Ok(plan.with(&self.tagging.classes, |plan| self.tagging.nodes.copy(plan, graph, copy))?)
+        let oracle = self.session.oracle();
+        Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.copy(plan, oracle.graph(), copy))?)
     }
 
     /// Finds the tags under these declarations of all accesses that clang tagged in
@@ -399,10 +394,8 @@ impl<T: Typed> Jit<T> {
             });
             return Err(JitError::NoTag { path, why: certificate.why });
         }
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let found =
-            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.access(plan, access))?;
+        let oracle = self.session.oracle();
+        let found = self.tagging.with_plan(oracle, |nodes, plan| nodes.access(plan, access))?;
         let tags: &dyn Plan = match &self.tagging.lowering {
             Some(lowering) => lowering,
             None => graph,
