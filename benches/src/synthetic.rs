@@ -240,25 +240,15 @@ pub(crate) enum Adversary {
 }
 
 impl Adversary {
-    pub(crate) const ALL: [Adversary; 6] = [
-        Adversary::Diamonds,
-        Adversary::Wide,
-        Adversary::Chain,
-        Adversary::Crooked,
-        Adversary::Unions,
-        Adversary::Scalars,
+    /// All, with their names.
+    pub(crate) const ALL: [(Adversary, &str); 6] = [
+        (Adversary::Diamonds, "diamonds: each struct holds the one before it twice"),
+        (Adversary::Wide, "one struct of n fields, n tags"),
+        (Adversary::Chain, "a chain: each struct holds the one before it"),
+        (Adversary::Crooked, "the same, with a field that begins in the held struct"),
+        (Adversary::Unions, "every type a union, of the two before it"),
+        (Adversary::Scalars, "a chain of n scalars, n tags"),
     ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Adversary::Diamonds => "diamonds: each struct holds the one before it twice",
-            Adversary::Wide => "one struct of n fields, n tags",
-            Adversary::Chain => "a chain: each struct holds the one before it",
-            Adversary::Crooked => "the same, with a field that begins in the held struct",
-            Adversary::Unions => "every type a union, of the two before it",
-            Adversary::Scalars => "a chain of n scalars, n tags",
-        }
-    }
 
     /// Makes one of `n` types, or fields.
     pub(crate) fn graph(self, format: Format, n: usize) -> Graph {
@@ -337,8 +327,8 @@ mod tests {
                 assert_eq!(graph.tag_count(), 256, "{depth} deep, {fields} fields");
                 assert_accepted(&graph);
             }
-            for adversary in Adversary::ALL {
-                assert!(adversary.graph(format, 100).types().count() > 13, "{}", adversary.name());
+            for (adversary, name) in Adversary::ALL {
+                assert!(adversary.graph(format, 100).types().count() > 13, "{name}");
             }
         }
     }

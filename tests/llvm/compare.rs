@@ -1,4 +1,4 @@
-//! Rule `llvm` against the real LLVM 22.
+//! Rule `llvm` against the real LLVM 22, and rule `union` where it must be the same.
 //!
 //! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the number
 //! of random pairs a format, `TBAA_SEED` the first seed.
@@ -8,15 +8,15 @@ use std::path::Path;
 
 use pretty_assertions::assert_eq;
 use tbaa::wellformed::Verifier;
-use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, Size, TagId, TypeId, TypeKind};
 use tbaa_tests::llvm::{Evaluated, Llvm, WAYS, aa_eval, corpus, scratch, stored};
 use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// LLVM and this library must say the same of one module, letter by
-/// letter. Returns how many pairs of tags were compared.
-fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
+/// Compares LLVM with this library on each pair of tags of a module. Returns the number of
+/// pairs, and of those that rule `union` judges as LLVM does.
+fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> [usize; 2] {
     let file = scratch(&format!("{what}.ll"), source);
     let module = tbaa_ir::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
     let graph = module.graph();
@@ -50,7 +50,46 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
         }
     }
     compare_generic(llvm, what, &file, &oracle, &tags);
-    tags.len() * (tags.len() + 1) / 2
+    // The theorem of the contract: no overlapping fields and scalar accesses only.
+    let union = Oracle::new(graph, AliasRule::Union);
+    let plain: Vec<_> = tags.iter().copied().filter(|&tag| is_plain(graph, tag)).collect();
+    for (&a, &b) in plain.iter().flat_map(|a| plain.iter().map(move |b| (a, b))) {
+        assert_eq!(union.alias(a, b), oracle.alias(a, b), "{what}: {}", union.explain(a, b));
+    }
+    [tags.len(), plain.len()].map(|tags| tags * (tags + 1) / 2)
+}
+
+/// Returns whether a tag accesses one whole scalar, through types whose fields do not
+/// overlap.
+fn is_plain(graph: &Graph, tag: TagId) -> bool {
+    let tag = graph.tag(tag).unwrap();
+    let access = graph.ty(tag.access);
+    let one = tag.format == Format::Old || tag.size == access.size().map(Size::from);
+    one && access.kind() == TypeKind::Scalar && has_plain_fields(graph, tag.base)
+}
+
+fn has_plain_fields(graph: &Graph, ty: TypeId) -> bool {
+    let mut work = vec![ty];
+    while let Some(ty) = work.pop() {
+        let node = graph.ty(ty);
+        if node.kind() != TypeKind::Aggregate {
+            continue;
+        }
+        let fields: Vec<_> = node.fields().collect();
+        let apart = fields.windows(2).all(|pair| {
+            let end = pair[0].extent.map_or(pair[0].offset + 1, |size| pair[0].offset + size);
+            end <= pair[1].offset
+        });
+        let inside = fields.iter().all(|field| {
+            let end = field.extent.map(|extent| field.offset + extent);
+            end.zip(node.size()).is_none_or(|(end, size)| end <= size)
+        });
+        if !apart || !inside {
+            return false;
+        }
+        work.extend(fields.iter().map(|field| field.ty));
+    }
+    true
 }
 
 /// `getMostGenericTBAA`, but for the immutability that LLVM keeps from one side.
@@ -102,18 +141,21 @@ fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
 fn compiled_programs() {
     let Some(llvm) = Llvm::get() else { return };
     let sources = corpus();
-    let mut pairs = 0;
+    let (mut pairs, mut alike) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
         let stem = source.file_stem().unwrap().to_string_lossy();
         // Optimized code has fewer tags, and few others: of every third file.
         for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);
-            pairs += compare(llvm, &what, &text);
+            let counts = compare(llvm, &what, &text);
+            pairs += counts[0];
+            alike += counts[1];
             round_trip(llvm, &what, tbaa_ir::read(&text).unwrap().graph());
         }
     }
     println!("{} sources, 2 to 4 ways each: {pairs} pairs, no difference", sources.len());
+    assert!(alike * 4 > pairs, "{alike} of {pairs}: the theorem hardly applies");
 }
 
 #[test]
@@ -131,7 +173,7 @@ fn lua() {
             .collect();
         let linked = llvm.link(&files);
         let what = format!("lua/all-{way}");
-        let pairs = compare(llvm, &what, &linked);
+        let [pairs, _] = compare(llvm, &what, &linked);
         round_trip(llvm, &what, tbaa_ir::read(&linked).unwrap().graph());
         println!("Lua, {} files, {way}: {pairs} pairs, no difference", files.len());
         // The generic tags of one file: the whole has too many pairs.
@@ -151,20 +193,26 @@ fn random_graphs() {
     let Some(llvm) = Llvm::get() else { return };
     let wanted = setting("TBAA_PAIRS", 250_000);
     let first_seed = setting("TBAA_SEED", 1);
-    for format in [Format::Old, Format::New] {
-        let (mut pairs, mut seed) = (0, first_seed);
+    let any = [Format::Old, Format::New].map(|format| (format, Shape::Any));
+    let plain = [Format::Old, Format::New].map(|format| (format, Shape::PlainScalars));
+    let whole = (Format::New, Shape::PlainAggregates);
+    for (format, shape) in any.into_iter().chain(plain).chain([whole]) {
+        let (mut pairs, mut alike, mut seed) = (0, 0, first_seed);
         while pairs < wanted {
             let mut rng = Rng(seed as u64);
             let tags = if seed % 5 == 0 { 60 } else { 200 };
-            let universe = Universe { format, structs: 4 + rng.below(40), tags, shape: Shape::Any };
+            let universe = Universe { format, structs: 4 + rng.below(40), tags, shape };
             let graph = random::graph(&mut rng, &universe);
             let what = format!("random/{format:?}-{seed}");
-            pairs += compare(llvm, &what, random::module(&graph).as_bytes());
+            let counts = compare(llvm, &what, random::module(&graph).as_bytes());
+            pairs += counts[0];
+            alike += counts[1];
             round_trip(llvm, &what, &graph);
             let _ = fs::remove_file(scratch(&format!("{what}.ll"), b""));
             let _ = fs::remove_file(scratch(&format!("{what}.dump.ll"), b""));
             seed += 1;
         }
+        assert!(shape != Shape::PlainScalars || alike == pairs);
         println!("{format:?} format, seeds {first_seed}..{seed}: {pairs} pairs, no difference");
     }
 }

@@ -8,6 +8,7 @@ use tbaa_instrument::{Form, instrument};
 
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
+use tbaa_tests::process::run;
 
 /// Ways besides those of the corpus, with debug information: calls in a
 /// function that has it need their places.
@@ -19,10 +20,7 @@ const DEBUG: [(&str, &[&str]); 3] = [
 
 fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
     let file = scratch(name, text);
-    let mut opt = Command::new("opt-22");
-    let output = opt.arg("-disable-output").args(options).arg(&file).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {errors}", file.display());
+    run(Command::new("opt-22").arg("-disable-output").args(options).arg(file)).unwrap();
 }
 
 /// Compiles each source in one of the ways, the next one in the next.

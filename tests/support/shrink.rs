@@ -31,7 +31,7 @@ pub fn check(
 }
 
 /// Leaves out tags, fields and types as long as what is left fails.
-pub fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
+fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
     loop {
         let Some(less) = smaller(&u).find(fails) else { return u };
         u = less;

@@ -26,7 +26,6 @@ fn instruction(module: &Module<'_>, it: &Instruction) -> String {
         (" atomic", it.atomic.then(String::new)),
         (" ", Some(ty).filter(|ty| !ty.is_empty())),
         (" to ", said(module.pointer_span(it))),
-        (" from ", said(module.source_span(it))),
         (" tag ", said(tag)),
         (" copy", it.copy.map(|_| String::new())),
     ] {

@@ -115,7 +115,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     let sizes = run.pick([1_600, 6_400, 25_600, 102_400], [4, 16, 64, 256]);
     let mut all = Vec::new();
     let (mut built, mut held, mut asked) = (Vec::new(), Vec::new(), Vec::new());
-    for adversary in Adversary::ALL {
+    for (adversary, name) in Adversary::ALL {
         for format in [Format::Old, Format::New] {
             for rules in [AliasRule::Llvm, AliasRule::Union] {
                 let mut before: Option<Cost> = None;
@@ -130,7 +130,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
                         asked.push(Some(cost.query_ns / before.query_ns));
                     }
                     before = Some(cost);
-                    all.push((adversary, format, rules, cost));
+                    all.push((name, format, rules, cost));
                 }
             }
         }
@@ -138,7 +138,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     let rows = table_of(
         &all,
         &[
-            ("graph", &|(adversary, ..)| adversary.name().to_owned()),
+            ("graph", &|(name, ..)| (*name).to_owned()),
             ("format", &|&(_, format, ..)| name_of(format).to_owned()),
             ("rule", &|(_, _, rules, _)| rules.to_string()),
             ("n", &|(.., cost)| grouped(cost.n as f64)),

@@ -8,15 +8,11 @@ use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
-use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
+use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags};
+use tbaa_lower::emit::{Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
 
 use crate::runtime;
-use crate::support::{Code, TBAA, attach_planned, count, machine};
-
-fn tagger(context: &Context) -> Tagger<'_> {
-    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
-}
+use crate::support::{Code, TBAA, attach_planned, count, machine, tagger};
 
 /// Asserts that each line is the beginning of one of the module's.
 fn assert_lines(code: &Code<'_>, lines: &[&str]) {
