@@ -58,7 +58,7 @@ fn what_clang_would_write_is_never_refused() {
     }
     let ty = types.types().named("Outer").unwrap();
     let copy = types.copy(&mut graph, ty).unwrap().unwrap();
-    Emitter::new(Graph::new()).copy_node(&graph, copy).unwrap();
+    Emitter::new(Graph::new()).copy(&graph, &graph, copy).unwrap();
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn a_refusal_says_what_and_why() {
         "tag (\"TValue\", \"long\", 0): the path leads through fields that overlap, of which \
          LLVM sees the last only; lower the tags, or leave the access without one"
     );
-    // It is refused whenever it is asked for, and there if asked for by name.
-    emitter.tag_as_is(&graph, tag).unwrap();
+    // It is refused whenever it is asked for, and its node is not.
+    emitter.node(&graph, graph.tag_node(tag)).unwrap();
     assert!(matches!(emitter.tag(&graph, tag), Err(EmitError::Refused(_))));
     let ty = types.types().named("Outer").unwrap();
     let copy = types.copy(&mut graph, ty).unwrap().unwrap();
-    emitter.copy_node(&graph, copy).unwrap();
+    emitter.copy(&graph, &graph, copy).unwrap();
 }
 
 #[test]

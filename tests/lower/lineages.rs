@@ -229,7 +229,7 @@ impl Program {
 
     /// Adds a tag to the linked program: equal content is one node.
     fn link(&mut self, graph: &Graph, tag: TagId) -> TagId {
-        let node = self.linked.tag_as_is(graph, tag).unwrap();
+        let node = self.linked.node(graph, graph.tag_node(tag)).unwrap();
         self.linked.sink_mut().mark_tag(node)
     }
 
@@ -328,7 +328,8 @@ fn members_that_overlap() {
         let mut lowering = Lowering::new(Options::new());
         lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
         lowering.lower(&oracle, ours).unwrap();
-        let node = linked.tag_as_is(lowering.graph(), lowering.tag(ours[1]).unwrap()).unwrap();
+        let (graph, tag) = (lowering.graph(), lowering.tag(ours[1]).unwrap());
+        let node = linked.node(graph, graph.tag_node(tag)).unwrap();
         linked.sink_mut().mark_tag(node)
     };
     let (whole, part) = (tag_of(true), tag_of(false));

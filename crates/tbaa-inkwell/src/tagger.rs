@@ -10,8 +10,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::{AccessKind, Size};
 use tbaa_lower::emit::{
-    Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedCall,
-    TaggedPlace,
+    Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedPlace,
 };
 
 use crate::relations::Relations;
@@ -213,7 +212,7 @@ impl<'ctx> Tagger<'ctx> {
                     Callee::Intrinsic(None) => {}
                     Callee::Other => check_arguments(instruction)?,
                 }
-                place.tagged().nodes_for_calls()
+                &place.tagged().call
             }
             _ => {
                 let kind = match opcode {
@@ -263,12 +262,12 @@ impl<'ctx> Tagger<'ctx> {
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach_call(
         &mut self,
-        touched: &TaggedCall,
+        touched: &Attachments<Recorded>,
         call: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
         self.check(call)?;
         check_arguments(call)?;
-        let nodes = self.nodes(touched.nodes(), call.get_opcode())?;
+        let nodes = self.nodes(touched, call.get_opcode())?;
         self.replace(nodes, call)
     }
 

@@ -206,12 +206,11 @@ impl TaggedTypes {
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
-        if let AccessInfo::Untagged { reason } = access {
-            return Err(DeclareError::Untagged { path: path.to_owned(), reason });
-        }
-        let immutable = self.types.is_immutable(&resolved);
-        let reason = "it has no type of memory; give the path of a member";
-        let tag = self.tag_of(graph, &access, immutable)?;
+        let tag = self.tag_of(graph, &access, self.types.is_immutable(&resolved))?;
+        let reason = match access {
+            AccessInfo::Untagged { reason } => reason,
+            _ => "it has no type of memory; give the path of a member",
+        };
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 

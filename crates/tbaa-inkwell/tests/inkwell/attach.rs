@@ -136,13 +136,14 @@ fn round_trip(graph: &Graph) {
     let mut tagger = tagger(&context);
     let code = Code::new(&context, 1);
     for tag in graph.tags() {
-        let node = tagger.emitter().tag_as_is(graph, tag).unwrap();
+        let node = tagger.emitter().node(graph, graph.tag_node(tag)).unwrap();
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();
     // LLVM has no order of types that no tag needs.
     let mut emitter = tbaa_lower::emit::Emitter::new(Graph::new());
-    let nodes: Vec<_> = graph.tags().map(|tag| emitter.tag_as_is(graph, tag).unwrap()).collect();
+    let nodes: Vec<_> =
+        graph.tags().map(|tag| emitter.node(graph, graph.tag_node(tag)).unwrap()).collect();
     let mut tagged = emitter.into_sink();
     nodes.iter().for_each(|&node| _ = tagged.mark_tag(node));
     assert_eq!(tbaa_ir::write(&read.graph), tbaa_ir::write(&tagged));

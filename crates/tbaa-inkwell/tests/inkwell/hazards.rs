@@ -23,7 +23,7 @@ fn attach_raw<'ctx>(
     tag: TagId,
     to: InstructionValue<'ctx>,
 ) {
-    let node = tagger.emitter().tag_as_is(graph, tag).unwrap();
+    let node = tagger.emitter().node(graph, graph.tag_node(tag)).unwrap();
     to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 

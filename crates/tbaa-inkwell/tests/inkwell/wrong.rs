@@ -403,7 +403,7 @@ fn an_allocator_touches_what_it_hands_out() {
     let mut jit = Jit::with_options(declared, options).unwrap();
     jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();
     let touched = jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap();
-    assert!(touched.nodes().noalias.is_some() && touched.nodes().tag.is_none());
+    assert!(touched.noalias.is_some() && touched.tag.is_none());
 }
 
 #[test]

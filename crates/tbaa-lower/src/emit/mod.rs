@@ -11,7 +11,7 @@
 //!
 //! LLVM does with some tags what nobody meant: it rejects them, crashes on
 //! them, or answers `NoAlias` where bytes are shared. [`Emitter::tag`] refuses
-//! those, as [`TagCheck`] has it; [`Emitter::tag_as_is`] does not look.
+//! those, as [`TagCheck`] has it; [`Emitter::node`] does not look.
 //!
 //! ```
 //! use tbaa::Graph;
@@ -56,13 +56,12 @@ pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, TagCheck, TagCheckError};
 pub use emitter::{EmitError, Emitter};
 pub use jit::{
-    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging,
-    Typed,
+    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedPlace, Tagging, Typed,
 };
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, ClassPlan, Plan, Planned};
+pub use plan::{Attachments, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand, Storage};
 pub use sinks::TextSink;

@@ -61,18 +61,9 @@ impl Plan for Graph {
 
 /// Classes beside the tags of another plan. Calls and copies have the scopes of all that
 /// they access.
-#[derive(Clone, Copy)]
-pub struct ClassPlan<'a> {
-    /// The plan whose tags are attached.
-    pub tags: &'a dyn Plan,
-    /// The classes.
-    pub classes: &'a AccessClasses,
-}
-
-impl std::fmt::Debug for ClassPlan<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClassPlan").field("classes", self.classes).finish_non_exhaustive()
-    }
+pub(super) struct ClassPlan<'a> {
+    pub(super) tags: &'a dyn Plan,
+    pub(super) classes: &'a AccessClasses,
 }
 
 impl Plan for ClassPlan<'_> {
@@ -174,10 +165,13 @@ impl<S: Sink> Emitter<S> {
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
         let touched: Vec<Access> = touched.iter().map(|&access| access.into()).collect();
         let tag = match touched[..] {
-            [access] if access.tag.is_some() => {
-                let tag = planned(plan, access)?;
-                tag.map(|tag| self.mutable_tag(plan.graph(), tag)).transpose()?
-            }
+            [access] if access.tag.is_some() => match planned(plan, access)? {
+                Some(tag) => {
+                    let marked = self.tag(plan.graph(), tag)?;
+                    Some(self.unmarked(plan.graph(), tag, marked)?)
+                }
+                None => None,
+            },
             _ => None,
         };
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
@@ -190,7 +184,7 @@ impl<S: Sink> Emitter<S> {
     ///
     /// # Errors
     ///
-    /// As [`Emitter::copy_node`] and [`Emitter::access`].
+    /// As [`Emitter::access`].
     pub fn copy(
         &mut self,
         plan: &dyn Plan,

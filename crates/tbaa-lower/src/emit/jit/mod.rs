@@ -9,7 +9,7 @@ mod tagging;
 
 pub use error::JitError;
 pub use options::{JitOptions, TagForm};
-pub use place::{MisuseError, Tagged, TaggedCall, TaggedPlace};
+pub use place::{MisuseError, Tagged, TaggedPlace};
 #[cfg(feature = "serde")]
 pub use saved::{SaveError, SavedJit};
 pub use tagging::{Tagging, Typed};
@@ -31,7 +31,7 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// linked with old. Ask for all places that you know at the start in one call of
 /// [`Jit::places`]: the tags of that call tell most accesses apart.
 ///
-/// What it gives out, [`TaggedPlace`] and [`TaggedCall`], borrows nothing and
+/// What it gives out, [`TaggedPlace`] and [`Attachments`], borrows nothing and
 /// never changes: threads that compile may share it, each with an LLVM context of
 /// its own, while this one adds types.
 ///
@@ -222,7 +222,7 @@ impl<T: Typed> Jit<T> {
     /// # Errors
     ///
     /// As [`Jit::places`].
-    pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<TaggedCall, JitError> {
+    pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<Attachments<Recorded>, JitError> {
         let found = touched.iter().map(|path| Ok(self.resolve(path.as_ref())?.tag.into()));
         let touched: Vec<Access> = found.collect::<Result<_, JitError>>()?;
         match touched[..] {
@@ -230,7 +230,7 @@ impl<T: Typed> Jit<T> {
             _ => self.classify(&touched)?,
         }
         let oracle = self.session.oracle();
-        Ok(TaggedCall(self.tagging.with_plan(oracle, |nodes, plan| nodes.call(plan, &touched))?))
+        Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.call(plan, &touched))?)
     }
 
     /// Returns what a call gets that, beside the memory of `touched`, hands out
@@ -248,7 +248,7 @@ impl<T: Typed> Jit<T> {
         &mut self,
         touched: &[impl AsRef<str>],
         memory: &[impl AsRef<str>],
-    ) -> Result<TaggedCall, JitError> {
+    ) -> Result<Attachments<Recorded>, JitError> {
         let touched = touched.iter().map(AsRef::as_ref);
         let all: Vec<&str> = touched.chain(memory.iter().map(AsRef::as_ref)).collect();
         self.call(&all)

@@ -9,25 +9,13 @@ use tbaa::{AccessKind, Size};
 
 /// The nodes of an access and of a call, which are in no LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
 pub struct Tagged {
-    pub(super) access: Attachments<Recorded>,
-    /// The same without the mark for immutable memory.
-    pub(super) call: Attachments<Recorded>,
-}
-
-impl Tagged {
-    /// Returns what a load or store gets.
-    #[must_use]
-    pub fn nodes(&self) -> &Attachments<Recorded> {
-        &self.access
-    }
-
-    /// Returns what an instruction gets that may write though its memory is
-    /// immutable to others: a call, a copy.
-    #[must_use]
-    pub fn nodes_for_calls(&self) -> &Attachments<Recorded> {
-        &self.call
-    }
+    /// The nodes of a load or store.
+    pub access: Attachments<Recorded>,
+    /// The nodes of an instruction that may write though its memory is immutable to others: a
+    /// call, a copy.
+    pub call: Attachments<Recorded>,
 }
 
 /// The place where a path leads, with what an access there gets.
@@ -68,10 +56,10 @@ impl TaggedPlace {
         &self.nodes
     }
 
-    /// Returns what a load or store gets: [`Tagged::nodes`].
+    /// Returns what a load or store gets: [`Tagged::access`].
     #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
-        self.nodes.nodes()
+        &self.nodes.access
     }
 
     /// Checks that an access of this size may have this tag: that it ends inside the
@@ -174,15 +162,3 @@ impl fmt::Display for MisuseError {
 }
 
 impl std::error::Error for MisuseError {}
-
-/// The nodes of a call that accesses some memory and no other.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct TaggedCall(pub(super) Attachments<Recorded>);
-
-impl TaggedCall {
-    /// Returns what the call gets; it may be nothing.
-    #[must_use]
-    pub fn nodes(&self) -> &Attachments<Recorded> {
-        &self.0
-    }
-}
