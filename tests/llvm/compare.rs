@@ -14,9 +14,8 @@ use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Compares LLVM with this library on each pair of tags of a module. Returns the number of
-/// pairs, and of those that rule `union` judges as LLVM does.
-fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> [usize; 2] {
+/// Compares LLVM with this library on each pair of tags of a module. Returns the number of pairs.
+fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     let file = scratch(&format!("{what}.ll"), source);
     let module = tbaa_ir::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
     let graph = module.graph();
@@ -50,13 +49,18 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> [usize; 2] {
         }
     }
     compare_generic(llvm, what, &file, &oracle, &tags);
-    // The theorem of the contract: no overlapping fields and scalar accesses only.
-    let union = Oracle::new(graph, AliasRule::Union);
-    let plain: Vec<_> = tags.iter().copied().filter(|&tag| is_plain(graph, tag)).collect();
+    tags.len() * (tags.len() + 1) / 2
+}
+
+/// The theorem of the contract: where no fields overlap, rule `union` answers on scalar accesses
+/// what rule `llvm` does. Returns the number of pairs of such accesses.
+fn theorem(what: &str, graph: &Graph) -> usize {
+    let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rule| Oracle::new(graph, rule));
+    let plain: Vec<_> = graph.tags().filter(|&tag| is_plain(graph, tag)).collect();
     for (&a, &b) in plain.iter().flat_map(|a| plain.iter().map(move |b| (a, b))) {
-        assert_eq!(union.alias(a, b), oracle.alias(a, b), "{what}: {}", union.explain(a, b));
+        assert_eq!(union.alias(a, b), llvm.alias(a, b), "{what}: {}", union.explain(a, b));
     }
-    [tags.len(), plain.len()].map(|tags| tags * (tags + 1) / 2)
+    plain.len() * (plain.len() + 1) / 2
 }
 
 /// Returns whether a tag accesses one whole scalar, through types whose fields do not
@@ -148,10 +152,10 @@ fn compiled_programs() {
         for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);
-            let counts = compare(llvm, &what, &text);
-            pairs += counts[0];
-            alike += counts[1];
-            round_trip(llvm, &what, tbaa_ir::read(&text).unwrap().graph());
+            pairs += compare(llvm, &what, &text);
+            let module = tbaa_ir::read(&text).unwrap();
+            alike += theorem(&what, module.graph());
+            round_trip(llvm, &what, module.graph());
         }
     }
     println!("{} sources, 2 to 4 ways each: {pairs} pairs, no difference", sources.len());
@@ -173,7 +177,7 @@ fn lua() {
             .collect();
         let linked = llvm.link(&files);
         let what = format!("lua/all-{way}");
-        let [pairs, _] = compare(llvm, &what, &linked);
+        let pairs = compare(llvm, &what, &linked);
         round_trip(llvm, &what, tbaa_ir::read(&linked).unwrap().graph());
         println!("Lua, {} files, {way}: {pairs} pairs, no difference", files.len());
         // The generic tags of one file: the whole has too many pairs.
@@ -204,9 +208,9 @@ fn random_graphs() {
             let universe = Universe { format, structs: 4 + rng.below(40), tags, shape };
             let graph = random::graph(&mut rng, &universe);
             let what = format!("random/{format:?}-{seed}");
-            let counts = compare(llvm, &what, random::module(&graph).as_bytes());
-            pairs += counts[0];
-            alike += counts[1];
+            pairs += compare(llvm, &what, random::module(&graph).as_bytes());
+            // A type may stand above a struct and not above what is in it.
+            alike += if shape == Shape::Any { 0 } else { theorem(&what, &graph) };
             round_trip(llvm, &what, &graph);
             let _ = fs::remove_file(scratch(&format!("{what}.ll"), b""));
             let _ = fs::remove_file(scratch(&format!("{what}.dump.ll"), b""));
