@@ -43,15 +43,8 @@ fn unions_and_structs_inside_structs_are_refused() {
 fn what_clang_would_write_is_never_refused() {
     let (mut graph, mut types) = declared(Policy::Clang);
     for path in [
-        "TValue.tt",
-        "TValue.value.p",
-        "TValue.value.i",
-        "*double",
-        "Inner.b",
-        "Outer.inner.b",
-        "Outer.values[*].tt",
-        "Outer.last",
-        "*TValue *",
+        "TValue.tt", "TValue.value.p", "TValue.value.i", "*double", "Inner.b", "Outer.inner.b",
+        "Outer.values[*].tt", "Outer.last", "*TValue *",
     ] {
         let tag = types.tag(&mut graph, path).unwrap();
         assert_eq!(reason(&graph, tag), None, "{path}");

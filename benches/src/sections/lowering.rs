@@ -65,13 +65,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         }
     }
     let header = [
-        "tags of",
-        "tags",
-        "classes",
-        "lowered, ms",
-        "peak, MB",
-        "a newcomer, us",
-        "kept",
+        "tags of", "tags", "classes", "lowered, ms", "peak, MB", "a newcomer, us", "kept",
         "pairs lost",
     ];
     run.report.section("Lowering", &table(&header, &rows));

@@ -9,14 +9,8 @@ use tbaa_ir::{Attribute, Edits};
 ///
 /// LLVM: `MemoryEffects`, and the attributes that it stands for since LLVM 16.
 const MEMORY: [&[u8]; 8] = [
-    b"memory",
-    b"readnone",
-    b"readonly",
-    b"writeonly",
-    b"argmemonly",
-    b"inaccessiblememonly",
-    b"inaccessiblemem_or_argmemonly",
-    b"speculatable",
+    b"memory", b"readnone", b"readonly", b"writeonly", b"argmemonly", b"inaccessiblememonly",
+    b"inaccessiblemem_or_argmemonly", b"speculatable",
 ];
 
 /// Reads the decimal number that a text begins with.

@@ -29,18 +29,8 @@ pub struct Attributes<'t> {
 
 /// The words that may follow a function's attributes, or begin the next entity.
 const ENDS: [&[u8]; 12] = [
-    b"attributes",
-    b"declare",
-    b"define",
-    b"module",
-    b"personality",
-    b"prefix",
-    b"prologue",
-    b"source_filename",
-    b"target",
-    b"to",
-    b"uselistorder",
-    b"uselistorder_bb",
+    b"attributes", b"declare", b"define", b"module", b"personality", b"prefix", b"prologue",
+    b"source_filename", b"target", b"to", b"uselistorder", b"uselistorder_bb",
 ];
 
 impl<'t> Attributes<'t> {

@@ -309,17 +309,7 @@ fn attributes(lexer: &mut Lexer<'_>) -> Option<()> {
 ///
 /// LLVM: `LLParser::parseValID`.
 pub(super) const CONSTANTS: &[&[u8]] = &[
-    b"addrspacecast",
-    b"bitcast",
-    b"blockaddress",
-    b"dso_local_equivalent",
-    b"getelementptr",
-    b"inttoptr",
-    b"no_cfi",
-    b"null",
-    b"poison",
-    b"ptrauth",
-    b"select",
-    b"undef",
+    b"addrspacecast", b"bitcast", b"blockaddress", b"dso_local_equivalent", b"getelementptr",
+    b"inttoptr", b"no_cfi", b"null", b"poison", b"ptrauth", b"select", b"undef",
     b"zeroinitializer",
 ];

@@ -190,13 +190,7 @@ impl<'t> Scan<'t> {
 ///
 /// LLVM: `LLParser::parseTopLevelEntities`; `deplibs` is of LLVM 3.
 const ENTITIES: [&str; 8] = [
-    "attributes",
-    "declare",
-    "define",
-    "deplibs",
-    "source_filename",
-    "target",
-    "uselistorder",
+    "attributes", "declare", "define", "deplibs", "source_filename", "target", "uselistorder",
     "uselistorder_bb",
 ];
 

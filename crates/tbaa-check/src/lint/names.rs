@@ -13,16 +13,8 @@ use tbaa::{TypeId, TypeKind};
 /// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
 /// Flang's code generators.
 const SHARED: &[&str] = &[
-    CLANG_ROOTS[0],
-    CLANG_ROOTS[1],
-    "omnipotent char",
-    "any pointer",
-    "vtable pointer",
-    "long long",
-    "long double",
-    "any access",
-    "any data access",
-    "descriptor member",
+    CLANG_ROOTS[0], CLANG_ROOTS[1], "omnipotent char", "any pointer", "vtable pointer",
+    "long long", "long double", "any access", "any data access", "descriptor member",
 ];
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -118,35 +110,16 @@ mod tests {
     fn slips() {
         // Case and punctuation; letters exchanged, missing, doubled, wrong.
         for slip in [
-            "Simple C / C++ TBAA",
-            "omnipotent Char",
-            "omnipotnet char",
-            "omipotent char",
-            "any ponter",
-            "any pointr",
-            "any ppointer",
-            "any painter",
-            "anz pointer",
-            "long lonG",
+            "Simple C / C++ TBAA", "omnipotent Char", "omnipotnet char", "omipotent char",
+            "any ponter", "any pointr", "any ppointer", "any painter", "anz pointer", "long lonG",
         ] {
             assert!(super::SHARED.iter().any(|meant| is_slip(slip, meant)), "{slip}");
         }
         for name in [
-            "int",
-            "any pointers",
-            "any pointerr",
-            "any point",
-            "p1 omnipotent char",
-            "long",
-            "long2long",
-            "any pointer 2",
-            "any pointe2",
-            "char",
+            "int", "any pointers", "any pointerr", "any point", "p1 omnipotent char", "long",
+            "long2long", "any pointer 2", "any pointe2", "char",
             // Two slips are another name.
-            "any poitnre",
-            "any pointre d",
-            "amy painter",
-            "ony pointel",
+            "any poitnre", "any pointre d", "amy painter", "ony pointel",
         ] {
             assert!(!super::SHARED.iter().any(|meant| is_slip(name, meant)), "{name}");
         }

@@ -20,28 +20,9 @@ const DEPTH: usize = 16;
 
 /// The words between an opcode and its first type.
 const FLAGS: [&[u8]; 22] = [
-    b"afn",
-    b"arcp",
-    b"atomic",
-    b"contract",
-    b"disjoint",
-    b"exact",
-    b"fast",
-    b"inbounds",
-    b"inrange",
-    b"nneg",
-    b"ninf",
-    b"nnan",
-    b"nsz",
-    b"nusw",
-    b"nuw",
-    b"nsw",
-    b"reassoc",
-    b"samesign",
-    b"to",
-    b"volatile",
-    b"weak",
-    b"within",
+    b"afn", b"arcp", b"atomic", b"contract", b"disjoint", b"exact", b"fast", b"inbounds",
+    b"inrange", b"nneg", b"ninf", b"nnan", b"nsz", b"nusw", b"nuw", b"nsw", b"reassoc",
+    b"samesign", b"to", b"volatile", b"weak", b"within",
 ];
 
 impl Module<'_> {

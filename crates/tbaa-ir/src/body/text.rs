@@ -310,14 +310,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
 ///
 /// LLVM: `LLParser::parseValID`.
 pub(super) const EXPRESSIONS: [&[u8]; 9] = [
-    b"splat",
-    b"ptrtoint",
-    b"ptrtoaddr",
-    b"trunc",
-    b"add",
-    b"sub",
-    b"mul",
-    b"xor",
+    b"splat", b"ptrtoint", b"ptrtoaddr", b"trunc", b"add", b"sub", b"mul", b"xor",
     b"extractelement",
 ];
 
