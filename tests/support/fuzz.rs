@@ -447,9 +447,9 @@ fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<
         Call::Mutable(of) => tag(of).and_then(|tag| b.mutable_tag(tag).ok()),
         Call::Copy(first, second, at) => {
             let entry = |offset, tag| CopyEntry { offset, size: 4, tag };
-            let entries = tag(first).zip(tag(second));
-            let entries = entries.map(|(a, b)| [entry(0, a), entry((at % 16).into(), b)]);
-            entries.map(|entries| _ = b.struct_copy(&entries));
+            if let Some((a, other)) = tag(first).zip(tag(second)) {
+                _ = b.struct_copy(&[entry(0, a), entry((at % 16).into(), other)]);
+            }
             None
         }
         _ => None,
