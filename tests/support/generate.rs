@@ -218,7 +218,7 @@ impl Program {
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Declarations, DeclareError> {
         let mut with: Vec<bool> = (0..self.records.len()).map(wanted).collect();
-        // Those inside a record have lower numbers.
+        // The records inside a record have lower numbers.
         for at in (0..with.len()).rev() {
             if with[at] {
                 mark_parts(&self.records[at], &mut with);

@@ -8,16 +8,16 @@ use std::process::{Command, Output, Stdio};
 ///
 /// # Errors
 ///
-/// What it says if it fails, or why it does not start.
+/// The command's standard error if it fails, or the reason why it does not start.
 pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
     run_on(command, &[])
 }
 
-/// The same of a command that reads `input`, unless that is empty.
+/// Like [`run`], for a command that reads `input`, unless that is empty.
 ///
 /// # Errors
 ///
-/// As [`run`]'s.
+/// The same as from [`run`].
 pub fn run_on(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, String> {
     let output = if input.is_empty() { command.output() } else { piped(command, input) };
     let Output { status, stdout, stderr } = output.map_err(|why| format!("{command:?}: {why}"))?;
@@ -39,7 +39,7 @@ fn piped(command: &mut Command, input: &[u8]) -> std::io::Result<Output> {
 ///
 /// # Errors
 ///
-/// As [`run`]'s.
+/// The same as from [`run`].
 pub fn text_of(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&run(command)?).into_owned())
 }
@@ -49,7 +49,7 @@ pub fn text_of(command: &mut Command) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// As [`run`]'s, and where there is no such crate.
+/// The same as from [`run`]; also if there is no such crate.
 pub fn crate_folder(package: &str, folder: &Path, flag: &str) -> Result<PathBuf, String> {
     // Without a platform, cargo wants the crates of all of them.
     let rustc = text_of(Command::new("rustc").arg("-vV"))?;

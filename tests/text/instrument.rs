@@ -50,7 +50,7 @@ fn checks_are_as_written_down() {
     });
 }
 
-/// How many checks of reads and of writes a body gets.
+/// Returns the number of checks of reads, and of writes, that a body gets.
 fn checks(body: &str) -> [usize; 2] {
     let text = include_str!("../fixtures/text/repeats.ll").replace("BODY", body);
     let module = tbaa_ir::read(text.as_bytes()).unwrap();

@@ -31,9 +31,9 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// linked with old. Ask for all places that you know at the start in one call of
 /// [`Jit::places`]: the tags of that call tell most accesses apart.
 ///
-/// What it gives out, [`TaggedPlace`] and [`Attachments`], borrows nothing and
-/// never changes: threads that compile may share it, each with an LLVM context of
-/// its own, while this one adds types.
+/// The places and nodes that it returns, [`TaggedPlace`] and [`Attachments`], borrow nothing and
+/// never change: threads that compile may share them, each with an LLVM context of its own, while
+/// this one adds types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
