@@ -8,7 +8,9 @@ use std::process::Command;
 
 use libloading::Library;
 
-use crate::programs::{of, run};
+use tbaa_tests::process::{run, text_of};
+
+use crate::programs::of;
 
 const SOURCE: &str = include_str!("../llvm.cpp");
 
@@ -16,7 +18,20 @@ const SOURCE: &str = include_str!("../llvm.cpp");
 #[repr(C)]
 struct Opaque(u8);
 
-/// The shared library compiled from `llvm.cpp`.
+/// Calls a function of `llvm.cpp`, whose types are said here.
+macro_rules! call {
+    ($llvm:expr, $name:ident($($argument:expr => $ty:ty),*) $(-> $result:ty)?) => {{
+        let name = concat!("bench_", stringify!($name), "\0");
+        // SAFETY: the library has the function with these types.
+        let function: Symbol<'_, unsafe extern "C" fn($($ty),*) $(-> $result)?> =
+            unsafe { $llvm.library.get(name.as_bytes()) }.expect("a function of llvm.cpp");
+        // SAFETY: a module lives as long as its `LlvmModule`, numbers are of its tags and pairs,
+        // and what is pointed to has room.
+        unsafe { function($($argument),*) }
+    }};
+}
+
+/// The shared library made of `llvm.cpp`.
 pub(crate) struct Llvm {
     library: Library,
     pub(crate) version: String,
@@ -42,24 +57,15 @@ impl Llvm {
         let (0, text) = text.split_last()? else {
             panic!("a text without a zero byte at its end");
         };
-        let parse: unsafe extern "C" fn(*const c_char, usize) -> *mut Opaque =
-            self.get(b"bench_parse\0");
-        // SAFETY: the text is readable up to and with the zero byte.
-        let module = unsafe { parse(text.as_ptr().cast(), text.len()) };
+        let pointer = text.as_ptr().cast();
+        let module =
+            call!(self, parse(pointer => *const c_char, text.len() => usize) -> *mut Opaque);
         (!module.is_null()).then_some(LlvmModule { llvm: self, module, pairs: 0, tags: None })
     }
 
     /// Bytes that the process holds from malloc.
     pub(crate) fn heap(&self) -> f64 {
-        let heap: unsafe extern "C" fn() -> usize = self.get(b"bench_heap\0");
-        // SAFETY: it only queries malloc.
-        unsafe { heap() as f64 }
-    }
-
-    /// Returns a function, which lives as long as the library.
-    fn get<T: Copy>(&self, name: &[u8]) -> T {
-        // SAFETY: callers give the types that `llvm.cpp` declares.
-        *unsafe { self.library.get::<T>(name) }.expect("a function of llvm.cpp")
+        call!(self, heap() -> usize) as f64
     }
 }
 
@@ -74,12 +80,7 @@ pub(crate) struct LlvmModule<'l> {
 impl LlvmModule<'_> {
     /// Returns how many tags the module has.
     pub(crate) fn tags(&mut self) -> usize {
-        let module = self.module;
-        let count = || {
-            let tags: unsafe extern "C" fn(*mut Opaque) -> usize = self.llvm.get(b"bench_tags\0");
-            // SAFETY: the module lives as long as `self`.
-            unsafe { tags(module) }
-        };
+        let count = || call!(self.llvm, tags(self.module => *mut Opaque) -> usize);
         *self.tags.get_or_insert_with(count)
     }
 
@@ -87,70 +88,60 @@ impl LlvmModule<'_> {
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");
-        let set: unsafe extern "C" fn(*mut Opaque, *const u32, usize) =
-            self.llvm.get(b"bench_pairs\0");
-        // SAFETY: the tags were collected, and every number is one of a tag.
-        unsafe { set(self.module, pairs.as_flattened().as_ptr(), pairs.len()) };
+        let numbers = pairs.as_flattened().as_ptr();
+        call!(
+            self.llvm,
+            pairs(self.module => *mut Opaque, numbers => *const u32, pairs.len() => usize)
+        );
         self.pairs = pairs.len();
     }
 
     /// Returns how many pairs of the window may alias.
     pub(crate) fn ask(&self, window: std::ops::Range<usize>) -> usize {
-        self.over(b"bench_ask\0", window)
+        let (start, len) = self.window(window);
+        call!(self.llvm, ask(self.module => *mut Opaque, start => usize, len => usize) -> usize)
     }
 
     /// Returns for how many pairs of the window there is a most generic tag.
     pub(crate) fn generic(&self, window: std::ops::Range<usize>) -> usize {
-        self.over(b"bench_generic\0", window)
+        let (start, len) = self.window(window);
+        call!(self.llvm, generic(self.module => *mut Opaque, start => usize, len => usize) -> usize)
     }
 
-    fn over(&self, name: &[u8], window: std::ops::Range<usize>) -> usize {
+    fn window(&self, window: std::ops::Range<usize>) -> (usize, usize) {
         assert!(window.end <= self.pairs, "no such pairs");
-        let function: unsafe extern "C" fn(*mut Opaque, usize, usize) -> usize =
-            self.llvm.get(name);
-        // SAFETY: the window is inside the pairs.
-        unsafe { function(self.module, window.start, window.len()) }
+        (window.start, window.len())
     }
 
     /// Returns how many tags may alias tag `tag`.
     pub(crate) fn row(&mut self, tag: usize) -> usize {
         assert!(tag < self.tags(), "no such tag");
-        let row: unsafe extern "C" fn(*mut Opaque, usize) -> usize = self.llvm.get(b"bench_row\0");
-        // SAFETY: the tag is one of those collected.
-        unsafe { row(self.module, tag) }
+        call!(self.llvm, row(self.module => *mut Opaque, tag => usize) -> usize)
     }
 
     /// Returns which pairs may alias.
     pub(crate) fn answers(&self) -> Vec<bool> {
         let mut answers = vec![0_u8; self.pairs];
-        let ask: unsafe extern "C" fn(*mut Opaque, *mut u8) = self.llvm.get(b"bench_answers\0");
-        // SAFETY: there is room for an answer a pair.
-        unsafe { ask(self.module, answers.as_mut_ptr()) };
+        call!(self.llvm, answers(self.module => *mut Opaque, answers.as_mut_ptr() => *mut u8));
         answers.into_iter().map(|answer| answer != 0).collect()
     }
 
     /// Prints the module and returns how many bytes that are.
     pub(crate) fn print(&self) -> usize {
-        let print: unsafe extern "C" fn(*mut Opaque) -> usize = self.llvm.get(b"bench_print\0");
-        // SAFETY: the module lives as long as `self`.
-        unsafe { print(self.module) }
+        call!(self.llvm, print(self.module => *mut Opaque) -> usize)
     }
 
     /// Makes a struct type of `fields` fields that is unique for each number, and a tag of its
     /// second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
-        let grow: unsafe extern "C" fn(*mut Opaque, usize, usize) = self.llvm.get(b"bench_grow\0");
-        // SAFETY: nothing else uses the module's context.
-        unsafe { grow(self.module, number, fields) };
+        call!(self.llvm, grow(self.module => *mut Opaque, number => usize, fields => usize));
     }
 }
 
 impl Drop for LlvmModule<'_> {
     fn drop(&mut self) {
-        let free: unsafe extern "C" fn(*mut Opaque) = self.llvm.get(b"bench_free\0");
-        // SAFETY: the module is freed once, here.
-        unsafe { free(self.module) };
+        call!(self.llvm, free(self.module => *mut Opaque));
     }
 }
 
@@ -177,6 +168,6 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
 
 /// Returns the words that `llvm-config-22` prints.
 fn config(options: &[&str]) -> Result<Vec<String>, String> {
-    let words = run(Command::new("llvm-config-22").args(options))?;
+    let words = text_of(Command::new("llvm-config-22").args(options))?;
     Ok(words.split_whitespace().map(str::to_owned).collect())
 }

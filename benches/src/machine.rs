@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::programs::run;
+use tbaa_tests::process::text_of;
 
 /// Lines of a Markdown list.
 pub(crate) fn describe(llvm: Option<&str>) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn describe(llvm: Option<&str>) -> String {
     };
     let print = |program: &str, arguments: &[&str]| {
         let here = env!("CARGO_MANIFEST_DIR");
-        let printed = run(Command::new(program).args(arguments).current_dir(here));
+        let printed = text_of(Command::new(program).args(arguments).current_dir(here));
         printed.map_or("unknown".to_owned(), |text| text.trim().to_owned())
     };
     let processor = value(&file("/proc/cpuinfo"), "model name", ':');

@@ -11,6 +11,7 @@ use std::{fs, thread};
 
 use serde::Deserialize;
 use tbaa::Format;
+use tbaa_tests::process::{crate_folder, run};
 
 /// A program, and how it becomes one text.
 #[derive(Deserialize)]
@@ -76,7 +77,7 @@ impl Program {
     fn locate(&self, cache: &Path) -> Result<PathBuf, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(package) = &self.package else { return Ok(here.join(&self.folder)) };
-        let krate = locate_crate(package, &here.join("sources"))?;
+        let krate = crate_folder(package, &here.join("sources"), "--locked")?;
         let folder = krate.join(&self.folder);
         let packed = krate.join(format!("{}.tar.gz", self.folder));
         if folder.exists() || !packed.exists() {
@@ -172,22 +173,6 @@ fn listed_folders(folder: &Path) -> Vec<String> {
     folders
 }
 
-/// Returns cargo's folder of a crate that `sources/Cargo.toml` names; downloads it.
-fn locate_crate(package: &str, manifest: &Path) -> Result<PathBuf, String> {
-    let rustc = run(Command::new("rustc").arg("-vV"))?;
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
-    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let metadata = run(Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", host])
-        .current_dir(manifest))?;
-    let found = metadata.split('"').find_map(|word| {
-        let folder = Path::new(word.strip_suffix("/Cargo.toml")?);
-        let version = folder.file_name()?.to_str()?.strip_prefix(package)?.strip_prefix('-')?;
-        version.starts_with(|c: char| c.is_ascii_digit()).then_some(folder)
-    });
-    found.map(Path::to_owned).ok_or_else(|| format!("cargo does not know the crate {package}"))
-}
-
 fn link(files: &[PathBuf], units: &Path) -> Result<PathBuf, String> {
     let whole = units.join("whole.ll");
     run(Command::new("llvm-link-22").arg("-S").args(files).arg("-o").arg(&whole))?;
@@ -201,16 +186,4 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 /// Says of a file that there is an error.
 pub(crate) fn of<E: Display>(file: &Path) -> impl FnOnce(E) -> String {
     move |error| format!("{}: {error}", file.display())
-}
-
-/// Returns the output of a command.
-pub(crate) fn run(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let errors: Vec<_> = said.lines().filter(|line| line.contains("error")).take(3).collect();
-    Err(format!("{command:?} fails: {}", errors.join("; ")))
 }

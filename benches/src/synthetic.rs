@@ -238,25 +238,15 @@ pub(crate) enum Adversary {
 }
 
 impl Adversary {
-    pub(crate) const ALL: [Adversary; 6] = [
-        Adversary::Diamonds,
-        Adversary::Wide,
-        Adversary::Chain,
-        Adversary::Crooked,
-        Adversary::Unions,
-        Adversary::Scalars,
+    /// All, with their names.
+    pub(crate) const ALL: [(Adversary, &str); 6] = [
+        (Adversary::Diamonds, "diamonds"),
+        (Adversary::Wide, "wide"),
+        (Adversary::Chain, "chain"),
+        (Adversary::Crooked, "crooked"),
+        (Adversary::Unions, "unions"),
+        (Adversary::Scalars, "scalars"),
     ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Adversary::Diamonds => "diamonds",
-            Adversary::Wide => "wide",
-            Adversary::Chain => "chain",
-            Adversary::Crooked => "crooked",
-            Adversary::Unions => "unions",
-            Adversary::Scalars => "scalars",
-        }
-    }
 
     /// Makes one of `n` types, or fields.
     pub(crate) fn graph(self, format: Format, n: usize) -> Graph {
@@ -335,8 +325,8 @@ mod tests {
                 assert_eq!(graph.tag_count(), 256, "{depth} deep, {fields} fields");
                 assert_accepted(&graph);
             }
-            for adversary in Adversary::ALL {
-                assert!(adversary.graph(format, 100).types().count() > 13, "{}", adversary.name());
+            for (adversary, name) in Adversary::ALL {
+                assert!(adversary.graph(format, 100).types().count() > 13, "{name}");
             }
         }
     }

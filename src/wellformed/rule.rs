@@ -140,12 +140,6 @@ impl Rule {
             _ => Level::Error,
         }
     }
-
-    /// Returns whether LLVM 22's verifier checks the rule.
-    #[must_use]
-    pub fn is_checked_by_llvm(self) -> bool {
-        self.number() < Rule::CopyOperandCount.number()
-    }
 }
 
 impl fmt::Display for Rule {

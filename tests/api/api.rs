@@ -13,16 +13,8 @@ use std::process::Command;
 use public_api::PublicApi;
 
 const CRATES: [&str; 10] = [
-    "tbaa",
-    "tbaa-lex",
-    "tbaa-types",
-    "tbaa-ir",
-    "tbaa-check",
-    "tbaa-lower",
-    "tbaa-instrument",
-    "tbaa-tag",
-    "tbaa-cranelift",
-    "tbaa-plugin",
+    "tbaa", "tbaa-lex", "tbaa-types", "tbaa-ir", "tbaa-check", "tbaa-lower", "tbaa-instrument",
+    "tbaa-tag", "tbaa-cranelift", "tbaa-plugin",
 ];
 
 /// Lines without information: methods that an `impl` line implies, and traits that the compiler

@@ -202,7 +202,7 @@ fn typed_paths() {
     assert_eq!(places[0].place().offset, std::mem::offset_of!(Vector, data) as u64);
     assert!(!jit.oracle().may_alias(places[0].place().tag, places[1].place().tag));
     let len = jit.types_mut().path(path!(Vector.len)).unwrap();
-    assert!(jit.call(&[len]).unwrap().nodes().tag.is_some());
+    assert!(jit.call(&[len]).unwrap().tag.is_some());
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn instructions_that_may_write() {
     let place = jit.place("immutable P.x").unwrap();
     let call = jit.call(&["immutable P.x"]).unwrap();
     let mut emitter = Emitter::new(TextSink::default());
-    let [load, ours, touched] = [place.nodes(), place.tagged().nodes_for_calls(), call.nodes()]
+    let [load, ours, touched] = [place.nodes(), &place.tagged().call, &call]
         .map(|nodes| emitter.attachments(nodes).unwrap().tag.unwrap());
     assert_eq!(ours, touched);
     assert_ne!(load, ours);

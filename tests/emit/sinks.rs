@@ -3,7 +3,6 @@
 use pretty_assertions::assert_eq;
 use std::fmt::Debug;
 use std::fs;
-use std::path::Path;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::spec::Spec;
 use tbaa::{Format, Graph, GraphError, Int, Operand};
@@ -16,11 +15,7 @@ use tbaa_tests::random::{self, Shape, Universe};
 /// Every spec's graph, and random ones of both formats.
 fn graphs() -> Vec<(String, Graph)> {
     let mut graphs = Vec::new();
-    let specs = Path::new(tbaa_tests::ROOT).join("specs");
-    let mut files: Vec<_> = fs::read_dir(specs).unwrap().map(|e| e.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|found| found == "ron"));
-    files.sort();
-    for file in files {
+    for file in tbaa_tests::files("specs", &["ron"]) {
         let source = fs::read_to_string(&file).unwrap();
         graphs.push((file.display().to_string(), Spec::load(&source).unwrap().into_graph()));
     }

@@ -20,23 +20,6 @@ fn two_nodes_are_not_one() {
     assert!(read(one) != read(two) && read(two) != read(one));
 }
 
-/// Types that no tag leads to count.
-#[test]
-fn types_without_tags_are_compared() {
-    let with = |names: &[&str]| {
-        let mut graph = Graph::new();
-        let mut b = graph.builder();
-        let root = b.root("R").unwrap();
-        for name in names {
-            b.scalar_type(*name, root).unwrap();
-        }
-        graph
-    };
-    assert!(with(&["int"]) == with(&["int"]));
-    assert!(with(&["int"]) != with(&["float"]));
-    assert!(with(&["int"]) != with(&["int", "float"]));
-}
-
 #[test]
 fn what_a_node_is_and_is_not() {
     let mut graph = read(

@@ -2,29 +2,10 @@
 
 use crate::groups::{Part, TYPES, equal_nodes, wild_nodes};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, Operand, Oracle};
+use tbaa::{Format, Graph, Operand};
 use tbaa_tests::engines::answers;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
-
-/// Uniqued nodes that refer ahead are one if they are equal: as two types, an
-/// `int` would not alias itself.
-#[test]
-fn equal_nodes_that_refer_ahead_are_one() {
-    let serialised = include_str!("../fixtures/graph/equal.ron");
-    let graph: Graph = ron::from_str(serialised).unwrap();
-    let module = b"!0 = !{!\"int\", !2, i64 0}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"R\"}\n\
-        !3 = !{!0, !0, i64 0}\n!4 = !{!1, !1, i64 0}\n!5 = !{!\"float\", !2, i64 0}\n\
-        !6 = !{!5, !5, i64 0}\n!tbaa.tags = !{!3, !4, !6}\n";
-    assert_eq!(graph, tbaa_ir::read(module).unwrap().into_graph());
-    assert_eq!(graph.tag_count(), 2);
-    for rules in tbaa::AliasRule::ALL {
-        let oracle = Oracle::new(&graph, rules);
-        let [int, float] = graph.tags().collect::<Vec<_>>()[..] else { panic!() };
-        assert_eq!(oracle.alias(int, int), AliasResult::MayAlias);
-        assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
-    }
-}
 
 /// The serialised form of nodes, in an order of the caller's; `role` gives the
 /// tags and types by number.

@@ -2,13 +2,12 @@
 //! module, each under its own roots.
 
 use std::fs;
-use std::path::Path;
 
 use super::malformed::Tally;
 use tbaa::Graph;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::universe::{self, Taste};
-use tbaa_tests::{Rng, random, setting};
+use tbaa_tests::{Rng, files, random, setting};
 
 #[test]
 fn generated_graphs() {
@@ -35,10 +34,7 @@ fn generated_graphs() {
 #[test]
 fn regressions() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(tbaa_tests::ROOT).join("specs/regressions");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "ll"));
+    let files = files("specs/regressions", &["ll"]);
     assert!(!files.is_empty());
     for file in files {
         let graph = tbaa_ir::read(fs::read(&file).unwrap()).unwrap().into_graph();

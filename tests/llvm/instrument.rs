@@ -8,6 +8,7 @@ use tbaa_instrument::{Form, instrument};
 
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
+use tbaa_tests::process::run;
 
 /// Ways in addition to those of the corpus, with debug information: then calls need locations.
 const DEBUG: [(&str, &[&str]); 3] = [
@@ -18,10 +19,7 @@ const DEBUG: [(&str, &[&str]); 3] = [
 
 fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
     let file = scratch(name, text);
-    let mut opt = Command::new("opt-22");
-    let output = opt.arg("-disable-output").args(options).arg(&file).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {errors}", file.display());
+    run(Command::new("opt-22").arg("-disable-output").args(options).arg(file)).unwrap();
 }
 
 /// Instruments and compiles the sources, each in the next of the ways.

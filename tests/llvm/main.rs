@@ -10,5 +10,4 @@ mod rewrite;
 mod small;
 mod specs;
 mod taken;
-mod union;
 mod verify;

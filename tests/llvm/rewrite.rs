@@ -4,14 +4,12 @@ use std::process::Command;
 
 use tbaa_ir::{Module, Opcode, Rewriter};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
+use tbaa_tests::process::run;
 
 /// Returns a text after LLVM has read, verified and printed it.
 fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     let file = scratch(name, text);
-    let output = Command::new("opt-22").args(["-S", "-passes=verify"]).arg(&file).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "opt-22 {}: {errors}", file.display());
-    output.stdout
+    run(Command::new("opt-22").args(["-S", "-passes=verify"]).arg(file)).unwrap()
 }
 
 /// Base, access, offset and size.

@@ -1,7 +1,6 @@
 //! Compares every `llvm` answer of the specs with LLVM 22's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use tbaa::spec::{Built, Expectation, Spec};
 use tbaa::{AliasResult, AliasRule};
@@ -58,12 +57,7 @@ impl Verdicts {
 #[test]
 fn llvm_gives_the_answers_that_specs_say_it_gives() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(tbaa_tests::ROOT).join("specs");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "ron"));
-    files.sort();
-
+    let files = tbaa_tests::files("specs", &["ron"]);
     let (mut confirmed, mut rejected, mut failures) = (0, 0, Vec::new());
     for file in &files {
         let text = fs::read_to_string(file).unwrap();

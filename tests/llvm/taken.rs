@@ -10,6 +10,7 @@
 use std::process::Command;
 
 use tbaa_tests::llvm::{Llvm, Program, WAYS, corpus, scratch};
+use tbaa_tests::process::run;
 use tbaa_tests::{Rng, damage, dumps, setting};
 
 use super::verify::{ask, by_hand, is_refused, module, well_formed};
@@ -54,9 +55,7 @@ fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
 /// Returns the complaint of `llvm-as` about a text that it refuses.
 fn complaint(source: &str) -> Option<String> {
     let file = scratch("taken.ll", source.as_bytes());
-    let output = Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file).output().unwrap();
-    let said = || String::from_utf8_lossy(&output.stderr).into_owned();
-    (!output.status.success()).then(said)
+    run(Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file)).err()
 }
 
 #[test]

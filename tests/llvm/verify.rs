@@ -341,8 +341,8 @@ fn damaged_modules() {
     }
     assert!(*rejected > 0 && rejected < tags && *unreadable < modules / 4);
     if count >= 2_000 {
-        for &rule in Rule::ALL.iter().filter(|rule| rule.is_checked_by_llvm()) {
-            // The list of errno's tags is not a tag, and is not counted.
+        for &rule in Rule::ALL.iter().filter(|&&rule| rule < Rule::CopyOperandCount) {
+            // The list of errno's tags is no tag, and is not counted.
             assert!(rule == Rule::ErrnoEmpty || rules.contains_key(&rule), "{rule:?} never broken");
         }
     }

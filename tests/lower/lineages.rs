@@ -9,7 +9,7 @@ use tbaa_lower::{
 };
 
 use super::llvm::grid;
-use super::random::{declare, records};
+use super::random::records;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::setting;
@@ -54,9 +54,9 @@ impl Use {
     }
 }
 
-/// Returns the number of a record named like `S3`.
+/// The number of a record that is called `R3`.
 fn number_of(name: &str) -> Option<usize> {
-    name.strip_prefix('S')?.parse().ok()
+    name.strip_prefix('R')?.parse().ok()
 }
 
 /// Linked modules of several lineages and of clang.
@@ -123,16 +123,17 @@ fn paths(types: &Declarations) -> Vec<String> {
 impl Program {
     fn new(seed: u64) -> Program {
         let mut rng = Rng(seed);
-        let parts = records(&mut rng);
+        let records = records(&mut rng);
+        let parts = records.names().count();
         let count = 2 + rng.below(3);
         let forked = rng.one_in(2);
         // One lineage has private memory: all records that no other names.
         let mixed = rng.one_in(2);
-        let shared_parts: Vec<bool> = parts.iter().map(|_| !mixed || rng.one_in(2)).collect();
-        let all = declare(&parts, |_| true);
+        let shared_parts: Vec<bool> = (0..parts).map(|_| !mixed || rng.one_in(2)).collect();
+        let all = records.declare(Target::x86_64()).unwrap();
         let named = |types: &Declarations| -> Vec<DeclId> {
             let named = shared_parts.iter().enumerate().filter(|&(_, &shared)| shared);
-            named.filter_map(|(at, _)| types.named(&format!("S{at}"))).collect()
+            named.filter_map(|(at, _)| types.named(&format!("R{at}"))).collect()
         };
         let shared = Shared::new(&all, named(&all));
         let mut rfc = all.clone().into_tagged(Policy::Rfc);
@@ -141,21 +142,21 @@ impl Program {
             Program { source: Graph::new(), linked: Emitter::new(Graph::new()), uses: Vec::new() };
 
         let mut lineages: Vec<Lineage> = Vec::new();
-        let mut told_of = vec![0_u8; parts.len()];
+        let mut told_of = vec![0_u8; parts];
         let mut stored = None;
         for number in 0..count {
             let name = format!("lineage {number}");
-            let wanted: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
-            let types = declare(&parts, |at| wanted[at]);
-            // Private memory belongs to one lineage, or to all forks.
+            let wanted: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
+            let types = records.declare_some(Target::x86_64(), |at| wanted[at]).unwrap();
+            // Private memory is one lineage's, or that of all forks.
             let is_private = |graph: &Graph, tag: TagId| {
                 mixed && (forked || number == 0) && is_private(&shared, graph, tag)
             };
             let lineage = match &stored {
                 None => {
                     let mut source = Graph::new();
-                    // The records that others access by name, as far as this lineage knows.
-                    let told: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
+                    // The records that others access by name, as far as this one is told.
+                    let told: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);
                         let known = all.named(&name).is_some_and(|id| shared.has(id));
@@ -227,7 +228,7 @@ impl Program {
 
     /// Adds a tag to the linked program, where equal nodes are one.
     fn link(&mut self, graph: &Graph, tag: TagId) -> TagId {
-        let node = self.linked.tag_as_is(graph, tag).unwrap();
+        let node = self.linked.node(graph, graph.tag_node(tag)).unwrap();
         self.linked.sink_mut().mark_tag(node)
     }
 
@@ -326,7 +327,8 @@ fn members_that_overlap() {
         let mut lowering = Lowering::new(Options::new());
         lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
         lowering.lower(&oracle, ours).unwrap();
-        let node = linked.tag_as_is(lowering.graph(), lowering.tag(ours[1]).unwrap()).unwrap();
+        let (graph, tag) = (lowering.graph(), lowering.tag(ours[1]).unwrap());
+        let node = linked.node(graph, graph.tag_node(tag)).unwrap();
         linked.sink_mut().mark_tag(node)
     };
     let (whole, part) = (tag_of(true), tag_of(false));

@@ -1,7 +1,7 @@
 //! The share of rule `union`'s `NoAlias` pairs that each scheme keeps.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tbaa::declare::{Declarations, Policy, Target};
@@ -14,6 +14,7 @@ use super::random;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
+use tbaa_tests::process::{crate_folder, text_of};
 
 /// The pairs that each scheme keeps, out of rule `union`'s.
 #[derive(Default)]
@@ -107,40 +108,14 @@ fn measure(name: &str, types: &Declarations) -> Row {
 /// The records of a C text, as clang 22 lays them out.
 fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
     let file = scratch(&format!("lower/{name}.c"), text.as_bytes());
-    let output = Command::new("clang-22")
-        .args(["-fsyntax-only", "-w", "-target", "x86_64-linux-gnu"])
-        .args(["-Xclang", "-fdump-record-layouts-complete"])
-        .args(["-Xclang", "-fdump-record-layouts-canonical"])
-        .args(flags)
-        .arg(file)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let dump = String::from_utf8(output.stdout).unwrap();
+    let layouts = ["-fdump-record-layouts-complete", "-fdump-record-layouts-canonical"];
+    let layouts = layouts.iter().flat_map(|flag| ["-Xclang", flag]);
+    let mut clang = Command::new("clang-22");
+    clang.args(["-fsyntax-only", "-w", "-target", "x86_64-linux-gnu"]).args(layouts);
+    let dump = text_of(clang.args(flags).arg(file)).unwrap();
     let mut types = Declarations::new(Target::x86_64());
     ClangRecords::parse(&dump).declare(&mut types);
     types
-}
-
-/// Returns cargo's folder of a crate of the benches' programs; downloads it.
-fn fetched(package: &str) -> PathBuf {
-    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
-    let rustc = String::from_utf8(rustc.stdout).unwrap();
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--filter-platform", host])
-        .args([
-            "--manifest-path",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/sources/Cargo.toml"),
-        ])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata = String::from_utf8(output.stdout).unwrap();
-    let is_manifest =
-        |word: &&str| word.contains(&format!("/{package}-")) && word.ends_with("/Cargo.toml");
-    let manifest = metadata.split('"').find(is_manifest).expect(package);
-    Path::new(manifest).parent().unwrap().to_owned()
 }
 
 #[test]
@@ -149,7 +124,7 @@ fn table() {
     println!("|---|---|---|---|---|---|---|---|");
     let mut random = Row::default();
     for seed in 1..40 {
-        let types = random::declare(&random::records(&mut Rng(seed)), |_| true);
+        let types = random::records(&mut Rng(seed)).declare(Target::x86_64()).unwrap();
         random.add(&measure(&format!("seed {seed}"), &types));
     }
     random.print("random, rich in unions");
@@ -179,7 +154,9 @@ fn table() {
         }
     }
     if std::env::var("TBAA_PROGRAMS").is_ok_and(|value| value == "fetch") {
-        let text = fs::read_to_string(fetched("libsqlite3-sys").join("sqlite3/sqlite3.c")).unwrap();
+        let benches = Path::new(tbaa_tests::ROOT).join("benches/sources");
+        let folder = crate_folder("libsqlite3-sys", &benches, "--locked").unwrap();
+        let text = fs::read_to_string(folder.join("sqlite3/sqlite3.c")).unwrap();
         let sqlite = measure("SQLite", &records("sqlite", &text, &[]));
         sqlite.print("SQLite 3");
         assert!(sqlite.closed > sqlite.clang);

@@ -1,11 +1,12 @@
 //! Lowers random programs in each way, and checks them pair by pair.
 
-use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::declare::{Policy, Target};
 use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options, Saved, Source, access_paths, tags_of_clang};
 
+use tbaa_tests::generate::{self, Taste};
 use tbaa_tests::lowered::{Counts, check};
-use tbaa_tests::universe::{self, Taste};
+use tbaa_tests::universe;
 use tbaa_tests::{Rng, setting};
 
 /// The way in which a random program is lowered.
@@ -46,7 +47,8 @@ impl Program {
 
     fn closed(seed: u64, grown: bool) -> Program {
         let mut rng = Rng(seed);
-        let taste = if rng.one_in(4) { Taste::Tame } else { Taste::Wild };
+        let tastes = [universe::Taste::Tame, universe::Taste::Wild];
+        let taste = tastes[usize::from(!rng.one_in(4))];
         let sized = !rng.one_in(3);
         let mut u = universe::random(&mut rng, sized, taste);
         for _ in 0..rng.below(4) {
@@ -78,7 +80,7 @@ impl Program {
 
     fn declared(seed: u64, mixed: bool, grown: bool) -> Program {
         let mut rng = Rng(seed);
-        let types = declare(&records(&mut rng), |_| true);
+        let types = records(&mut rng).declare(Target::x86_64()).unwrap();
         let mut source = Graph::new();
         let shared = |record| !mixed || types.display(record).len() % 2 == seed as usize % 2;
         let (theirs, pairs) = tags_of_clang(&types, &mut source, shared).unwrap();
@@ -142,90 +144,11 @@ fn lower(
     }
 }
 
-/// A record, and the numbers of the earlier records inside it.
-pub(crate) type Part = (Record, Vec<usize>);
-
-/// Returns random records that use all features of C.
-pub(crate) fn records(rng: &mut Rng) -> Vec<Part> {
-    const SCALARS: [&str; 14] = [
-        "int",
-        "int",
-        "double",
-        "float",
-        "float",
-        "short",
-        "char",
-        "long",
-        "unsigned",
-        "void *",
-        "int *",
-        "struct S1 *",
-        "_Atomic int",
-        "_Complex float",
-    ];
-    let mut parts: Vec<Part> = Vec::new();
-    // The others end with an array of no length, and are not inside any record.
-    let mut nested: Vec<usize> = Vec::new();
-    for number in 0..3 + rng.below(5) {
-        let name = format!("S{number}");
-        // Some point to `struct S1`.
-        let union = number != 1 && rng.one_in(3);
-        let mut record = if union { Record::union(name) } else { Record::structure(name) };
-        let (mut inside, mut flexible) = (Vec::new(), false);
-        let members = 1 + rng.below(5);
-        for member in 0..members {
-            let field = format!("m{member}");
-            let one = match rng.below(8) {
-                0..3 if !nested.is_empty() => {
-                    inside.push(*rng.pick(&nested));
-                    format!("S{}", inside.last().unwrap())
-                }
-                3 => {
-                    let inner = Record::union("")
-                        .field("a", *rng.pick(&SCALARS))
-                        .field("b", *rng.pick(&SCALARS));
-                    record = record.field(field, inner);
-                    continue;
-                }
-                4 if !union => {
-                    record = record.bits(field, "unsigned", 1 + rng.below(9) as u32);
-                    continue;
-                }
-                _ => (*rng.pick(&SCALARS)).to_owned(),
-            };
-            let array = match rng.below(12) {
-                0 | 1 => " [3]",
-                2 => " [1]",
-                3 | 4 if !union && member > 0 && member + 1 == members => " []",
-                _ => "",
-            };
-            flexible |= array == " []";
-            record = record.field(field, format!("{one}{array}").as_str());
-        }
-        if !flexible {
-            nested.push(parts.len());
-        }
-        parts.push((record, inside));
-    }
-    parts
-}
-
-/// Declares records after the records that they contain.
-pub(crate) fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
-    let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
-    for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
-        reach(parts, at, &mut with);
-    }
-    let mut types = Declarations::new(Target::x86_64());
-    for ((record, _), _) in parts.iter().zip(with).filter(|&(_, with)| with) {
-        types.define(record.clone()).unwrap();
-    }
-    types
-}
-
-fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
-    with[at] = true;
-    parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
+/// Random records of all that C has.
+pub(crate) fn records(rng: &mut Rng) -> generate::Program {
+    let taste = Taste { int128: true, odd: true, elements: 3, members: 5 };
+    let count = 3 + rng.below(5);
+    generate::Program::random(rng, count, taste)
 }
 
 /// Checks each pair of ours, and each of ours with one of clang's.
@@ -276,7 +199,7 @@ fn the_same_twice() {
 fn storing_changes_nothing() {
     for seed in 1..60 {
         let mut rng = Rng(seed);
-        let types = declare(&records(&mut rng), |_| true);
+        let types = records(&mut rng).declare(Target::x86_64()).unwrap();
         let mut source = Graph::new();
         let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| true).unwrap();
         let mut rfc = types.clone().into_tagged(Policy::Rfc);

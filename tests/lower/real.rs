@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::spec::Spec;
-use tbaa::{AliasRule, Graph, Oracle, TagId};
+use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_lower::{Lowering, Options};
 
+use tbaa_tests::programs::runtime;
 use tbaa_tests::setting;
 
 /// The tags of a spec.
@@ -35,26 +35,7 @@ fn ravi() {
 #[test]
 fn many() {
     let structs = setting("TBAA_CLASSES", 2_000) / 4;
-    let mut types = Declarations::new(Target::x86_64());
-    let mut paths = Vec::new();
-    for at in 0..structs {
-        let mut record = match at % 5 {
-            0 => Record::union(format!("S{at}")),
-            _ => Record::structure(format!("S{at}")),
-        };
-        for (field, ty) in ["int", "double", "void *", "int *"].into_iter().enumerate() {
-            let before = format!("S{}", at - at.min(7));
-            let ty = if field == 3 && at % 3 == 1 { before.as_str() } else { ty };
-            record = record.field(format!("m{field}"), ty);
-            if ty != before {
-                paths.push(format!("S{at}.m{field}"));
-            }
-        }
-        types.define(record).unwrap();
-    }
-    paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
-    let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
-    let tags: Vec<TagId> = paths.iter().map(|path| types.tag(&mut graph, path).unwrap()).collect();
+    let (graph, tags) = runtime(structs);
     let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().lineage("many"));
     let (batch, later) = tags.split_at(tags.len() - 20);

@@ -8,13 +8,11 @@ use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options, Saved, tags_of_clang};
 
 use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::process::text_of;
 use tbaa_tests::programs::{FIELD_HERE, FIELD_THERE, HERE, PATHS, PUN, THERE, types, with_tags};
 
 fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> String {
-    let output = Command::new(name).args(arguments).args(files).output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {message}");
-    String::from_utf8(output.stdout).unwrap()
+    text_of(Command::new(name).args(arguments).args(files)).unwrap()
 }
 
 /// Links and optimises modules, and runs them. Returns the optimised text, and the program's

@@ -1,16 +1,14 @@
 //! The fuzz targets, each on its seeds, on damaged seeds, and on bytes by chance.
 
 use std::fs;
-use std::path::Path;
 
 use tbaa_tests::fuzz::TARGETS;
-use tbaa_tests::{Rng, damage, setting};
+use tbaa_tests::{Rng, damage, files, setting};
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(tbaa_tests::ROOT).join("fuzz/seeds").join(target);
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
+    let folder = format!("fuzz/seeds/{target}");
+    let is_there = std::path::Path::new(tbaa_tests::ROOT).join(&folder).exists();
+    let files = if is_there { files(&folder, &[]) } else { Vec::new() };
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 

@@ -3,10 +3,8 @@
 use std::fmt::Display;
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::types::{Context, Encoding, MAX_ENCODING};
 use tbaa::{BuildError, Graph, GraphError};
 use tbaa_ir::clang::{ClangAccesses, ClangRecords};
-use tbaa_ir::types::ReadTypes;
 
 fn says(error: impl Display, limit: &str, remedy: &str) {
     let error = error.to_string();
@@ -30,30 +28,10 @@ fn nodes_inside_nodes() {
 }
 
 #[test]
-fn metadata_numbers() {
-    let last = format!("!{} = !{{}}", u32::MAX);
-    assert!(tbaa_ir::read(last.as_bytes()).is_ok());
-    let error = tbaa_ir::read(b"!4294967296 = !{}").unwrap_err();
-    says(error, "less than 4294967296", "");
-}
-
-#[test]
 fn full_stores() {
     says(GraphError::Full, "2^29", "make a graph for each module");
     says(BuildError::from(GraphError::Full), "2^29", "make a graph for each module");
     says(tbaa::types::TypeError::Full, "2^31", "make a context for each module");
-}
-
-#[test]
-fn encodings() {
-    let mut context = Context::new();
-    let i8 = context.parse(b"i8").unwrap();
-    let some =
-        context.parse(format!("{{ {} }}", vec!["i8"; MAX_ENCODING / 8].join(", ")).as_bytes());
-    let some = some.unwrap();
-    assert!(Encoding::of(&context, i8).is_some() && Encoding::of(&context, some).is_some());
-    let whole = context.parse(format!("{{ {} }}", vec!["i8"; MAX_ENCODING].join(", ")).as_bytes());
-    assert!(Encoding::of(&context, whole.unwrap()).is_none());
 }
 
 #[test]
@@ -122,12 +100,4 @@ fn members_that_clang_is_asked_about() {
         assert_eq!(endless.clone().count(), found);
         endless.for_each(|it| says(&it.reason, "4096 members", "name the records inside"));
     }
-}
-
-#[test]
-fn paths_of_members() {
-    let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Clang);
-    let path = format!("T{}", ".a".repeat(1 << 15));
-    let error = types.tag(&mut Graph::new(), &path).unwrap_err();
-    says(error, "65,536 bytes", "name the inner record and start there");
 }

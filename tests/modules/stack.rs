@@ -3,13 +3,6 @@
 use std::fmt::Write;
 
 use tbaa::declare::{Declarations, Policy, Target};
-use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::{AliasRule, Oracle};
-use tbaa_check::link::{Linked, Summary};
-use tbaa_check::lint::{Options, lint};
-use tbaa_check::verify::verify;
-use tbaa_ir::Keep;
-use tbaa_ir::types::ReadTypes;
 
 const DEEP: usize = 20_000;
 
@@ -45,26 +38,7 @@ fn deep_module() -> String {
 
 #[test]
 fn deep_graphs() {
-    on_a_small_stack(|| {
-        let source = deep_module();
-        let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
-        let graph = module.graph();
-        let tags: Vec<_> = graph.tags().collect();
-        for rules in AliasRule::ALL {
-            let oracle = Oracle::new(graph, rules);
-            for (&a, &b) in tags.iter().flat_map(|a| tags.iter().map(move |b| (a, b))) {
-                assert_eq!(oracle.may_alias(a, b), oracle.may_alias(b, a));
-                let _ = (oracle.explain(a, b), oracle.most_generic(a, b));
-            }
-            let _ = verify(&module, rules);
-        }
-        let _ = lint(&module, &Options::default());
-        let written = tbaa_ir::write(graph);
-        assert!(tbaa_ir::read(written.as_bytes()).is_ok());
-        let (summary, _) = Summary::of("a", graph);
-        let linked = Linked::from_summary(Summary::link(&[&summary, &summary]).0).unwrap();
-        let _ = linked.oracle(AliasRule::Union);
-    });
+    on_a_small_stack(|| tbaa_tests::fuzz::text(deep_module().as_bytes()));
 }
 
 #[test]
@@ -76,21 +50,6 @@ fn deep_texts() {
             let body = format!("define void @f() {{\n  {}\n}}\n", nested.repeat(DEEP));
             let _ = tbaa_ir::read(body.as_bytes());
         }
-        let mut context = Context::new();
-        let arrays = format!("{}i8{}", "[1 x ".repeat(DEEP), "]".repeat(DEEP));
-        let ty = context.parse(arrays.as_bytes());
-        if let Ok(ty) = ty {
-            let layout = DataLayout::default();
-            let _ = layout.layouts(&context).alloc_size(ty);
-            let _ = (Encoding::of(&context, ty), context.display(ty).to_string());
-        }
-        for opening in ["{", "<", "[1 x ", "i8 ("] {
-            assert!(context.parse(opening.repeat(DEEP).as_bytes()).is_err());
-        }
-        for equality in [Equality::Structural, Equality::Unfolding] {
-            assert!(TypeClasses::new(&[&context], equality).count() > 0);
-        }
-        assert!(MergedTypes::new(&[&context]).is_ok());
         let mut types = Declarations::new(Target::x86_64());
         for text in [
             format!("int {}", "*".repeat(DEEP)),

@@ -3,25 +3,13 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tbaa::Graph;
 use tbaa_tests::engines::{Compared, every_engine};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus};
-use tbaa_tests::universe::{self, Taste, Universe};
-use tbaa_tests::{Rng, setting, shrink};
-
-/// The files of a folder of the repository that end in one of these.
-fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
-    let folder = Path::new(tbaa_tests::ROOT).join(folder);
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| {
-        file.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted))
-    });
-    files.sort();
-    files
-}
+use tbaa_tests::universe::Taste;
+use tbaa_tests::{files, setting, shrink};
 
 fn all_tags(graph: &Graph) -> Result<Compared, String> {
     every_engine(graph, &graph.tags().collect::<Vec<_>>())
@@ -90,23 +78,6 @@ fn generated_graphs() {
 #[test]
 fn generated_graphs_across_roots() {
     generated(Taste::Mixed);
-}
-
-/// A failing universe is shrunk: here, one with a tag of an aggregate of two fields.
-#[test]
-fn what_fails_is_made_small() {
-    let fails = |u: &Universe| {
-        let fields = |tag: &universe::Tag| u.types[tag.base].fields.len();
-        u.graph().1.len() == u.tags.len() && u.tags.iter().any(|tag| fields(tag) >= 2)
-    };
-    for seed in 0..20 {
-        let u = universe::random(&mut Rng(seed), seed % 2 == 0, Taste::Mixed);
-        if fails(&u) {
-            let u = shrink::smallest(u, &fails);
-            let most = u.types.iter().map(|ty| ty.fields.len()).max();
-            assert!(u.tags.len() == 1 && most == Some(2) && u.types.len() <= 12, "{u:?}");
-        }
-    }
 }
 
 fn generated(taste: Taste) {

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tbaa_tests::engines::answers;
-use tbaa_tests::{Rng, cases};
+use tbaa_tests::{Rng, cases, files};
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
 use tbaa::{AliasRule, Oracle, TagId, TypeId};
@@ -13,17 +13,10 @@ use tbaa::{AliasRule, Oracle, TagId, TypeId};
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
     let root = Path::new(tbaa_tests::ROOT);
-    let mut paths: Vec<PathBuf> = ["specs", "specs/regressions", "tests/fixtures/specs"]
-        .iter()
-        .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
-        .flatten()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
-        .collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no spec found under {}", root.display());
+    let folders = ["specs", "specs/regressions", "tests/fixtures/specs"];
+    let paths = folders.iter().flat_map(|folder| files(folder, &["ron"]));
     let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
-    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    paths.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
 }
 
 /// Runs a check on every spec and reports all that fail, together.

@@ -7,11 +7,13 @@ pub mod damage;
 pub mod dumps;
 pub mod engines;
 pub mod fuzz;
+pub mod generate;
 pub mod hostile;
 pub mod llvm;
 pub mod lowered;
 pub mod lua;
 pub mod naive;
+pub mod process;
 pub mod programs;
 pub mod random;
 pub mod respell;
@@ -25,6 +27,20 @@ pub use rng::Rng;
 
 /// The repository's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The files of a folder of the repository that end in one of these, or all, in order.
+pub fn files(folder: &str, extensions: &[&str]) -> Vec<std::path::PathBuf> {
+    let folder = std::path::Path::new(ROOT).join(folder);
+    let all =
+        std::fs::read_dir(&folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
+    let mut files: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| {
+        let ends = |wanted: &&str| file.extension().is_some_and(|it| it == *wanted);
+        extensions.is_empty() || extensions.iter().any(ends)
+    });
+    files.sort();
+    files
+}
 
 /// The types that a text in RON declares, as specs do under `declare`.
 pub fn declared(text: &str) -> tbaa::declare::Declarations {

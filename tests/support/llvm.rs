@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::process::{run, text_of};
 
 /// Bytes that one thread makes and all read.
 type Once = Arc<OnceLock<Vec<u8>>>;
@@ -41,9 +43,11 @@ impl Llvm {
     /// Does the same; `None` if a signal ended the program: LLVM reads an operand as a node that is
     /// not one, and the result depends on the memory there.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
-        let output = self.program().run(arguments, file);
-        output.status.code()?;
-        Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
+        let mut command = Command::new(self.program().0);
+        let output = command.args(arguments).arg(file).output().unwrap();
+        let code = output.status.code()?;
+        assert_eq!(code, 0, "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// Returns clang's text of a source file, as a module. Each test program compiles a file only
@@ -59,15 +63,12 @@ impl Llvm {
     /// Panics unless `llvm-as-22` accepts the text.
     pub fn assemble(&self, name: &str, text: &str) {
         let file = scratch(name, text.as_bytes());
-        let output = Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file).output();
-        text_of(output.unwrap(), &format!("llvm-as-22 {}", file.display()));
+        run(Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file)).unwrap();
     }
 
     /// Returns the module that `llvm-link-22` makes from modules' texts.
     pub fn link(&self, files: &[PathBuf]) -> Vec<u8> {
-        let output = Command::new("llvm-link-22").arg("-S").args(files).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output.stdout
+        run(Command::new("llvm-link-22").arg("-S").args(files)).unwrap()
     }
 }
 
@@ -136,11 +137,7 @@ pub const WAYS: [(&str, &[&str]); 4] = [
 
 /// The C and C++ files of the corpus.
 pub fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(crate::ROOT).join("tests/corpus");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut sources: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp")).collect();
-    sources.sort();
+    let sources = crate::files("tests/corpus", &["c", "cpp"]);
     assert!(sources.len() >= 15);
     sources
 }
@@ -148,14 +145,8 @@ pub fn corpus() -> Vec<PathBuf> {
 fn compile(source: &Path, options: &[&str]) -> Vec<u8> {
     let cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let clang = if cpp { "clang++-22" } else { "clang-22" };
-    let output = Command::new(clang)
-        .args(["-S", "-emit-llvm", "-o", "-", "-w"])
-        .args(options)
-        .arg(source)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{clang} {options:?} {}", source.display());
-    output.stdout
+    let common = ["-S", "-emit-llvm", "-o", "-", "-w"];
+    run(Command::new(clang).args(common).args(options).arg(source)).unwrap()
 }
 
 /// A program of `tests/llvm`, compiled against LLVM 22.
@@ -172,12 +163,7 @@ impl Program {
 
     /// Returns the output of the program.
     pub fn ask(&self, arguments: &[&str], file: &Path) -> String {
-        let output = self.run(arguments, file);
-        text_of(output, &format!("{} {arguments:?} {}", self.0.display(), file.display()))
-    }
-
-    fn run(&self, arguments: &[&str], file: &Path) -> Output {
-        Command::new(&self.0).args(arguments).arg(file).output().unwrap()
+        text_of(Command::new(&self.0).args(arguments).arg(file)).unwrap()
     }
 
     /// Returns its output without a file, on standard output and on standard error.
@@ -213,34 +199,14 @@ fn build(name: &str) -> Result<PathBuf, String> {
     let binary = folder().join(format!("{name}-{}", std::process::id()));
     fs::create_dir_all(folder()).map_err(|error| error.to_string())?;
     let config = |options: &[&str]| -> Result<Vec<String>, String> {
-        let output = Command::new("llvm-config-22")
-            .args(options)
-            .output()
-            .map_err(|error| format!("llvm-config-22: {error}"))?;
-        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        let words = text_of(Command::new("llvm-config-22").args(options))?;
         Ok(words.split_whitespace().map(str::to_owned).collect())
     };
-    let output = Command::new("clang++-22")
-        .arg("-O1")
-        .args(config(&["--cxxflags"])?)
-        .arg(&source)
-        .arg("-o")
-        .arg(&binary)
-        .args(config(&["--ldflags", "--libs"])?)
-        .output()
-        .map_err(|error| format!("clang++-22: {error}"))?;
-    if output.status.success() {
-        fs::rename(&binary, &built).map_err(|error| error.to_string())?;
-        Ok(built)
-    } else {
-        Err(format!("{name}.cpp does not compile: {}", String::from_utf8_lossy(&output.stderr)))
-    }
-}
-
-fn text_of(output: Output, what: &str) -> String {
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{what}: {}: {message}", output.status);
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let mut clang = Command::new("clang++-22");
+    clang.arg("-O1").args(config(&["--cxxflags"])?).arg(&source).arg("-o").arg(&binary);
+    run(clang.args(config(&["--ldflags", "--libs"])?))?;
+    fs::rename(&binary, &built).map_err(|error| error.to_string())?;
+    Ok(built)
 }
 
 /// Returns a folder for files, inside the one that cargo builds in.

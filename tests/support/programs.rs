@@ -51,3 +51,31 @@ pub const THERE: &str = include_str!("programs/there.ll");
 /// `s->n[0]` is written here, and in a function of another module.
 pub const FIELD_HERE: &str = include_str!("programs/field_here.ll");
 pub const FIELD_THERE: &str = include_str!("programs/field_there.ll");
+
+/// The tags of a runtime's records, every fifth a union, many one in another;
+/// and of some pointers.
+pub fn runtime(records: usize) -> (Graph, Vec<TagId>) {
+    let mut types = Declarations::new(Target::x86_64());
+    let mut paths = Vec::new();
+    for at in 0..records {
+        let mut record = match at % 5 {
+            0 => Record::union(format!("S{at}")),
+            _ => Record::structure(format!("S{at}")),
+        };
+        let inner = format!("S{}", at - at.min(7));
+        for (field, scalar) in ["int", "double", "void *", "int *"].into_iter().enumerate() {
+            let name = format!("m{field}");
+            if field == 3 && at % 3 == 1 && at > 0 {
+                record = record.field(name, inner.as_str());
+            } else {
+                paths.push(format!("S{at}.{name}"));
+                record = record.field(name, scalar);
+            }
+        }
+        types.define(record).expect("a record");
+    }
+    paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
+    let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
+    let tags = paths.iter().map(|path| types.tag(&mut graph, path).expect("a tag")).collect();
+    (graph, tags)
+}

@@ -145,6 +145,96 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
     access(graph, base, ty, offset, size, immutable).unwrap()
 }
 
+/// The structs that a [`Grower`] adds.
+#[derive(Clone, Copy)]
+pub struct Growth {
+    /// One in so many structs is a union.
+    unions: u64,
+    /// Bytes of what is nested at most, and how deep structs are nested in it.
+    size: u64,
+    depth: usize,
+    /// Elements of an array at most.
+    elements: u64,
+    /// The last so many structs are nested in the next.
+    recent: usize,
+}
+
+impl Growth {
+    /// Structs of a compiler that runs for long: of any number none is much larger than the first.
+    pub const FLAT: Growth = Growth { unions: 10, size: 256, depth: 5, elements: 4, recent: 50 };
+    /// Few structs, arrays in unions in structs.
+    pub const DEEP: Growth =
+        Growth { unions: 3, size: 1 << 24, depth: 40, elements: 9, recent: 10 };
+}
+
+/// Adds structs one by one, below a `char` and a few scalars.
+pub struct Grower {
+    format: Format,
+    growth: Growth,
+    char: TypeId,
+    scalars: Vec<Aggregate>,
+    structs: Vec<Aggregate>,
+}
+
+impl Grower {
+    pub fn new(graph: &mut Graph, format: Format, growth: Growth) -> Grower {
+        let root = graph.builder().root("R").unwrap();
+        let char = scalar(graph, format, "char", root, 1).unwrap();
+        let scalars = [("short", 2), ("int", 4), ("float", 4), ("long", 8), ("pointer", 8)];
+        let scalars = scalars.map(|(name, size)| {
+            let ty = scalar(graph, format, name, char, size).unwrap();
+            Aggregate { ty, size, depth: 0 }
+        });
+        Grower { format, growth, char, scalars: scalars.into(), structs: Vec::new() }
+    }
+
+    /// Adds a struct or union of scalars and of the last structs.
+    pub fn add(&mut self, graph: &mut Graph, rng: &mut Rng) -> TypeId {
+        let Growth { unions, size: most, depth: deepest, elements, recent } = self.growth;
+        let recent = &self.structs[self.structs.len().saturating_sub(recent)..];
+        let union = rng.one_in(unions);
+        let (mut fields, mut end, mut depth) = (Vec::new(), 0_u64, 0);
+        for _ in 0..1 + rng.below(6) {
+            let inner = (!recent.is_empty() && rng.one_in(2)).then(|| *rng.pick(recent));
+            let inner = inner.filter(|inner| inner.size < most && inner.depth < deepest);
+            let Aggregate { ty, size, depth: inside } =
+                inner.unwrap_or_else(|| *rng.pick(&self.scalars));
+            depth = depth.max(inside + 1);
+            let size = size * if rng.one_in(4) { 1 + rng.below(elements) } else { 1 };
+            let offset = if union { 0 } else { end };
+            fields.push(SizedField { ty, offset, size });
+            end = end.max(offset + size).next_multiple_of(4);
+        }
+        let name = format!("struct {}", self.structs.len());
+        let ty = aggregate(graph, self.format, &name, self.char, &fields).unwrap();
+        self.structs.push(Aggregate { ty, size: end, depth });
+        ty
+    }
+
+    /// One of the structs so far.
+    pub fn pick(&self, rng: &mut Rng) -> TypeId {
+        rng.pick(&self.structs).ty
+    }
+
+    /// Makes the tag of an access to somewhere in a type, now and then of more bytes than that has.
+    pub fn tag(&self, graph: &mut Graph, base: TypeId, rng: &mut Rng) -> Option<TagId> {
+        let (mut ty, mut offset) = (base, 0);
+        while graph.ty(ty).kind() == TypeKind::Aggregate {
+            // Only a size-aware tag may access an aggregate.
+            if self.format == Format::New && rng.one_in(6) {
+                break;
+            }
+            let fields: Vec<_> = graph.ty(ty).fields().collect();
+            let field = rng.pick(&fields);
+            (ty, offset) = (field.ty, offset + field.offset);
+        }
+        let size = graph.ty(ty).size().unwrap_or(0);
+        let size =
+            *rng.pick(&[size, size, size, size, if ty == base { size } else { 2 * size }, 0]);
+        access(graph, base, ty, offset, size, false).ok()
+    }
+}
+
 /// Makes a scalar of a format; the old one has no sizes.
 ///
 /// # Errors

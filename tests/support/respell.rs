@@ -3,10 +3,10 @@
 //! Input texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block
 //! has a name, each label and each instruction is on a line of its own.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::Rng;
+use crate::process::run_on;
 
 /// A way to spell a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,22 +67,8 @@ fn verified(text: String) -> Vec<u8> {
 
 /// Returns the output of a program on its input.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .args(["-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("{program}: {error}"));
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input));
-        child.wait_with_output().unwrap()
-    });
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-    output.stdout
+    let mut command = Command::new(program);
+    run_on(command.args(arguments).args(["-o", "-", "-"]), input).unwrap()
 }
 
 /// Returns whether a line begins an instruction, instead of continuing one.

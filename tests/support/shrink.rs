@@ -30,8 +30,8 @@ pub fn check(
     }
 }
 
-/// Removes tags, fields and types as long as the rest still fails.
-pub fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
+/// Leaves out tags, fields and types as long as what is left fails.
+fn smallest(mut u: Universe, fails: &dyn Fn(&Universe) -> bool) -> Universe {
     loop {
         let Some(less) = smaller(&u).find(fails) else { return u };
         u = less;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 use std::thread;
 use std::time::Duration;
 
-use tbaa::{AliasRule, BuildError, Format, Graph, Oracle, Publisher, Reader, SizedField};
-use tbaa::{TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Format, Graph, Oracle, Publisher, Reader, TagId};
 
-use crate::{Rng, random};
+use crate::Rng;
+use crate::random::{Grower, Growth};
 
 /// Queries of each thread for each added struct.
 pub const QUESTIONS: usize = 100;
@@ -75,15 +75,7 @@ struct Answer {
     b: u32,
 }
 
-/// The types so far.
-struct Types {
-    char: TypeId,
-    scalars: Vec<(TypeId, u64, usize)>,
-    /// Each with its size, and how deep structs are nested in it.
-    structs: Vec<(TypeId, u64, usize)>,
-}
-
-/// Adds types to an oracle and queries it from several threads.
+/// Adds to and asks an oracle from several threads.
 pub fn run(plan: &Plan) -> Report {
     let empty = || AtomicUsize::new(0);
     let shared = Shared {
@@ -214,7 +206,7 @@ fn add(
 ) -> (Vec<Option<Answer>>, Vec<Part>) {
     let _present = Present(&shared.at[0]);
     let rng = &mut Rng(plan.seed);
-    let mut types = oracle.update(|graph| scalars(graph, plan.format)).unwrap();
+    let mut types = oracle.update(|graph| Grower::new(graph, plan.format, Growth::FLAT));
     let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
     let mut parts = vec![Part::default(); 10];
     let before = (plan.held)();
@@ -223,8 +215,8 @@ fn add(
         let part = &mut parts[part_of(plan, at)];
         let start = busy();
         let made = oracle.update(|graph| {
-            let ty = types.add(graph, plan.format, rng).unwrap();
-            (0..TAGS).filter_map(|_| tag(graph, plan.format, ty, rng)).collect::<Vec<_>>()
+            let ty = types.add(graph, rng);
+            (0..TAGS).filter_map(|_| types.tag(graph, ty, rng)).collect::<Vec<_>>()
         });
         part.add += busy().saturating_sub(start);
         made.into_iter().for_each(|tag| shared.make(tag));
@@ -297,62 +289,6 @@ fn read(
         parts[part_of(plan, at)] += busy().saturating_sub(start);
     }
     (answers, parts)
-}
-
-fn scalars(graph: &mut Graph, format: Format) -> Result<Types, BuildError> {
-    let root = graph.builder().root("R")?;
-    let char = random::scalar(graph, format, "char", root, 1)?;
-    let mut scalars = Vec::new();
-    for (name, size) in [("int", 4), ("float", 4), ("long", 8), ("pointer", 8)] {
-        scalars.push((random::scalar(graph, format, name, char, size)?, size, 0));
-    }
-    Ok(Types { char, scalars, structs: Vec::new() })
-}
-
-impl Types {
-    /// Adds a struct of scalars and earlier structs; now and then fields overlap.
-    fn add(
-        &mut self,
-        graph: &mut Graph,
-        format: Format,
-        rng: &mut Rng,
-    ) -> Result<TypeId, BuildError> {
-        let (mut fields, mut offset, mut end, mut depth) = (Vec::new(), 0, 0_u64, 0);
-        for _ in 0..1 + rng.below(6) {
-            // The last ones, so that types are nested, but not without end.
-            let last = self.structs.len().saturating_sub(50);
-            let inner = self.structs.get(last + rng.below(50)).copied();
-            let (ty, size, inside) = match inner.filter(|inner| inner.1 < 256 && inner.2 < 5) {
-                Some(inner) if rng.one_in(3) => inner,
-                _ => *rng.pick(&self.scalars),
-            };
-            depth = depth.max(inside + 1);
-            let count = if rng.one_in(8) { 4 } else { 1 };
-            fields.push(SizedField { ty, offset, size: count * size });
-            end = end.max(offset + count * size);
-            offset = if rng.one_in(10) { offset } else { end };
-        }
-        let name = format!("struct {}", self.structs.len());
-        let ty = random::aggregate(graph, format, &name, self.char, &fields)?;
-        self.structs.push((ty, end, depth));
-        Ok(ty)
-    }
-}
-
-/// Makes the tag of an access to somewhere in a type.
-fn tag(graph: &mut Graph, format: Format, base: TypeId, rng: &mut Rng) -> Option<TagId> {
-    let (mut ty, mut offset) = (base, 0);
-    while graph.ty(ty).kind() == TypeKind::Aggregate {
-        // Only a size-aware tag may access an aggregate.
-        if format == Format::New && rng.one_in(8) {
-            break;
-        }
-        let fields: Vec<_> = graph.ty(ty).fields().collect();
-        let field = rng.pick(&fields);
-        (ty, offset) = (field.ty, offset + field.offset);
-    }
-    let size = graph.ty(ty).size();
-    random::access(graph, base, ty, offset, size.unwrap_or(0), false).ok()
 }
 
 impl fmt::Display for Report {

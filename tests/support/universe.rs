@@ -182,12 +182,12 @@ impl fmt::Debug for Universe {
 pub enum Taste {
     /// Like `Wild`, and types of two roots hold one another.
     Mixed,
-    /// Unions, odd offsets, cut elements, flexible arrays, types larger than their size, several
-    /// roots, malformed tags.
+    /// Unions, odd offsets, cut elements, flexible arrays, types larger than
+    /// they say, several roots, malformed tags.
     Wild,
-    /// No overlap, true sizes, scalar accesses by well-formed tags, scalars no smaller than their
-    /// parents, and aggregates whose parents cover their fields: the output of a C compiler for a
-    /// program without unions.
+    /// No overlap, honest sizes, scalar accesses of well-formed tags, scalars
+    /// no smaller than their parents, and aggregates whose parents cover their
+    /// fields: what a C compiler emits for a program without unions.
     Tame,
 }
 
@@ -216,7 +216,7 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     u
 }
 
-/// Adds aggregates that may contain existing types, and tags.
+/// Adds aggregates that may contain what is there, and tags.
 pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     let wild = taste != Taste::Tame;
     let scalars: Vec<usize> = (0..u.types.len())
@@ -314,7 +314,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     }
 }
 
-/// Returns the number of paths, counting each array element separately.
+/// Returns the number of paths with all elements told apart.
 pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;
@@ -335,7 +335,7 @@ fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
     } else {
         *rng.pick(&types[types.len().saturating_sub(4)..])
     };
-    // Walk down to a scalar, or stop before.
+    // Walk down to a scalar, or stop on the way.
     let (mut access, mut offset, mut displaced) = (base, 0, 0);
     while !u.types[access].fields.is_empty() {
         if wild && rng.one_in(5) {

@@ -1,63 +1,17 @@
 //! Texts that are cut off, damaged or not TBAA: nothing panics, and a partial text is never read
 //! silently.
 
-use tbaa::wellformed::Verifier;
-use tbaa::{AliasRule, Oracle};
-use tbaa_ir::{Keep, Module, TextErrorKind};
-use tbaa_tests::{Rng, damage};
+use tbaa_ir::{Keep, Module, TextError};
+use tbaa_tests::{Rng, damage, fuzz};
 
 /// Something of everything that the reader knows.
 const MODULE: &str = include_str!("hostile.ll");
 
 /// Does with a text all that the library can do.
-fn use_all(text: &[u8]) -> Result<Module<'_>, TextErrorKind> {
-    for keep in [Keep::All, Keep::Used] {
-        let module = match tbaa_ir::read_with(text, keep) {
-            Ok(module) => module,
-            Err(error) => {
-                assert!(error.offset <= text.len());
-                assert_eq!((error.line, error.column), tbaa_ir::position(text, error.offset));
-                assert!(!error.to_string().is_empty());
-                return Err(error.kind);
-            }
-        };
-        let graph = module.graph();
-        let mut verifier = Verifier::new(graph);
-        for rules in AliasRule::ALL {
-            let oracle = Oracle::new(graph, rules);
-            for a in graph.tags() {
-                if rules == AliasRule::Llvm && verifier.check(a).is_err() {
-                    assert!(graph.tags().all(|b| oracle.may_alias(a, b)), "rejected, yet answers");
-                }
-                for b in graph.tags() {
-                    assert_eq!(oracle.alias(a, b), oracle.alias(b, a));
-                    assert_eq!(oracle.explain(a, b).answer, oracle.alias(a, b));
-                    let _ = oracle.most_generic(a, b);
-                }
-            }
-        }
-        for instruction in module.instructions() {
-            let _ = module.access_type(instruction);
-        }
-        let mut rewriter = tbaa_ir::Rewriter::new(&module);
-        assert_eq!(rewriter.to_bytes().unwrap(), text);
-        for instruction in 0..module.instructions().len() {
-            let node = (instruction % 2 == 0).then_some(3);
-            rewriter.set_metadata(instruction, "tbaa", node);
-        }
-        let _ = rewriter.to_bytes();
-        let _ = (tbaa_ir::write_mlir(graph), graph.type_dag());
-        assert!(
-            tbaa::spec::Spec::load(&tbaa::spec::write(graph)).is_ok(),
-            "a spec that does not load"
-        );
-        if keep == Keep::Used {
-            let again = tbaa_ir::read(tbaa_ir::write(graph).into_bytes());
-            assert_eq!(again.map(|module| module.graph().tag_count()), Ok(graph.tag_count()));
-            return Ok(module);
-        }
-    }
-    unreachable!("one of two is the last")
+fn use_all(text: &[u8]) -> Result<Module<'_>, TextError> {
+    fuzz::text(text);
+    fuzz::module(text);
+    tbaa_ir::read(text)
 }
 
 #[test]

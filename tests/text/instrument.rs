@@ -50,6 +50,35 @@ fn checks_are_as_written_down() {
     });
 }
 
+/// Returns the number of checks of reads, and of writes, that a body gets.
+fn checks(body: &str) -> [usize; 2] {
+    let text = include_str!("../fixtures/text/repeats.ll").replace("BODY", body);
+    let module = tbaa_ir::read(text.as_bytes()).unwrap();
+    let checked = instrument(&module, Form::Calls).unwrap();
+    assert_eq!(checked.skipped, []);
+    let text = String::from_utf8(checked.text).unwrap();
+    let (_, body) = text.split_once("define void @f(").unwrap();
+    let (body, _) = body.split_once("\n}\n").unwrap();
+    ["read4", "write4"].map(|check| body.matches(&format!("@__tbaa_witness.{check}")).count())
+}
+
+/// Checks are left out because another one has said the same.
+#[test]
+fn repeated_reads_are_checked_as_written_down() {
+    cases::check("text/repeats.txt", |_, parts| {
+        let [reads, writes] = checks(parts[0]);
+        format!("{reads} reads, {writes} writes")
+    });
+    // Many blocks whose ways meet are no trouble.
+    let read = "load i32, ptr %p, !tbaa !0";
+    let mut body = format!("%a = {read}\nbr label %b0\n");
+    for n in 0..20_000 {
+        body += &format!("b{n}:\nbr i1 %c, label %b{}, label %b{}\n", n + 1, (n + 20_000) / 2 + 1);
+    }
+    body += &format!("b20000:\n%b = {read}\nret void");
+    assert!((1..=2).contains(&checks(&body)[0]));
+}
+
 #[test]
 fn arguments_that_another_bracket_closes_are_refused() {
     let text = "define void @f() {\n  %s = alloca i32\n  call void @g(ptr %s]\n  ret void\n}\n";

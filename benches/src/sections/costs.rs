@@ -114,7 +114,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     let sizes = run.pick([1_600, 6_400, 25_600, 102_400], [4, 16, 64, 256]);
     let mut all = Vec::new();
     let (mut built, mut held, mut asked) = (Vec::new(), Vec::new(), Vec::new());
-    for adversary in Adversary::ALL {
+    for (adversary, name) in Adversary::ALL {
         for format in [Format::Old, Format::New] {
             let costs = [AliasRule::Llvm, AliasRule::Union].map(|rules| {
                 let mut before: Option<Cost> = None;
@@ -132,14 +132,14 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
                 }
                 before.expect("the smallest graph is measured")
             });
-            all.push((adversary, format, costs));
+            all.push((name, format, costs));
         }
     }
     let bytes = |cost: &Cost| grouped(cost.bytes / cost.n as f64);
     let rows = table_of(
         &all,
         &[
-            ("graph", &|(adversary, ..)| adversary.name().to_owned()),
+            ("graph", &|(name, ..)| (*name).to_owned()),
             ("format", &|&(_, format, _)| name_of(format).to_owned()),
             ("n", &|(.., [llvm, _])| grouped(llvm.n as f64)),
             ("llvm: build, ms", &|(.., [llvm, _])| figure(llvm.build_ms())),

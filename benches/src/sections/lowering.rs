@@ -1,9 +1,11 @@
 //! Lowering: whole programs, many classes, newcomers.
 
-use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_lower::emit::{Jit, JitOptions, TagForm};
 use tbaa_lower::{Lowering, Options};
+
+use tbaa_tests::programs::runtime;
 
 use super::Run;
 use super::programs::name_of;
@@ -63,13 +65,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         }
     }
     let header = [
-        "tags of",
-        "tags",
-        "classes",
-        "lowered, ms",
-        "peak, MB",
-        "a newcomer, us",
-        "kept",
+        "tags of", "tags", "classes", "lowered, ms", "peak, MB", "a newcomer, us", "kept",
         "pairs lost",
     ];
     run.report.section("Lowering", &table(&header, &rows));
@@ -155,31 +151,4 @@ fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
         }
     }
     Ok(costs)
-}
-
-/// The tags of a runtime's records, every fifth a union, many one in another; and of some pointers.
-fn runtime(records: usize) -> (Graph, Vec<TagId>) {
-    let mut types = Declarations::new(Target::x86_64());
-    let mut paths = Vec::new();
-    for at in 0..records {
-        let mut record = match at % 5 {
-            0 => Record::union(format!("S{at}")),
-            _ => Record::structure(format!("S{at}")),
-        };
-        let inner = format!("S{}", at - at.min(7));
-        for (field, scalar) in ["int", "double", "void *", "int *"].into_iter().enumerate() {
-            let name = format!("m{field}");
-            if field == 3 && at % 3 == 1 && at > 0 {
-                record = record.field(name, inner.as_str());
-            } else {
-                paths.push(format!("S{at}.{name}"));
-                record = record.field(name, scalar);
-            }
-        }
-        types.define(record).expect("a record");
-    }
-    paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
-    let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
-    let tags = paths.iter().map(|path| types.tag(&mut graph, path).expect("a tag")).collect();
-    (graph, tags)
 }

@@ -52,15 +52,8 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race]) {
         row
     };
     let header = [
-        name,
-        "old: tbaa, ns",
-        "of the first",
-        "LLVM, ns",
-        "LLVM / tbaa",
-        "new: tbaa, ns",
-        "of the first",
-        "LLVM, ns",
-        "LLVM / tbaa",
+        name, "old: tbaa, ns", "of the first", "LLVM, ns", "LLVM / tbaa", "new: tbaa, ns",
+        "of the first", "LLVM, ns", "LLVM / tbaa",
     ];
     let rows: Vec<_> = sizes.iter().enumerate().map(row).collect();
     run.report.section(&format!("Queries by {name}"), &table(&header, &rows));

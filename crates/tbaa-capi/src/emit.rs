@@ -250,7 +250,7 @@ pub extern "C" fn tbaa_emit_copy(
             return Ok(attachments(None, None, (None, None)));
         }
         let copy = known_copy(oracle.graph(), copy)?;
-        let node = emitted(emitter.emitter.copy_node(oracle.graph(), copy))?;
-        Ok(attachments(None, Some(node), (None, None)))
+        let made = emitted(emitter.emitter.copy(oracle.graph(), oracle.graph(), copy))?;
+        Ok(attachments(None, made.copy, (None, None)))
     })
 }

@@ -10,18 +10,8 @@ use crate::text::{Out, Str, write};
 
 /// The statuses in words, indexed by number.
 const NAMES: [&str; 12] = [
-    "ok",
-    "invalid argument",
-    "unknown id",
-    "declaration",
-    "path",
-    "untagged",
-    "spec",
-    "build",
-    "refused",
-    "sink",
-    "unwritable",
-    "panicked",
+    "ok", "invalid argument", "unknown id", "declaration", "path", "untagged", "spec", "build",
+    "refused", "sink", "unwritable", "panicked",
 ];
 
 thread_local! {

@@ -213,7 +213,7 @@ pub extern "C" fn tbaa_emit_tagged(
             return Err(refused(reason));
         }
         let found: &Attachments<Recorded> = match (&recording.0, kind) {
-            (Kept::Call(call), _) => call.nodes(),
+            (Kept::Call(call), _) => call,
             (Kept::Place(place), 0 | 1) => {
                 let access = if kind == 1 { AccessKind::Write } else { AccessKind::Read };
                 match size {
@@ -232,7 +232,7 @@ pub extern "C" fn tbaa_emit_tagged(
                     }
                     .map_err(refused)?;
                 }
-                place.tagged().nodes_for_calls()
+                &place.tagged().call
             }
         };
         emitter.recorded(found)

@@ -6,7 +6,7 @@ use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes};
 use tbaa::spec::Built;
 use tbaa::{AliasRule, Graph};
 use tbaa_lower::emit::{
-    Jit, JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed,
+    Attachments, Jit, JitError, JitOptions, Recorded, TagForm, TaggedPlace, Tagging, Typed,
 };
 
 use crate::oracle::Tag;
@@ -61,7 +61,7 @@ pub struct Recording(pub(crate) Kept);
 
 pub(crate) enum Kept {
     Place(TaggedPlace),
-    Call(TaggedCall),
+    Call(Attachments<Recorded>),
 }
 
 /// The place of a path, and the nodes for accesses to it. It never changes, lives as long as its

@@ -175,14 +175,7 @@ fn declared() -> BTreeSet<String> {
 #[test]
 fn every_function_is_called_by_a_program() {
     let files = [
-        "api.c",
-        "emit.c",
-        "threads.c",
-        "llvm.c",
-        "tagged.c",
-        "tag.c",
-        "jit.c",
-        "regions.c",
+        "api.c", "emit.c", "threads.c", "llvm.c", "tagged.c", "tag.c", "jit.c", "regions.c",
         "metadata.cpp",
     ];
     let mut text: String = files.map(|file| fs::read_to_string(source(file)).unwrap()).concat();
@@ -198,13 +191,7 @@ fn the_guides_show_what_the_programs_say() {
     let read = |file: &str| fs::read_to_string(repository().join(file)).unwrap();
     let guide = read("docs/embed-c.md") + &read("docs/ravi.md");
     let files = [
-        "emit.c",
-        "threads.c",
-        "jit.c",
-        "stack.c",
-        "regions.c",
-        "tagged.c",
-        "header.cpp",
+        "emit.c", "threads.c", "jit.c", "stack.c", "regions.c", "tagged.c", "header.cpp",
         "metadata.cpp",
     ];
     let mut files = files.map(|file| fs::read_to_string(source(file)).unwrap()).to_vec();

@@ -135,13 +135,7 @@ fn classes_survive_inlining_and_linking() {
     let source = include_str!("lower/inline.c");
     let source = file("inline.c", source);
     let lowered = printed(&mut tbaa(&[
-        "lower",
-        "--classes",
-        &source,
-        "--",
-        "-O2",
-        "-Xclang",
-        "-disable-llvm-passes",
+        "lower", "--classes", &source, "--", "-O2", "-Xclang", "-disable-llvm-passes",
     ]));
     let bare: String = lowered.lines().map(|line| without_tag(line) + "\n").collect();
     let bare = file("inline.ll", &bare);

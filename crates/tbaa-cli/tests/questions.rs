@@ -116,15 +116,8 @@ impl Question {
     /// after its vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
-        clang.args([
-            "-O2",
-            "-w",
-            "-S",
-            "-emit-llvm",
-            "-o",
-            "/dev/null",
-            "-fno-discard-value-names",
-        ]);
+        clang
+            .args(["-O2", "-w", "-S", "-emit-llvm", "-o", "/dev/null", "-fno-discard-value-names"]);
         clang.args([
             "-mllvm",
             "-print-after=loop-vectorize",

@@ -44,13 +44,8 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
 
     let mut jit = Jit::new(types);
     let places = jit.places(&[
-        "VMContext.memory 0 length",
-        "VMContext.memory 0 base",
-        "*memory 0",
-        "*memory 1",
-        "*memory 2",
-        "*table 0",
-        "*numbers",
+        "VMContext.memory 0 length", "VMContext.memory 0 base", "*memory 0", "*memory 1",
+        "*memory 2", "*table 0", "*numbers",
     ])?;
     let [length, base, memory, import, other, table, numbers] = &places[..] else { unreachable!() };
 

@@ -104,8 +104,8 @@ impl<'ctx> Helpers<'ctx> {
             remove(instruction, self.kinds[0]);
             let tagged = tag.map(|tag| jit.access(tag)).transpose()?.unwrap_or_default();
             let nodes = match instruction.get_opcode() {
-                InstructionOpcode::Load => tagged.nodes(),
-                _ => tagged.nodes_for_calls(),
+                InstructionOpcode::Load => &tagged.access,
+                _ => &tagged.call,
             };
             let any = nodes.tag.as_ref().or(nodes.alias_scope.as_ref()).is_some();
             *(if any { &mut with } else { &mut without }) += 1;

@@ -36,7 +36,7 @@ pub use tagger::{AttachError, Tagger};
 pub use tbaa_tag::{Options as TagOptions, Untagged};
 
 pub use tbaa_lower::emit::{
-    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedCall, TaggedPlace,
+    Attachments, Jit, JitError, JitOptions, MisuseError, Recorded, TagForm, Tagged, TaggedPlace,
 };
 
 // The version of inkwell that is spoken here.

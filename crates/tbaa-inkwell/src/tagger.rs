@@ -17,8 +17,7 @@ use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue}
 use tbaa::AccessKind;
 use tbaa::declare::Place;
 use tbaa_lower::emit::{
-    Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedCall,
-    TaggedPlace,
+    Attachments, Bisect, BisectError, EmitError, Emitter, MisuseError, Recorded, TaggedPlace,
 };
 
 use crate::relations::Relations;
@@ -267,7 +266,7 @@ impl Tagger {
                     Callee::Intrinsic(None) => {}
                     Callee::Other => check_arguments(instruction)?,
                 }
-                place.tagged().nodes_for_calls()
+                &place.tagged().call
             }
             _ => {
                 let kind = match opcode {
@@ -320,12 +319,12 @@ impl Tagger {
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach_call(
         &self,
-        touched: &TaggedCall,
+        touched: &Attachments<Recorded>,
         call: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
         self.check(call)?;
         check_arguments(call)?;
-        let nodes = self.nodes(touched.nodes(), call.get_opcode())?;
+        let nodes = self.nodes(touched, call.get_opcode())?;
         self.replace(nodes, call)
     }
 

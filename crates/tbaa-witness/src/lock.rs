@@ -10,18 +10,9 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-// A byte in each thread, which is 1 while the thread is in this library. Its distance from the
-// thread's base is fixed: other thread-local variables may allocate on first use.
-global_asm!(
-    ".section .tbss, \"awT\", @nobits",
-    ".globl __tbaa_witness_inside",
-    ".hidden __tbaa_witness_inside",
-    ".type __tbaa_witness_inside, @object",
-    "__tbaa_witness_inside:",
-    ".zero 1",
-    ".size __tbaa_witness_inside, 1",
-    ".text",
-);
+// A byte in each thread, which is 1 while the thread is in this library. It is at a fixed distance from the
+// thread's base: other thread-local variables may allocate when they are used first.
+global_asm!(include_str!("lock.s"),);
 
 /// True once this library has started. Before that a thread may have no base.
 pub(crate) static STARTED: AtomicBool = AtomicBool::new(false);

@@ -61,6 +61,11 @@ fn rounds() -> u64 {
     setting("TBAA_ROUNDS", 100) as u64
 }
 
+fn linked(modules: &[(String, Graph)]) -> Linked {
+    let named: Vec<_> = modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
+    Linked::new(&named).unwrap()
+}
+
 fn link(parts: &[&Summary]) -> Summary {
     Summary::link(parts).0
 }
@@ -89,9 +94,7 @@ fn places_follow_from_link_to_link() {
             modules.iter().map(|(name, graph)| Summary::of(name, graph)).collect();
         let (half, first) = Summary::link(&[&parts[2].0, &parts[0].0]);
         let (all, second) = Summary::link(&[&half, &parts[1].0]);
-        let at_once: Vec<(&str, &Graph)> =
-            modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
-        let at_once = Linked::new(&at_once).unwrap();
+        let at_once = linked(&modules);
         assert_eq!(*at_once.summary(), all);
         let maps = [
             parts[0].1.then(&first[1]).then(&second[0]),
@@ -128,9 +131,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
     let mut counts = [0_usize; 3];
     for seed in 0..rounds() {
         let modules = modules(seed, 3);
-        let named: Vec<(&str, &Graph)> =
-            modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
-        let linked = Linked::new(&named).unwrap();
+        let linked = linked(&modules);
         for rules in AliasRule::ALL {
             let after = linked.oracle(rules);
             for (at, (_, graph)) in modules.iter().enumerate() {
@@ -166,9 +167,7 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
     let mut pairs = 0;
     for seed in 0..rounds() {
         let modules = modules(seed, 3);
-        let named: Vec<(&str, &Graph)> =
-            modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
-        let linked = Linked::new(&named).unwrap();
+        let linked = linked(&modules);
         let graph = linked.graph();
         let own: Vec<HashSet<NodeId>> = modules
             .iter()
@@ -248,13 +247,17 @@ fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
             };
             text += &format!("%{name} = type {body}\n");
         }
-        let mut context = Context::new();
-        context.read_definitions(text.as_bytes()).unwrap();
-        context
+        context(&text)
     })
 }
 
-/// Byte for byte, including the numbers in names and the order.
+fn context(text: &str) -> Context {
+    let mut context = Context::new();
+    context.read_definitions(text.as_bytes()).unwrap();
+    context
+}
+
+/// Byte for byte, the numbers behind names and the order included.
 #[test]
 fn merged_types_are_canonical() {
     let (mut several, mut completed) = (0, 0);
@@ -297,12 +300,7 @@ fn merged_types_are_canonical() {
 #[test]
 fn opaque_structs_are_completed() {
     cases::check("types/merged.txt", |_, texts| {
-        let read = |text: &&str| {
-            let mut context = Context::new();
-            context.read_definitions(text.as_bytes()).unwrap();
-            context
-        };
-        let modules: Vec<Context> = texts.iter().map(read).collect();
+        let modules: Vec<Context> = texts.iter().map(|text| context(text)).collect();
         let modules: Vec<&Context> = modules.iter().collect();
         let merge = |contexts: &[&Context]| lines(&MergedTypes::new(contexts).unwrap()).join("\n");
         let found = merge(&modules);
@@ -325,66 +323,9 @@ fn long_doubts_leave_all_opaque() {
         }
         texts[0] += &format!("%n{length} = type {{ i32 }} %X = type {{ i8 }}");
         texts.push("%X = type opaque".to_owned());
-        let read = |text: &String| {
-            let mut context = Context::new();
-            context.read_definitions(text.as_bytes()).unwrap();
-            context
-        };
-        let contexts: Vec<Context> = texts.iter().map(read).collect();
+        let contexts: Vec<Context> = texts.iter().map(|text| context(text)).collect();
         let merged = MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).unwrap();
         let of_x = lines(&merged).iter().filter(|line| line.starts_with("%X")).count();
         assert_eq!(of_x, if is_completed { 1 } else { 2 }, "{length}");
-    }
-}
-
-#[test]
-fn merging_types_is_associative_commutative_and_idempotent() {
-    let read = |text: &str| {
-        let mut context = Context::new();
-        context.read_definitions(text.as_bytes()).unwrap();
-        context
-    };
-    let a = read(
-        "%struct.Point = type { i32, i32 } %struct.Tuple = type { i32, i32 }
-         %list = type { %list*, %struct.Point } %struct.O = type opaque %o = type { %struct.O* }",
-    );
-    let b = read(
-        "%struct.Point.7 = type { i32, i32 } %list = type { %list*, %struct.Point.7 }
-         %struct.O = type { float } %o = type { %struct.O* } %0 = type { %0* }",
-    );
-    let c = read("%struct.Tuple.1 = type { i32, i32 } %1 = type { %0* } %0 = type { %1* }");
-    let merge = |parts: &[&Context]| MergedTypes::part(parts).unwrap();
-    let all = merge(&[&a, &b, &c]);
-    assert_eq!(
-        lines(&all),
-        [
-            "%0 = type { %0* }",
-            "%list = type { %list*, %struct.Point }",
-            "%o = type { %struct.O* }",
-            "%o.0 = type { %struct.O.1* }",
-            "%struct.O = type { float }",
-            "%struct.Point = type { i32, i32 }",
-            "%struct.Tuple = type { i32, i32 }",
-            "%struct.O.1 = type opaque",
-        ]
-    );
-    assert_eq!(all.clashes().len(), 1, "%o, over two %struct.O");
-    assert_eq!(all.clashes()[0].name, b"o");
-    let ab = merge(&[&a, &b]);
-    let bc = merge(&[&b, &c]);
-    assert_eq!(lines(&merge(&[ab.context(), &c])), lines(&all));
-    assert_eq!(lines(&merge(&[&a, bc.context()])), lines(&all));
-    assert_eq!(lines(&merge(&[all.context(), &b, all.context()])), lines(&all));
-    let count = |types: &MergedTypes| types.context().structs().len();
-    assert_eq!(count(&merge(&[&c, &b, &a])), count(&all));
-    for context in [&a, &b, &c] {
-        for ty in context.structs() {
-            let name = |name: Option<&[u8]>| {
-                tbaa::types::canonical_name(name.unwrap_or_default()).to_vec()
-            };
-            let merged = all.ty(ty);
-            assert_eq!(name(all.context().name(merged)), name(context.name(ty)));
-            assert_eq!(all.context().parts(merged).len(), context.parts(ty).len());
-        }
     }
 }

@@ -1,49 +1,35 @@
 //! Answers to many pairs at once, and from many threads.
 
-use super::each_graph;
 use pretty_assertions::assert_eq;
-use tbaa::{AliasRule, Graph, Oracle, SizedField, TypeKind};
-use tbaa_tests::Rng;
+use tbaa::{AliasRule, Format, Graph, Oracle};
 use tbaa_tests::engines::every_engine;
+use tbaa_tests::random::{self, Grower, Growth, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
-/// Tags of larger graphs, some of them twice, in any order.
+/// The graphs of the comparisons with LLVM, of all shapes and both formats: some of their tags,
+/// some of them twice, in any order.
 #[test]
 fn larger_graphs_through_every_engine() {
-    each_graph(|rng, what, graph| {
-        let all: Vec<_> = graph.tags().collect();
-        let tags: Vec<_> = (0..rng.below(60)).map(|_| *rng.pick(&all)).collect();
-        every_engine(graph, &tags).unwrap_or_else(|why| panic!("{what}: {why}"));
-    });
-}
-
-/// Structs with five thousand fields in all, and then some unions.
-pub(crate) fn many_classes(unions: u64) -> Graph {
-    let mut graph = Graph::new();
-    let mut b = graph.builder();
-    let root = b.root("R").unwrap();
-    let int = b.scalar_type("int", root).unwrap();
-    let float = b.scalar_type("float", root).unwrap();
-    let fields: Vec<_> = (0..10).map(|i| (if i % 2 == 0 { int } else { float }, 4 * i)).collect();
-    for i in 0..500 {
-        let plain = b.struct_type(format!("P{i}"), &fields).unwrap();
-        for &(ty, offset) in &fields {
-            b.struct_tag(plain, ty, offset).unwrap();
+    let first = setting("TBAA_SEED", 1);
+    for seed in first..first + setting("TBAA_GRAPHS", 2) {
+        for format in [Format::Old, Format::New] {
+            for shape in [Shape::Any, Shape::PlainScalars, Shape::PlainAggregates] {
+                let mut rng = Rng(seed as u64);
+                let universe = Universe { format, structs: 2 + rng.below(30), tags: 90, shape };
+                let graph = random::graph(&mut rng, &universe);
+                let all: Vec<_> = graph.tags().collect();
+                let tags: Vec<_> = (0..rng.below(60)).map(|_| *rng.pick(&all)).collect();
+                let compared = every_engine(&graph, &tags);
+                compared.unwrap_or_else(|why| panic!("seed {seed}, {format:?}: {why}"));
+            }
         }
     }
-    for i in 0..unions {
-        let union = b.struct_type(format!("U{i}"), &[(int, 0), (float, 0)]).unwrap();
-        let outer = b.struct_type(format!("S{i}"), &[(int, 0), (union, 8)]).unwrap();
-        for (base, offset) in [(union, 0), (outer, 8)] {
-            b.struct_tag(base, int, offset).unwrap();
-            b.struct_tag(base, float, offset).unwrap();
-        }
-    }
-    graph
 }
 
 #[test]
 fn threads_ask_at_once() {
-    let graph = many_classes(5);
+    let universe = Universe { format: Format::Old, structs: 200, tags: 2_000, shape: Shape::Any };
+    let graph = random::graph(&mut Rng(5), &universe);
     let tags: Vec<_> = graph.tags().collect();
     let oracle = Oracle::new(graph, AliasRule::Union);
     let answers = |seed| {
@@ -59,55 +45,20 @@ fn threads_ask_at_once() {
     });
 }
 
-/// Returns deeply nested arrays in unions in structs. Some types have more objects than are listed.
-/// Accesses to any type inside, some of them larger than their type.
-fn deep_unions(seed: u64) -> Graph {
-    let (mut rng, mut graph) = (Rng(seed), Graph::new());
-    let mut b = graph.builder();
-    let root = b.root("R").unwrap();
-    let char = b.sized_type(root, 1, "char", &[]).unwrap();
-    let scalar = |(name, size)| (b.sized_type(char, size, name, &[]).unwrap(), size);
-    let mut types: Vec<_> = [("short", 2), ("int", 4), ("long", 8)].map(scalar).into();
-    for number in 0..40 {
-        let (union, mut end) = (rng.one_in(3), 0);
-        let mut fields = Vec::new();
-        for _ in 0..2 + rng.below(4) {
-            let from = types.len().saturating_sub(10);
-            let from = if rng.one_in(3) { &types[..3] } else { &types[from..] };
-            let (ty, size) = *rng.pick(from);
-            let size = size * if rng.one_in(2) { 1 + rng.below(9) } else { 1 };
-            let offset = if union { 0 } else { end };
-            fields.push(SizedField { ty, offset, size });
-            end = end.max(offset + size).next_multiple_of(4);
-        }
-        if end < 1 << 24 {
-            let ty = b.sized_type(char, end, format!("A{number}"), &fields).unwrap();
-            types.push((ty, end));
-        }
-    }
-    for _ in 0..150 {
-        let (base, _) = *rng.pick(&types[3..]);
-        let (mut access, mut offset) = (base, 0);
-        while !rng.one_in(6) && graph.ty(access).kind() == TypeKind::Aggregate {
-            let fields: Vec<_> = graph.ty(access).fields().collect();
-            let field = rng.pick(&fields);
-            (access, offset) = (field.ty, offset + field.offset);
-        }
-        let size = graph.ty(access).size().unwrap();
-        let wide = if access == base { size } else { 2 * size };
-        let size = *rng.pick(&[size, size, size, size, wide, 0]);
-        graph.builder().access_tag(base, access, offset, size).unwrap();
-    }
-    graph
-}
-
+/// Arrays in unions in structs, nested deep: some types have more objects than are listed.
 /// `--cfg tbaa_self_check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let (mut pairs, mut may) = (0, 0);
         for seed in 0..4 {
-            let graph = deep_unions(seed);
+            let (mut rng, mut graph) = (Rng(seed), Graph::new());
+            let mut grower = Grower::new(&mut graph, Format::New, Growth::DEEP);
+            (0..40).for_each(|_| _ = grower.add(&mut graph, &mut rng));
+            for _ in 0..150 {
+                let base = grower.pick(&mut rng);
+                grower.tag(&mut graph, base, &mut rng);
+            }
             let oracle = Oracle::new(&graph, rules);
             let tags: Vec<_> = graph.tags().collect();
             for (at, &a) in tags.iter().enumerate() {

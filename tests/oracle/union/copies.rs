@@ -2,7 +2,6 @@
 
 use tbaa::{Access, AccessKind, AliasResult, AliasRule, CopyEntry, Oracle};
 
-use super::World;
 use tbaa_tests::universe::Universe;
 
 /// `struct { int a; union { float f; short s; } u; }`, copied member by member.
@@ -19,23 +18,22 @@ fn a_copy_touches_what_its_entries_touch() {
     let u_s = u.tag(union, short, 0, 2);
     let bare_long = u.tag(long, long, 0, 8);
     let whole_union = u.tag(union, union, 0, 4);
-    let mut world = World::new(u);
-    let tag = |world: &World, tag: usize| world.tags[tag];
+    let (mut graph, tags) = u.graph();
     let entries = [
-        CopyEntry { offset: 0, size: 4, tag: tag(&world, s_a) },
-        CopyEntry { offset: 4, size: 4, tag: tag(&world, whole_union) },
+        CopyEntry { offset: 0, size: 4, tag: tags[s_a] },
+        CopyEntry { offset: 4, size: 4, tag: tags[whole_union] },
     ];
-    let copy = world.graph.builder().struct_copy(&entries).unwrap();
-    let none = world.graph.builder().struct_copy(&[]).unwrap();
+    let copy = graph.builder().struct_copy(&entries).unwrap();
+    let none = graph.builder().struct_copy(&[]).unwrap();
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {
-        let oracle = Oracle::new(&world.graph, rules);
-        let touches = |of: usize| oracle.copy_may_alias(copy, tag(&world, of));
+        let oracle = Oracle::new(&graph, rules);
+        let touches = |of: usize| oracle.copy_may_alias(copy, tags[of]);
         assert!(touches(s_a) && touches(u_f) && touches(u_s), "{rules}");
         assert!(!touches(bare_long), "{rules}");
-        assert!(!oracle.copy_may_alias(none, tag(&world, s_a)), "a copy of padding alone");
+        assert!(!oracle.copy_may_alias(none, tags[s_a]), "a copy of padding alone");
         assert!(oracle.copy_may_alias(copy, None));
 
-        let field = Access::from(tag(&world, u_s));
+        let field = Access::from(tags[u_s]);
         let conflict = oracle.copy_may_conflict(copy, field.reading()).unwrap();
         assert_eq!(conflict.to_string(), "read after write");
         let conflict = oracle.copy_may_conflict(copy, field.writing()).unwrap();
@@ -57,14 +55,14 @@ fn errno_is_any_of_its_tags() {
     let f = u.tag(float, float, 0, 0);
     let s_x = u.tag(s, int, 0, 0);
     let s_y = u.tag(s, float, 4, 0);
-    let world = World::new(u);
+    let (graph, tags) = u.graph();
     for rules in AliasRule::ALL {
-        let oracle = Oracle::new(&world.graph, rules);
-        let ask = |tag: usize| oracle.alias_any(world.tags[tag], [world.tags[errno]]);
+        let oracle = Oracle::new(&graph, rules);
+        let ask = |tag: usize| oracle.alias_any(tags[tag], [tags[errno]]);
         assert_eq!([errno, f, s_x, s_y].map(ask), {
             use AliasResult::{MayAlias, NoAlias};
             [MayAlias, NoAlias, MayAlias, NoAlias]
         });
-        assert_eq!(oracle.alias_any(world.tags[f], []), AliasResult::MayAlias);
+        assert_eq!(oracle.alias_any(tags[f], []), AliasResult::MayAlias);
     }
 }

@@ -3,7 +3,6 @@
 use tbaa::explain::Clause;
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
 
-use super::World;
 use tbaa_tests::engines::every_engine;
 use tbaa_tests::universe::Universe;
 
@@ -104,7 +103,7 @@ fn a_whole_access_of_no_bytes_covers() {
             u.tag(outer, access, offset, 4);
             u.tag(access, access, 0, 4);
         }
-        let World { graph, tags, .. } = World::new(u);
+        let (graph, tags) = u.graph();
         let compared = every_engine(&graph, &tags).unwrap_or_else(|why| panic!("{far}: {why}"));
         assert!(compared.no > 0, "{compared:?}");
         for rules in [AliasRule::Union, AliasRule::UnionStrict] {
@@ -129,10 +128,10 @@ fn a_read_of_one_member_and_a_write_of_another() {
     let union = u.aggregate("U", root, 4, &[(short, 0, 2), (int, 0, 4)]);
     let s = u.tag(union, short, 0, 2);
     let i = u.tag(union, int, 0, 4);
-    let world = World::new(u);
-    let [s, i] = [s, i].map(|tag| Access::from(world.tags[tag]));
+    let (graph, tags) = u.graph();
+    let [s, i] = [s, i].map(|tag| Access::from(tags[tag]));
     for rules in [AliasRule::Union, AliasRule::UnionStrict] {
-        let oracle = Oracle::new(&world.graph, rules);
+        let oracle = Oracle::new(&graph, rules);
         let conflict = |a, b| oracle.may_conflict(a, b).map(|conflict| conflict.to_string());
         assert_eq!(conflict(s.reading(), i.writing()).as_deref(), Some("write after read"));
         assert_eq!(conflict(i.writing(), s.reading()).as_deref(), Some("read after write"));
@@ -155,9 +154,9 @@ fn widened_accesses_reach_the_next_field() {
         let x = u.tag(s, int, 0, 4);
         let z = u.tag(s, int, 8, 4);
         let last = u.tag(s, int, 12, 4);
-        let world = World::new(u);
-        let oracle = Oracle::new(&world.graph, AliasRule::Union);
-        let [x, z, last] = [x, z, last].map(|tag| Access::from(world.tags[tag]));
+        let (graph, tags) = u.graph();
+        let oracle = Oracle::new(&graph, AliasRule::Union);
+        let [x, z, last] = [x, z, last].map(|tag| Access::from(tags[tag]));
         assert!(!oracle.may_alias(x, z));
         let fits = |behind: Access, most: u64| {
             assert!(!oracle.may_alias(x.with_size(most), behind), "{most} bytes, {sized}");
@@ -166,7 +165,7 @@ fn widened_accesses_reach_the_next_field() {
         fits(z, if sized { 8 } else { 1 });
         fits(last, if sized { 12 } else { 5 });
         // An instruction of that width stays in the field, if it fits there.
-        let of_width = |width| Access::of_width(&world.graph, x.tag.unwrap(), width);
+        let of_width = |width| Access::of_width(&graph, x.tag.unwrap(), width);
         assert!(!oracle.may_alias(of_width(4), z) && oracle.may_alias(of_width(9), z));
         for unknown in [0.into(), u64::MAX.into(), Size::Bytes(0), Size::Bytes(u64::MAX)] {
             assert!(oracle.may_alias(x.with_size(unknown), last), "unknown ends with the base");
@@ -201,14 +200,14 @@ fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
         let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
         let s = u.aggregate("S", root, 20, &[(int, 0, 16), (float, 16, 4)]);
         let (arr, tail) = (u.tag(s, int, 0, 4), u.tag(s, float, 16, 4));
-        let world = World::new(u);
-        let [arr, tail] = [arr, tail].map(|tag| world.tags[tag]);
+        let (graph, tags) = u.graph();
+        let [arr, tail] = [arr, tail].map(|tag| tags[tag]);
         for rule in [AliasRule::Union, AliasRule::UnionStrict] {
-            let oracle = Oracle::new(&world.graph, rule);
+            let oracle = Oracle::new(&graph, rule);
             for size in [2, 4, 8, 16, 17, 20] {
                 let given = oracle.may_alias(Access::from(arr).with_size(size), tail);
                 assert_eq!(given, !sized || size > 4, "{size} bytes, {rule:?}");
-                let width = oracle.may_alias(Access::of_width(&world.graph, arr, size), tail);
+                let width = oracle.may_alias(Access::of_width(&graph, arr, size), tail);
                 assert_eq!(width, size > 16, "an instruction of {size} bytes, {rule:?}");
             }
             assert!(!oracle.may_alias(Access::from(arr).with_size(1), tail));

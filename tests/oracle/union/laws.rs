@@ -130,7 +130,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
     assert!(some > 1_000 && none > 1_000, "one-sided test: {some} {none}");
 }
 
-/// If no fields overlap and all accesses are to scalars, the rules agree.
+/// The rules agree if no fields overlap and all accesses are to scalars.
 #[test]
 fn without_overlap_the_rules_are_one() {
     let (mut no, mut all) = (0, 0);
@@ -160,8 +160,8 @@ fn without_overlap_the_rules_are_one() {
     assert!(no > all / 20, "one-sided test: {no} of {all}");
 }
 
-/// Returns the number of times that LLVM's rule, on tags that its verifier accepts, answers `NoAlias`
-/// though bytes are shared.
+/// LLVM ignores sizes: its rule answers `NoAlias` for some tags that its verifier accepts and
+/// that share bytes, and programs with them are miscompiled.
 #[test]
 fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     let (mut missed, mut accepted) = (0, 0);

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Target};
 
-use super::generate::{Access, Program, Taste, What};
 use tbaa_tests::Rng;
+use tbaa_tests::generate::{Access, Program, Taste, What};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::setting;
 

@@ -3,8 +3,8 @@
 use tbaa::declare::{Declarations, Policy, Target};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 
-use super::generate::{Program, Taste};
 use tbaa_tests::engines::{Compared, every_engine};
+use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::{Rng, setting};
 
 #[test]

@@ -8,7 +8,7 @@ use tbaa::types::Context;
 use tbaa_ir::clang::ClangRecords;
 use tbaa_ir::types::ReadTypes;
 
-use super::generate::{Program, Taste};
+use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::llvm::scratch;
 use tbaa_tests::{Rng, cases};
 

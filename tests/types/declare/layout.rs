@@ -7,7 +7,7 @@ use tbaa::declare::{
 use tbaa::types::{Context, TypeKind, TypeSize};
 use tbaa_ir::types::ReadTypes;
 
-use super::generate::{Program, Taste};
+use tbaa_tests::generate::{Program, Taste};
 
 fn c() -> Declarations {
     Declarations::new(Target::x86_64())
@@ -109,13 +109,6 @@ fn llvm_types_are_those_of_clang() {
 /// Recursion in declarations is bounded, and so is the cost of hostile ones.
 #[test]
 fn deep_declarations_do_no_harm() {
-    let mut inner = Record::structure("").field("x", "int");
-    for _ in 0..1000 {
-        inner = Record::structure("").anonymous(inner);
-    }
-    let error = c().define(Record::structure("S").anonymous(inner)).unwrap_err();
-    assert!(error.to_string().ends_with("more than 64 deep: name the inner ones"));
-
     let mut types = c();
     types.define(Record::structure("S0").field("x", "int")).unwrap();
     for depth in 1..20_000 {

@@ -3,7 +3,6 @@
 
 mod clang;
 mod exact;
-mod generate;
 mod import;
 mod layout;
 mod paths;

@@ -3,8 +3,8 @@
 use tbaa::declare::{Policy, Target};
 use tbaa::spec::{Spec, write_declarations};
 
-use super::generate::{Program, Taste};
 use tbaa_tests::Rng;
+use tbaa_tests::generate::{Program, Taste};
 
 #[test]
 fn a_written_spec_has_the_same_layout() {

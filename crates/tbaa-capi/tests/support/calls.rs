@@ -105,18 +105,8 @@ impl<'d> Input<'d> {
     /// Returns a meaningful text, or arbitrary bytes.
     fn text(&mut self) -> &'d [u8] {
         const TEXTS: [&[u8]; 12] = [
-            b"*int",
-            b"*double",
-            b"A",
-            b"B.x",
-            b"immutable *long",
-            b"int [3][4]",
-            b"unsigned char",
-            b"void *",
-            b"struct A *",
-            b"*char",
-            b"",
-            b"E",
+            b"*int", b"*double", b"A", b"B.x", b"immutable *long", b"int [3][4]", b"unsigned char",
+            b"void *", b"struct A *", b"*char", b"", b"E",
         ];
         let at = usize::from(self.byte());
         if let Some(text) = TEXTS.get(at / 8) {

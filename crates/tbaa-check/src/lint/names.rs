@@ -10,16 +10,8 @@ use tbaa::{TypeId, TypeKind};
 
 /// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and Flang's code generators.
 const SHARED: &[&str] = &[
-    CLANG_ROOTS[0],
-    CLANG_ROOTS[1],
-    "omnipotent char",
-    "any pointer",
-    "vtable pointer",
-    "long long",
-    "long double",
-    "any access",
-    "any data access",
-    "descriptor member",
+    CLANG_ROOTS[0], CLANG_ROOTS[1], "omnipotent char", "any pointer", "vtable pointer",
+    "long long", "long double", "any access", "any data access", "descriptor member",
 ];
 
 pub(super) fn lint(subject: &Subject, report: &mut Report) {

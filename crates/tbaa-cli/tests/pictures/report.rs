@@ -91,10 +91,7 @@ fn the_page_loads_nothing_and_is_accessible() {
         assert!(!page.contains(loaded), "{loaded}");
     }
     for part in [
-        "<html lang=",
-        "name=\"viewport\"",
-        "prefers-color-scheme: dark",
-        "<main",
+        "<html lang=", "name=\"viewport\"", "prefers-color-scheme: dark", "<main",
         "<nav aria-label=",
     ] {
         assert!(page.contains(part), "{part}");
@@ -204,10 +201,7 @@ fn a_browser_draws_the_page() {
         std::fs::write(&file, input.replacen("</head>", watch, 1)).unwrap();
         let out = Command::new(browser)
             .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--window-size=390,844",
+                "--headless", "--no-sandbox", "--disable-gpu", "--window-size=390,844",
                 "--dump-dom",
             ])
             .arg(format!("--user-data-dir={}", dir.join("chromium").display()))

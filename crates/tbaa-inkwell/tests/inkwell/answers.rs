@@ -3,18 +3,17 @@
 use inkwell::context::Context;
 use tbaa::declare::Policy;
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
-use tbaa_inkwell::{LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Lowered, Plan};
+use tbaa_lower::emit::{Lowered, Plan};
 use tbaa_lower::{Lowering, Options};
 
 use crate::random::{self, Shape, Universe};
-use crate::support::{Code, answers, attach_planned};
+use crate::support::{Code, answers, attach_planned, tagger};
 use crate::{Rng, runtime};
 
 /// A load and a store with each tag, each through a pointer of its own.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let mut tagger = tagger(&context);
     let code = Code::new(&context, tags.len());
     for (number, &tag) in tags.iter().enumerate() {
         let pointer = code.parameter(number);

@@ -9,15 +9,11 @@ use inkwell::{AddressSpace, AtomicOrdering};
 use tbaa::declare::{Declarations, Member, Policy, Record, ScalarLayout, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
-use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
+use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags};
+use tbaa_lower::emit::{Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
 
 use crate::runtime;
-use crate::support::{Code, TBAA, attach_planned, count, machine};
-
-fn tagger(context: &Context) -> Tagger {
-    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
-}
+use crate::support::{Code, TBAA, attach_planned, count, machine, tagger};
 
 /// Asserts that each line is the beginning of one of the module's.
 fn assert_lines(code: &Code<'_>, lines: &[&str]) {
@@ -284,13 +280,15 @@ fn round_trip(graph: &Graph) {
     let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     for tag in graph.tags() {
-        let node = tagger.emit(&context, |it| it.tag_as_is(graph, tag)).unwrap().unwrap();
+        let node =
+            tagger.emit(&context, |it| it.node(graph, graph.tag_node(tag))).unwrap().unwrap();
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();
     // LLVM has no order of types that no tag needs.
     let mut emitter = tbaa_lower::emit::Emitter::new(Graph::new());
-    let nodes: Vec<_> = graph.tags().map(|tag| emitter.tag_as_is(graph, tag).unwrap()).collect();
+    let nodes: Vec<_> =
+        graph.tags().map(|tag| emitter.node(graph, graph.tag_node(tag)).unwrap()).collect();
     let mut tagged = emitter.into_sink();
     nodes.iter().for_each(|&node| _ = tagged.mark_tag(node));
     assert_eq!(tbaa_ir::write(&read.graph), tbaa_ir::write(&tagged));

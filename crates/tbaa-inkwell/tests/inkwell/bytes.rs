@@ -15,8 +15,8 @@ use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::AttachError;
 use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 
-use crate::support::Code;
-use crate::wrong::{force, helper, load_store_load, tagger};
+use crate::support::{Code, tagger};
+use crate::wrong::{force, helper, load_store_load};
 
 /// Forms of tags that LLVM reads without the plugin.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];

@@ -4,43 +4,23 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
-use tbaa_inkwell::{Jit, JitOptions, LlvmSink, TagForm, Tagger};
-use tbaa_lower::emit::{Bisect, Emitter, TextSink};
+use tbaa_inkwell::{Jit, JitOptions, TagForm};
+use tbaa_lower::emit::{Emitter, TextSink};
 
 use crate::runtime;
-use crate::support::Code;
+use crate::support::{self, Code, tagger};
 
-/// `set(frame, value)` stores a number and was compiled before; `f` loads the base before and after
-/// a call of it. Returns the number of loads after inlining.
+/// `set(frame, value)`: a store of a number, compiled before; the loads of the base around a call of it.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
-    let base = jit.place("CallInfo.l.base").unwrap();
-    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
-    let code = Code::new(context, 2);
-    let field = code.address(code.parameter(0), base.place().offset);
-    let (first, load) = code.load(field, 64, "");
-    tagger.attach(&base, load).unwrap();
-    let ty = helper.get_function("f").unwrap().get_type();
-    let declared = code.module.add_function("set", ty, None);
     helper.get_function("f").unwrap().as_global_value().set_name("set");
-    let arguments = [0, 1].map(|number| code.parameter(number).into());
-    code.builder.build_call(declared, &arguments, "").unwrap();
-    let (second, load) = code.load(field, 64, "");
-    tagger.attach(&base, load).unwrap();
-    let sum = code.builder.build_int_add(first.into_int_value(), second.into_int_value(), "");
-    code.end(sum.unwrap().into());
-    code.module.link_in_module(helper).unwrap();
-    code.verify();
-    code.optimise();
-    let blocks = code.function.get_basic_block_iter();
-    let instructions = blocks.flat_map(|block| block.get_instructions());
-    instructions.filter(|instruction| instruction.to_string().contains("= load")).count()
+    support::loads_around(context, jit, helper, "set", &[0, 1]).0
 }
 
 /// A module with a store of a number to the second parameter.
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
-    let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let tagger = tagger(context);
     let store = code.store(code.address(code.parameter(1), number.place().offset), 64, 7);
     tagger.attach(&number, store).unwrap();
     code.end(context.i64_type().const_zero().into());
@@ -75,7 +55,7 @@ fn another_process_goes_on() {
     // Code of before and code of now are of one type system, later types included.
     again.define(Record::structure("Late").field("x", "int")).unwrap();
     again.place("Late.x").unwrap();
-    assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 1);
+    assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 0);
     // The tag of another JIT is another.
     let context = Context::create();
     let mut other = Jit::new(runtime::types());
@@ -119,7 +99,7 @@ fn options_are_stored() {
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
         // The same nodes in LLVM, which makes those of one content once.
-        let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+        let tagger = tagger(&context);
         let node = |place: &tbaa_inkwell::TaggedPlace| {
             let made = tagger.emit(&context, |it| it.attachments(place.nodes()));
             made.unwrap().unwrap().tag.unwrap()

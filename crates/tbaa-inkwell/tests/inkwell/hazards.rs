@@ -7,11 +7,11 @@ use inkwell::context::Context;
 use inkwell::values::InstructionValue;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Types, Target};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, EmitError, Lowered, Plan, Reason};
+use tbaa_inkwell::{AttachError, Tagger};
+use tbaa_lower::emit::{EmitError, Lowered, Plan, Reason};
 use tbaa_lower::{Lowering, Options};
 
-use crate::support::{Code, TBAA, attach_planned};
+use crate::support::{Code, TBAA, attach_planned, tagger};
 
 /// The way in which an access is tagged.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
@@ -19,7 +19,7 @@ type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
 /// The tag as it is, whatever LLVM makes of it.
 fn attach_raw<'ctx>(tagger: &Tagger, graph: &Graph, tag: TagId, to: InstructionValue<'ctx>) {
     let context = to.get_parent().unwrap().get_context();
-    let node = tagger.emit(context, |it| it.tag_as_is(graph, tag)).unwrap().unwrap();
+    let node = tagger.emit(context, |it| it.node(graph, graph.tag_node(tag))).unwrap().unwrap();
     to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 
@@ -30,7 +30,7 @@ type Step = (u64, u32, Option<u64>);
 /// first again. Returns the value of the last access, a load.
 fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
     let mut last = None;
     for (number, ((offset, bits, value), tag)) in steps.into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn a_struct_assigned_whole_and_a_field_read() {
 /// Returns the reason why an instruction does not get a tag as it is.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let store = code.store(code.parameter(0), 32, 1);
     match attach_planned(&tagger, graph, tag, store) {
@@ -128,7 +128,7 @@ const CRASH: &str = "TBAA_TEST_CRASH";
 /// policy `rfc` as they are crash LLVM's optimiser, lowered ones do not.
 fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
     let (first, load) = code.load(code.parameter(0), 64, "");
     attach(&tagger, tags[0], load);

@@ -2,17 +2,16 @@
 
 use std::process::Command;
 
-use inkwell::AddressSpace;
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::values::BasicValue;
-use tbaa_inkwell::{Helpers, LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Jit};
+use tbaa_inkwell::Helpers;
+use tbaa_lower::emit::Jit;
+use tbaa_tests::process::run;
 
 use crate::runtime;
-use crate::support::{Code, scratch};
+use crate::support::{self, scratch, tagger};
 
 /// The structs are those of `runtime`.
 const SOURCE: &str = include_str!("helpers.c");
@@ -25,13 +24,9 @@ pub fn compile<'ctx>(
 ) -> Module<'ctx> {
     let source = scratch(&format!("{name}.c"), text);
     let bitcode = source.with_extension("bc");
-    let status = Command::new("clang-22")
-        .args(["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o"])
-        .args([&bitcode, &source])
-        .args(options)
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let mut clang = Command::new("clang-22");
+    clang.args(["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o"]);
+    run(clang.args([&bitcode, &source]).args(options)).unwrap();
     let buffer = MemoryBuffer::create_from_file(&bitcode).unwrap();
     let module = Module::parse_bitcode_from_buffer(&buffer, context).unwrap();
     for function in module.get_functions() {
@@ -43,46 +38,18 @@ pub fn compile<'ctx>(
     module
 }
 
-/// Loads the base before and after a call of a helper. Returns the number of loads after inlining,
-/// and the difference between the two values.
+/// Loads the base around a call of a helper: [`support::loads_around`](crate::support::loads_around).
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let mut jit = Jit::new(runtime::types());
     let context = Context::create();
     let module = compile(&context, &format!("{helper}-{adopt}-{}", options.len()), SOURCE, options);
     let helpers = Helpers::read(&module, &mut jit).unwrap();
-    let base = jit.place("CallInfo.l.base").unwrap();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     if adopt {
-        let (with, without) = helpers.attach(&tagger, &mut jit).unwrap();
+        let (with, without) = helpers.attach(&tagger(&context), &mut jit).unwrap();
         assert!(with >= 5, "{with}, {without}");
     }
-
-    let code = Code::new(&context, 2);
-    let field = code.address(code.parameter(0), base.place().offset);
-    let (first, load) = code.load(field, 64, "");
-    tagger.attach(&base, load).unwrap();
-    let pointer = context.ptr_type(AddressSpace::default());
     let parameters = module.get_function(helper).unwrap().count_params() as usize;
-    let ty = context.void_type().fn_type(&vec![pointer.into(); parameters], false);
-    let declared = code.module.add_function(helper, ty, None);
-    let arguments: Vec<_> =
-        [1, 0][..parameters].iter().map(|&number| code.parameter(number).into()).collect();
-    code.builder.build_call(declared, &arguments, "").unwrap();
-    let (second, load) = code.load(field, 64, "");
-    tagger.attach(&base, load).unwrap();
-    let difference =
-        code.builder.build_int_sub(second.into_int_value(), first.into_int_value(), "").unwrap();
-    code.end(difference.as_basic_value_enum());
-    code.module.link_in_module(module).unwrap();
-    code.verify();
-    code.optimise();
-    let blocks = code.function.get_basic_block_iter();
-    let loads = blocks
-        .flat_map(|block| block.get_instructions())
-        .filter(|instruction| instruction.to_string().contains("= load"))
-        .count();
-    let mut memory = [0; 16];
-    (loads, code.run(&mut memory))
+    support::loads_around(&context, &mut jit, module, helper, &[1, 0][..parameters])
 }
 
 #[test]

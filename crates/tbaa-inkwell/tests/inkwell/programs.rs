@@ -7,7 +7,7 @@
 use inkwell::values::{BasicValue, InstructionValue, IntValue, PointerValue};
 use tbaa::declare::Declarations;
 use tbaa_inkwell::Tagger;
-use tbaa_lower::emit::{Jit, JitOptions, TaggedCall, TaggedPlace};
+use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TaggedPlace};
 use tbaa_tests::{Rng, setting};
 
 use crate::bytes::{FORMS, instruction, masked_at, varies};
@@ -44,7 +44,7 @@ const PATHS: [(&str, usize, u64); 12] = [
 /// One access: the place to attach, its offset, its bytes, and its kind.
 struct Step {
     place: TaggedPlace,
-    call: Option<TaggedCall>,
+    call: Option<Attachments<Recorded>>,
     at: u64,
     bytes: u64,
     how: u64,

@@ -14,12 +14,49 @@ use inkwell::values::{
 };
 use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::TagId;
-use tbaa_inkwell::{AttachError, Tagger};
-use tbaa_lower::emit::Plan;
+use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
+use tbaa_lower::emit::{Bisect, Jit, Plan};
 use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 
 /// LLVM: `MD_tbaa`, whose number is fixed.
 pub const TBAA: u32 = 1;
+
+pub fn tagger(context: &Context) -> Tagger {
+    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
+}
+
+/// Loads the base of a frame around a call of a function of another module. Returns the loads left
+/// when all is inlined, and what the second load read beyond the first.
+pub fn loads_around<'c>(
+    context: &'c Context,
+    jit: &mut Jit,
+    module: Module<'c>,
+    called: &str,
+    arguments: &[usize],
+) -> (usize, u64) {
+    let base = jit.place("CallInfo.l.base").unwrap();
+    let (tagger, code) = (tagger(context), Code::new(context, 2));
+    let field = code.address(code.parameter(0), base.place().offset);
+    let load = || {
+        let (value, load) = code.load(field, 64, "");
+        tagger.attach(&base, load).unwrap();
+        value.into_int_value()
+    };
+    let first = load();
+    let ty = module.get_function(called).unwrap().get_type();
+    let declared = code.module.add_function(called, ty, None);
+    let arguments: Vec<_> = arguments.iter().map(|&it| code.parameter(it).into()).collect();
+    code.builder.build_call(declared, &arguments, "").unwrap();
+    let difference = code.builder.build_int_sub(load(), first, "").unwrap();
+    code.end(difference.into());
+    code.module.link_in_module(module).unwrap();
+    code.verify();
+    code.optimise();
+    let blocks = code.function.get_basic_block_iter();
+    let instructions = blocks.flat_map(|block| block.get_instructions());
+    let loads = instructions.filter(|it| it.get_opcode() == InstructionOpcode::Load).count();
+    (loads, code.run(&mut [0; 16]))
+}
 
 /// Attaches a plan's nodes for a tag, through the emitter.
 pub fn attach_planned<'ctx>(
@@ -112,7 +149,17 @@ impl<'ctx> Code<'ctx> {
 
     /// Compiles and calls the function with two pointers to `memory`.
     pub fn run(&self, memory: &mut [u64]) -> u64 {
-        let engine = self.module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
+        self.run_with(memory, &[])
+    }
+
+    /// The same with functions of this program.
+    pub fn run_with(&self, memory: &mut [u64], helpers: &[(&str, *const ())]) -> u64 {
+        let engine = self.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
+        for (name, address) in helpers {
+            if let Some(function) = self.module.get_function(name) {
+                engine.add_global_mapping(&function, address.addr());
+            }
+        }
         let pointer = memory.as_mut_ptr();
         // SAFETY: the function has two pointer parameters, and stays within the test's memory.
         unsafe {

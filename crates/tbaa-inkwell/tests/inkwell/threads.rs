@@ -5,10 +5,9 @@ use std::thread;
 
 use inkwell::context::Context;
 use tbaa::declare::{Declarations, Record, Target};
-use tbaa_inkwell::{LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Jit, TaggedPlace};
+use tbaa_lower::emit::{Jit, TaggedPlace};
 
-use crate::support::Code;
+use crate::support::{Code, tagger};
 
 const THREADS: usize = 4;
 const TYPES: u64 = 25;
@@ -17,7 +16,7 @@ const TYPES: u64 = 25;
 /// `size`. Returns the function's result, and the number of loads left in it.
 fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize) {
     let context = Context::create();
-    let tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
     let store = code.store(code.address(code.parameter(0), size.place().offset), 64, 1);
     tagger.attach(size, store).unwrap();

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue};
-use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
+use inkwell::{AddressSpace, IntPredicate};
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{AccessKind, Size};
-use tbaa_inkwell::{HelperError, Helpers, LlvmSink, Tagger, check_shared};
-use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, MisuseError, TagForm, TaggedPlace};
+use tbaa_inkwell::{HelperError, Helpers, Tagger, check_shared};
+use tbaa_lower::emit::{Jit, JitError, JitOptions, MisuseError, TagForm, TaggedPlace};
 
 use crate::helpers::compile;
-use crate::support::Code;
+use crate::support::{Code, tagger};
 
 pub fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
     let mut types = Declarations::new(Target::x86_64());
@@ -24,10 +24,6 @@ pub fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
 
 fn proto() -> Declarations {
     types([Record::structure("Proto").field("size", "int").field("step", "long")])
-}
-
-pub fn tagger(context: &Context) -> Tagger {
-    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
 }
 
 /// Attaches a place's nodes without looking at the instruction.
@@ -49,25 +45,14 @@ pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &Tagger)) -> [u64; 2] {
         if optimise {
             code.optimise();
         }
-        let engine = code.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
-        let helpers = [
-            ("counts", counts as *const ()),
-            ("reuses", reuses as *const ()),
-            ("fills", fills as *const ()),
-        ];
-        for (name, address) in helpers {
-            if let Some(function) = code.module.get_function(name) {
-                engine.add_global_mapping(&function, address.addr());
-            }
-        }
-        let mut memory = [0_u64; 16];
-        let pointer = memory.as_mut_ptr();
-        // SAFETY: the function has two pointers as parameters, and stays within
-        // the array.
-        unsafe {
-            let f = engine.get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f");
-            f.unwrap().call(pointer, pointer)
-        }
+        code.run_with(
+            &mut [0; 16],
+            &[
+                ("counts", counts as *const ()),
+                ("reuses", reuses as *const ()),
+                ("fills", fills as *const ()),
+            ],
+        )
     })
 }
 
@@ -417,7 +402,7 @@ fn an_allocator_touches_what_it_hands_out() {
     let mut jit = Jit::with_options(declared, options).unwrap();
     jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();
     let touched = jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap();
-    assert!(touched.nodes().noalias.is_some() && touched.nodes().tag.is_none());
+    assert!(touched.noalias.is_some() && touched.tag.is_none());
 }
 
 #[test]

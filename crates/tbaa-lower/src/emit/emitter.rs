@@ -6,7 +6,7 @@ use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::TagParts;
 use tbaa::parts::table::HashMap;
-use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
+use tbaa::{Access, Graph, NodeId, Operand, TagId};
 
 /// The reason why a node was not emitted. What was emitted before stays.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -133,7 +133,7 @@ impl<S: Sink> Emitter<S> {
             return Ok(node.clone());
         }
         emitted.check.check(graph, tag).map_err(EmitError::Refused)?;
-        let node = self.tag_as_is(graph, tag)?;
+        let node = self.node(graph, graph.tag_node(tag))?;
         let tags = &mut self.emitted(graph).tags;
         if tags.len() <= tag.index() {
             tags.resize(graph.tag_count(), None);
@@ -142,27 +142,13 @@ impl<S: Sink> Emitter<S> {
         Ok(node)
     }
 
-    /// Emits a tag like [`Emitter::tag`], but without the mark for immutable memory: for
-    /// instructions that may write, such as calls. LLVM merges calls whose tag says that their
-    /// memory never changes, and moves loads across them.
-    ///
-    /// # Errors
-    ///
-    /// As [`Emitter::tag`].
+    /// Emits a tag that was emitted as `marked` without its mark for immutable memory: for
+    /// instructions that may write, as calls do. LLVM merges calls whose tag says that their
+    /// memory never changes, and moves loads over them.
     ///
     /// LLVM: `MDBuilder::createMutableTBAAAccessTag`; for the mark
     /// `TypeBasedAAResult::getMemoryEffects`.
-    pub fn mutable_tag(
-        &mut self,
-        graph: &Graph,
-        tag: TagId,
-    ) -> Result<S::Node, EmitError<S::Error>> {
-        let marked = self.tag(graph, tag)?;
-        self.unmarked(graph, tag, marked)
-    }
-
-    /// Emits a tag that was emitted as `marked` without its mark.
-    fn unmarked(
+    pub(super) fn unmarked(
         &mut self,
         graph: &Graph,
         tag: TagId,
@@ -181,42 +167,7 @@ impl<S: Sink> Emitter<S> {
         Ok(made)
     }
 
-    /// Emits a tag even if LLVM misinterprets it. NB: LLVM 22 crashes on tags that its verifier
-    /// would reject, and answers wrongly on others; use this only for tests of LLVM, and for
-    /// readers of metadata other than LLVM.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Emitter::node`].
-    pub fn tag_as_is(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
-        if !graph.owns_tag(tag) {
-            return Err(EmitError::ForeignId);
-        }
-        self.node(graph, graph.tag_node(tag))
-    }
-
-    /// Emits a `tbaa.struct` node, if LLVM interprets all tags in it correctly.
-    ///
-    /// # Errors
-    ///
-    /// As [`Emitter::tag`], for the first tag that is refused.
-    pub fn copy_node(
-        &mut self,
-        graph: &Graph,
-        copy: CopyId,
-    ) -> Result<S::Node, EmitError<S::Error>> {
-        if !graph.owns(copy.node()) {
-            return Err(EmitError::ForeignId);
-        }
-        for operand in graph.operands(copy.node()) {
-            if let Some(tag) = operand.node().and_then(|node| graph.tag_of(node)) {
-                self.copied_tag(graph, tag)?;
-            }
-        }
-        self.node(graph, copy.node())
-    }
-
-    /// Emits a tag in a copy's list. The copy also writes by it.
+    /// Emits a tag in a copy's list, where it is written too.
     pub(super) fn copied_tag(
         &mut self,
         graph: &Graph,
@@ -227,11 +178,12 @@ impl<S: Sink> Emitter<S> {
         }
         let checked = self.emitted(graph).check.check_copied(graph, tag);
         checked.map_err(EmitError::Refused)?;
-        let marked = self.tag_as_is(graph, tag)?;
+        let marked = self.node(graph, graph.tag_node(tag))?;
         self.unmarked(graph, tag, marked)
     }
 
-    /// Emits any node as it is: a type, a root.
+    /// Emits any node as it is: a type, a root, a tag. NB: LLVM 22 crashes on tags that its
+    /// verifier would reject, and answers wrongly on others.
     ///
     /// It takes time in proportion to the nodes that were not emitted before.
     ///

@@ -21,14 +21,6 @@ impl Plan for Lowering {
             (None, None) => Planned::Unknown,
         }
     }
-
-    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
-        None
-    }
-
-    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
-        None
-    }
 }
 
 /// The plan with lowered tags and the lowering's own scopes, including those of calls.

@@ -7,9 +7,9 @@
 //! needs, operands first and each once, so that a growing graph costs only its new nodes.
 //! [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the crate `tbaa-inkwell` has one for LLVM.
 //!
-//! LLVM mishandles some tags: it rejects them, crashes on them, or answers `NoAlias` although bytes
-//! are shared. [`Emitter::tag`] refuses those, by [`TagCheck`]; [`Emitter::tag_as_is`] does not
-//! check.
+//! LLVM does with some tags what nobody meant: it rejects them, crashes on
+//! them, or answers `NoAlias` where bytes are shared. [`Emitter::tag`] refuses
+//! those, as [`TagCheck`] has it; [`Emitter::node`] does not look.
 //!
 //! ```
 //! use tbaa::Graph;
@@ -54,13 +54,12 @@ pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, TagCheck, TagCheckError};
 pub use emitter::{EmitError, Emitter};
 pub use jit::{
-    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging,
-    Typed,
+    Jit, JitError, JitOptions, MisuseError, TagForm, Tagged, TaggedPlace, Tagging, Typed,
 };
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, ClassPlan, Plan, Planned};
+pub use plan::{Attachments, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand, Storage};
 pub use sinks::TextSink;

@@ -20,11 +20,15 @@ pub trait Plan {
     /// tags.
     fn planned(&self, access: Access) -> Planned;
 
-    /// Returns the scopes of an access with one of the program's tags.
-    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>>;
+    /// Returns the scopes of an access with one of the program's tags; none by default.
+    fn scopes(&self, _access: Access) -> Option<ScopeNames<'_>> {
+        None
+    }
 
-    /// Returns the scopes of a call that makes the accesses `touched` only.
-    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>>;
+    /// Returns the scopes of a call that makes the accesses `touched` only; none by default.
+    fn call_scopes(&self, _touched: &[Access]) -> Option<ScopeNames<'_>> {
+        None
+    }
 }
 
 /// A plan's answer for an access.
@@ -51,30 +55,13 @@ impl Plan for Graph {
             _ => Planned::Unknown,
         }
     }
-
-    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
-        None
-    }
-
-    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
-        None
-    }
 }
 
-/// Classes together with the tags of another plan. Calls and copies have the scopes of everything
-/// that they access.
-#[derive(Clone, Copy)]
-pub struct ClassPlan<'a> {
-    /// The plan whose tags are attached.
-    pub tags: &'a dyn Plan,
-    /// The classes.
-    pub classes: &'a AccessClasses,
-}
-
-impl std::fmt::Debug for ClassPlan<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClassPlan").field("classes", self.classes).finish_non_exhaustive()
-    }
+/// Classes beside the tags of another plan. Calls and copies have the scopes of all that
+/// they access.
+pub(super) struct ClassPlan<'a> {
+    pub(super) tags: &'a dyn Plan,
+    pub(super) classes: &'a AccessClasses,
 }
 
 impl Plan for ClassPlan<'_> {
@@ -173,10 +160,13 @@ impl<S: Sink> Emitter<S> {
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
         let touched: Vec<Access> = touched.iter().map(|&access| access.into()).collect();
         let tag = match touched[..] {
-            [access] if access.tag.is_some() => {
-                let tag = planned(plan, access)?;
-                tag.map(|tag| self.mutable_tag(plan.graph(), tag)).transpose()?
-            }
+            [access] if access.tag.is_some() => match planned(plan, access)? {
+                Some(tag) => {
+                    let marked = self.tag(plan.graph(), tag)?;
+                    Some(self.unmarked(plan.graph(), tag, marked)?)
+                }
+                None => None,
+            },
             _ => None,
         };
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
@@ -188,7 +178,7 @@ impl<S: Sink> Emitter<S> {
     ///
     /// # Errors
     ///
-    /// As [`Emitter::copy_node`] and [`Emitter::access`].
+    /// As [`Emitter::access`].
     pub fn copy(
         &mut self,
         plan: &dyn Plan,

@@ -4,11 +4,12 @@ mod attacks;
 mod places;
 mod programs;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use tbaa_tag::{Options, tag};
 use tbaa_tests::llvm::scratch;
+use tbaa_tests::process;
 
 /// C as a front end has it that knows no tags, before LLVM's passes.
 const WITHOUT_TAGS: [&str; 6] =
@@ -25,25 +26,12 @@ fn run(name: &str, module: &[u8], level: &str) -> String {
     let file = scratch(&format!("{name}{level}.ll"), module);
     let program = file.with_extension("out");
     let flags = ["-w", "-x", "ir", level, "-o"];
-    tool("clang-22", |it| it.args(flags).arg(&program).arg(&file).args(["-x", "none", "-lm"]));
-    let ran = tool(program.to_str().unwrap(), |it| it);
-    String::from_utf8(ran).unwrap()
-}
-
-fn tool(name: &str, arguments: impl Fn(&mut Command) -> &mut Command) -> Vec<u8> {
-    let mut command = Command::new(name);
-    let output = arguments(&mut command).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{errors}", output.status);
-    output.stdout
+    let mut clang = Command::new("clang-22");
+    process::run(clang.args(flags).arg(&program).arg(&file).args(["-x", "none", "-lm"])).unwrap();
+    process::text_of(&mut Command::new(program)).unwrap()
 }
 
 /// Returns the files with this extension in a folder next to this file, sorted.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let mut files: Vec<_> =
-        files.filter(|it| it.extension().is_some_and(|it| it == extension)).collect();
-    files.sort();
-    files
+    tbaa_tests::files(&format!("crates/tbaa-tag/tests/{folder}"), &[extension])
 }

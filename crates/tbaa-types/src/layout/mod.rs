@@ -183,12 +183,4 @@ impl DataLayout {
         let found = self.pointers.binary_search_by_key(&address_space, |spec| spec.address_space);
         &self.pointers[found.unwrap_or(0)]
     }
-
-    /// Returns the number of the address space of a name.
-    ///
-    /// LLVM: `DataLayout::getNamedAddressSpace`.
-    pub fn named_address_space(&self, name: &str) -> Option<u32> {
-        let named = |spec: &&PointerSpec| !name.is_empty() && spec.name == name;
-        self.pointers.iter().find(named).map(|spec| spec.address_space)
-    }
 }

@@ -10,25 +10,19 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tbaa_instrument::{Form, SkipReason, instrument};
+use tbaa_tests::files;
+use tbaa_tests::llvm::Llvm;
+use tbaa_tests::process::run;
 
 /// The ways to instrument: before optimising, as recommended, or after it.
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
-fn clang() -> Option<()> {
-    let found = Command::new("clang++-22").arg("--version").output().is_ok();
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(found || !required, "clang 22 is required and not there");
-    if !found {
-        eprintln!("skipped, for clang++-22 is not there");
-    }
-    found.then_some(())
-}
-
-/// Returns the arguments that link the library. cargo builds it into the folder of the tests.
+/// What links the library, which cargo builds before the tests and puts beside
+/// them.
 fn library(is_static: bool) -> Vec<String> {
     let beside = |name| std::env::current_exe().unwrap().with_file_name(name).display().to_string();
     if is_static {
@@ -37,14 +31,7 @@ fn library(is_static: bool) -> Vec<String> {
     vec![beside("libtbaa_witness.so"), format!("-Wl,-rpath,{}", beside(""))]
 }
 
-fn run(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {message}");
-    output
-}
-
-/// Compiles a program with checks, and returns its path.
+/// Compiles a program with checks, and returns where it is.
 fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     build_with(source, way, flags, &[])
 }
@@ -63,7 +50,7 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
         if name.ends_with(".cpp") {
             command.arg("-std=c++20");
         }
-        run(command.arg("-I").arg(include).arg(source)).stdout
+        run(command.arg("-I").arg(include).arg(source)).unwrap()
     };
     let module = tbaa_ir::read(&text).unwrap();
     let form = if way == WAYS[1].0 { Form::Calls } else { Form::Assembly };
@@ -73,19 +60,27 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     assert_eq!(left.count(), 0, "{name}: {:?}", checked.skipped);
     let file = out.with_extension(format!("{way}.ll"));
     fs::write(&file, &checked.text).unwrap();
-    run(Command::new("opt-22").args(["-passes=verify", "-disable-output"]).arg(&file));
+    run(Command::new("opt-22").args(["-passes=verify", "-disable-output"]).arg(&file)).unwrap();
     let mut link = Command::new(clang);
     link.args(["-O1", "-w", "-rdynamic"]).arg(&file).args(objects);
     link.args(library(way == "static"));
-    run(link.args(["-lm", "-pthread", "-o"]).arg(&out));
+    run(link.args(["-lm", "-pthread", "-o"]).arg(&out)).unwrap();
     out
 }
 
 /// The limit for `timeout`, in seconds: a program that hangs fails its test.
 const MOST_SECONDS: &str = "60";
 
-/// Runs a program, and returns the lines of the two accesses in each report.
-fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
+/// A program that has ended: its status, what it said, and the lines of the two accesses of each
+/// report.
+struct Ran {
+    status: Option<i32>,
+    text: String,
+    found: Vec<(u32, u32)>,
+}
+
+/// Runs a program.
+fn reports(program: &Path, options: &str) -> Ran {
     let mut command = Command::new("timeout");
     // cargo sets the path to a folder with a library that may be older.
     command.env("TBAA_WITNESS", options).env_remove("LD_LIBRARY_PATH");
@@ -101,23 +96,24 @@ fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
         let lines: Vec<_> = places.take(2).map(line).collect();
         found.push((lines[0], lines[1]));
     }
-    (output, found)
+    Ran { status: output.status.code(), text, found }
 }
 
 /// Returns the exit status of a report's program, unoptimised and optimised by LLVM.
 fn ends(program: &Path) -> [Option<i32>; 2] {
     ["-O0", "-O2"].map(|level| {
         let out = program.with_extension(level);
-        run(Command::new("opt-22").arg(level).arg(program).arg("-o").arg(&out));
+        run(Command::new("opt-22").arg(level).arg(program).arg("-o").arg(&out)).unwrap();
         Command::new("lli-22").arg(&out).status().unwrap().code()
     })
 }
 
 fn sources(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-    let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    found.sort();
-    found
+    files(&format!("crates/tbaa-witness/tests/{folder}"), &[])
+}
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
 fn marked(source: &Path, mark: &str) -> u32 {
@@ -128,7 +124,7 @@ fn marked(source: &Path, mark: &str) -> u32 {
 
 #[test]
 fn faults_are_reported_with_their_two_accesses() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let mut wrong = String::new();
     // Optimisation before the instrumentation would remove a redundant read.
     let repeated = [sources("repeated"), sources("broken")].concat();
@@ -137,17 +133,15 @@ fn faults_are_reported_with_their_two_accesses() {
         for (way, flags) in ways {
             let program = build(&source, way, flags);
             let expected = [(marked(&source, " first"), marked(&source, " second"))];
-            let (output, found) = reports(&program, "reuse=1");
-            let text = String::from_utf8_lossy(&output.stderr);
-            if found != expected || output.status.code() != Some(66) {
+            let Ran { status, text, found } = reports(&program, "reuse=1");
+            if found != expected || status != Some(66) {
                 let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
             }
             // A read and a later write are only reported on request.
             let reused = text.contains("1: a read, and a later write");
-            let (expected, status) = if reused { (&[][..], 0) } else { (&expected[..], 66) };
-            let (output, found) = reports(&program, "");
-            let text = String::from_utf8_lossy(&output.stderr);
-            if found != expected || output.status.code() != Some(status) {
+            let (expected, ends) = if reused { (&[][..], 0) } else { (&expected[..], 66) };
+            let Ran { status, text, found } = reports(&program, "");
+            if found != expected || status != Some(ends) {
                 let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
             }
         }
@@ -158,7 +152,7 @@ fn faults_are_reported_with_their_two_accesses() {
 /// The programs in `broken` end with status 0, but not after clang has optimised them.
 #[test]
 fn clang_breaks_what_is_said_to_be_broken() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
     for source in sources("broken") {
         let ends = ["-O0", "-O2"].map(|level| {
@@ -166,7 +160,8 @@ fn clang_breaks_what_is_said_to_be_broken() {
             if source.extension().is_some_and(|it| it == "c") {
                 command.args(["-x", "c"]);
             }
-            run(command.args([level, "-w", "-pthread"]).arg(&source).arg("-o").arg(&out));
+            command.args([level, "-w", "-pthread"]).arg(&source).arg("-o").arg(&out);
+            run(&mut command).unwrap();
             Command::new(&out).status().unwrap().code()
         });
         assert_eq!(ends, [Some(0), Some(1)], "{}", source.display());
@@ -175,19 +170,18 @@ fn clang_breaks_what_is_said_to_be_broken() {
 
 #[test]
 fn reports_reproduce_themselves() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repro");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
-    let misread = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
+    let misread = program("misread.ll");
     for source in sources("faults").into_iter().chain([misread]) {
         // LLVM merges reads of constant memory even without optimisation.
         if source.file_name().unwrap().to_str().unwrap().starts_with("constant") {
             continue;
         }
         let program = build(&source, "repro", WAYS[0].1);
-        let (output, _) = reports(&program, &format!("reuse=1:repro={}", folder.display()));
-        let text = String::from_utf8_lossy(&output.stderr);
+        let text = reports(&program, &format!("reuse=1:repro={}", folder.display())).text;
         let line = text.lines().find_map(|line| line.strip_prefix("  repro  "));
         if source.ends_with("atomics.ll") {
             assert_eq!(line, Some("none: LLVM itself keeps the two in order"));
@@ -253,17 +247,16 @@ fn volatile_and_atomic_accesses() {
 
 #[test]
 fn programs_without_a_fault_are_silent() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let mut wrong = String::new();
     for source in sources("silent") {
         for (way, flags) in WAYS {
             let program = build(&source, way, flags);
             for options in ["", "reuse=1"] {
-                let (output, _) = reports(&program, options);
-                let (text, status) = (String::from_utf8_lossy(&output.stderr), output.status);
-                if !text.is_empty() || status.code() != Some(0) {
+                let Ran { status, text, .. } = reports(&program, options);
+                if !text.is_empty() || status != Some(0) {
                     let _ =
-                        writeln!(wrong, "{} {way} {options}: {status}: {text}", source.display());
+                        writeln!(wrong, "{} {way} {options}: {status:?}: {text}", source.display());
                 }
             }
         }
@@ -275,37 +268,32 @@ fn programs_without_a_fault_are_silent() {
 /// accesses are in one function.
 #[test]
 fn memory_that_changes_its_type_in_one_function_is_warned_of() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let mut wrong = String::new();
     for source in sources("warned") {
         let program = build(&source, "warned", WAYS[0].1);
-        let (output, found) = reports(&program, "");
-        let text = String::from_utf8_lossy(&output.stderr);
+        let Ran { status, text, found } = reports(&program, "");
         let mark = |mark: &str| format!(":{}:", marked(&source, mark));
         let warning = text.split("tbaa-witness: warning ").nth(1).unwrap_or_default();
         let places: Vec<_> = warning.lines().filter(|line| line.contains(" in ")).collect();
         let is = |at: usize, of: &str| places.get(at).is_some_and(|it| it.contains(&mark(of)));
         let says = text.contains(", which leave the status as it is; not looked for: such writes");
-        let ends = (output.status.code(), found.len()) == (Some(0), 0);
+        let ends = (status, found.len()) == (Some(0), 0);
         if !is(1, " first") || !is(2, " second") || !says || !ends {
-            let _ = writeln!(wrong, "{}: {}: {text}", source.display(), output.status);
+            let _ = writeln!(wrong, "{}: {status:?}: {text}", source.display());
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn fault(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(name)
-}
-
 #[test]
 fn options_change_what_is_reported() {
-    let Some(()) = clang() else { return };
-    let source = fault("scalars.c");
+    let Some(_) = Llvm::get() else { return };
+    let source = program("faults/scalars.c");
     let program = build(&source, "static", WAYS[0].1);
     let count = |options: &str| {
-        let (output, found) = reports(&program, options);
-        (output.status.code(), found.len())
+        let ran = reports(&program, options);
+        (ran.status, ran.found.len())
     };
     assert_eq!(count("exitcode=0"), (Some(0), 1));
     assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
@@ -318,46 +306,42 @@ fn options_change_what_is_reported() {
     assert_eq!(count(&format!("suppressions={}", list.display())), (Some(0), 0));
     fs::write(&list, "src:*other.c\n").unwrap();
     assert_eq!(count(&format!("suppressions={}", list.display())), (Some(66), 1));
-    let (output, found) = reports(&program, &format!("log_path={}", folder.join("log").display()));
-    assert_eq!((output.status.code(), found.len(), output.stderr.len()), (Some(66), 0, 0));
+    let ran = reports(&program, &format!("log_path={}", folder.join("log").display()));
+    assert_eq!((ran.status, ran.text.as_str()), (Some(66), ""));
     // One read contradicts two writes; the first report ends the program.
     let both = folder.join("both.c");
     let text = "struct { int a; float b; } s; long *volatile p = (long *)&s; int main(void) { s.a = s.b = 1; return *p; }";
     fs::write(&both, text).unwrap();
     let program = build(&both, "static", WAYS[0].1);
-    assert_eq!(reports(&program, "").1.len(), 2);
-    let (output, found) = reports(&program, "halt=1");
-    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(reports(&program, "").found.len(), 2);
+    let Ran { text: said, found, .. } = reports(&program, "halt=1");
     assert_eq!((found.len(), said.contains(" in all")), (1, false), "{said}");
-    let (output, _) = reports(&program, "colour=1");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("TBAA_WITNESS has \"colour=1\""));
+    assert!(reports(&program, "colour=1").text.contains("TBAA_WITNESS has \"colour=1\""));
 }
 
 #[test]
 fn rules_differ_where_llvm_misreads_a_tag() {
-    let Some(()) = clang() else { return };
-    // A whole member is assigned, and a part of it is read.
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
+    let Some(_) = Llvm::get() else { return };
+    // A whole member that is assigned, and a part of it that is read.
+    let source = program("misread.ll");
     let program = build(&source, "rules", &[]);
-    let (output, found) = reports(&program, "rules=llvm");
-    let text = String::from_utf8_lossy(&output.stderr);
+    let Ran { text, found, .. } = reports(&program, "rules=llvm");
     assert_eq!(found.len(), 1, "{text}");
     assert!(text.contains("rules  NoAlias by llvm\n"), "{text}");
-    assert_eq!(reports(&program, "rules=union").1, []);
-    assert_eq!(reports(&program, "rules=union-strict").1, []);
+    assert_eq!(reports(&program, "rules=union").found, []);
+    assert_eq!(reports(&program, "rules=union-strict").found, []);
 }
 
 #[test]
 fn rules_differ_where_only_the_types_keep_accesses_apart() {
-    let Some(()) = clang() else { return };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/beside.ll");
+    let Some(_) = Llvm::get() else { return };
+    let source = program("beside.ll");
     let program = build(&source, "beside", &[]);
-    assert_eq!(reports(&program, "rules=llvm").1, []);
+    assert_eq!(reports(&program, "rules=llvm").found, []);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("none");
     for rule in ["union", "union-strict"] {
-        let (output, found) =
+        let Ran { text, found, .. } =
             reports(&program, &format!("rules={rule}:repro={}", folder.display()));
-        let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(found.len(), 1, "{text}");
         assert!(text.contains("rules  NoAlias by union, union-strict\n"), "{text}");
         assert!(
@@ -371,10 +355,9 @@ fn rules_differ_where_only_the_types_keep_accesses_apart() {
 
 #[test]
 fn a_report_says_what_and_whose_and_why() {
-    let Some(()) = clang() else { return };
-    let program = build(&fault("scalars.c"), "text", WAYS[0].1);
-    let (output, _) = reports(&program, "");
-    let text = String::from_utf8_lossy(&output.stderr);
+    let Some(_) = Llvm::get() else { return };
+    let program = build(&program("faults/scalars.c"), "text", WAYS[0].1);
+    let text = reports(&program, "").text;
     let parts = [
         "contradiction 1: a write, and a later read of what it wrote\n",
         "  write  4 bytes as \"int\"\n",
@@ -390,17 +373,12 @@ fn a_report_says_what_and_whose_and_why() {
     assert_eq!(missing, BTreeSet::new(), "{text}");
 }
 
-fn program(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
-}
-
 #[test]
 fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let source = program("kinds.c");
     let program = build(&source, "kinds", WAYS[0].1);
-    let (output, found) = reports(&program, "");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let Ran { text, found, .. } = reports(&program, "");
     assert_eq!(found.len(), 2, "{text}");
     let best = marked(&source, "// best");
     for part in [
@@ -418,16 +396,15 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
     }
     let line = text.lines().find(|line| line.starts_with("      3  write")).unwrap();
     assert!(line.ends_with(&format!("kinds.c:{best}:10")), "{line}");
-    let (output, found) = reports(&program, "all=1");
-    assert_eq!(found.len(), 4, "{}", String::from_utf8_lossy(&output.stderr));
+    let Ran { text, found, .. } = reports(&program, "all=1");
+    assert_eq!(found.len(), 4, "{text}");
 }
 
 #[test]
 fn bytes_of_a_report_are_those_that_both_touch() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let program = build(&program("kinds.c"), "bytes", WAYS[0].1);
-    let (output, _) = reports(&program, "");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = reports(&program, "").text;
     let lengths: Vec<_> = text
         .lines()
         .filter_map(|line| line.strip_prefix("  bytes  ")?.split_once(": "))
@@ -442,13 +419,13 @@ fn bytes_of_a_report_are_those_that_both_touch() {
 
 #[test]
 fn what_there_was_is_written_as_json_and_as_sarif() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let source = program("kinds.c");
     let program = build(&source, "files", WAYS[0].1);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (json, sarif) = (folder.join("kinds.json"), folder.join("kinds.sarif"));
     let options = format!("json={}:sarif={}", json.display(), sarif.display());
-    let (output, _) = reports(&program, &options);
+    let text = reports(&program, &options).text;
     let read = |file: &Path| -> serde_json::Value {
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
     };
@@ -463,7 +440,6 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
         (&"near_by".into(), &8.into())
     );
     assert_eq!(kind["stack"][0]["function"], "read_double");
-    let text = String::from_utf8_lossy(&output.stderr);
     let calls = json["unknown_calls"].as_array().unwrap();
     assert!(calls.iter().all(|call| call["times"].as_u64().unwrap() > 0), "{json:#}");
     assert_eq!(text.contains("not known; what they can reach"), !calls.is_empty(), "{text}");
@@ -478,22 +454,22 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
 /// it.
 #[test]
 fn calls_that_were_not_understood_are_listed() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (checked, plain) = (program("checked.c"), program("plain.c"));
     let object = folder.join("plain.o");
-    run(Command::new("clang-22").args(["-c", "-O1"]).arg(&plain).arg("-o").arg(&object));
+    let mut clang = Command::new("clang-22");
+    run(clang.args(["-c", "-O1"]).arg(&plain).arg("-o").arg(&object)).unwrap();
     let object = object.display().to_string();
     let program = build_with(&checked, "calls", WAYS[0].1, &[&object]);
-    assert_eq!(reports(&program, "").0.stderr, b"");
-    let (output, _) = reports(&program, "calls=1");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(reports(&program, "").text, "");
+    let text = reports(&program, "calls=1").text;
     assert!(text.ends_with("was forgotten\n  2 times, 48 bytes: plain\n"), "{text}");
     let harmless = folder.join("harmless");
     fs::write(&harmless, "# not true\npl*n\n").unwrap();
-    let (output, found) = reports(&program, &format!("harmless={}", harmless.display()));
-    assert_eq!(found.len(), 1, "{}", String::from_utf8_lossy(&output.stderr));
-    // Forgotten accesses are not compared.
+    let Ran { text, found, .. } = reports(&program, &format!("harmless={}", harmless.display()));
+    assert_eq!(found.len(), 1, "{text}");
+    // What was forgotten is compared with nothing.
     let compared = |options: &str| {
         let file = folder.join("compared.json");
         reports(&program, &format!("json={}{options}", file.display()));
@@ -508,10 +484,9 @@ fn calls_that_were_not_understood_are_listed() {
 /// The report says that C allows an access of character type, although clang's tags do not.
 #[test]
 fn a_member_of_character_type_is_told_of() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let source = program("character.c");
-    let (output, found) = reports(&build(&source, "character", WAYS[0].1), "");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let Ran { text, found, .. } = reports(&build(&source, "character", WAYS[0].1), "");
     assert_eq!(found.len(), 1, "{text}");
     assert!(text.contains("  note   C lets an access of character type"), "{text}");
 }
@@ -519,7 +494,7 @@ fn a_member_of_character_type_is_told_of() {
 /// Thousands of reports of a few kinds cost little.
 #[test]
 fn many_reports_are_cheap() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.c");
     let mut text = String::from("#include <stdlib.h>\n");
     for n in 0..60 {
@@ -540,8 +515,7 @@ fn many_reports_are_cheap() {
     fs::write(&source, text).unwrap();
     let program = build(&source, "many", WAYS[0].1);
     let start = std::time::Instant::now();
-    let (output, found) = reports(&program, "reuse=1");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let Ran { text, found, .. } = reports(&program, "reuse=1");
     assert_eq!(found.len(), 2, "{text}");
     assert!(text.contains("7199 contradictions in all"), "{text}");
     // At 5.5 ms each they would take 20 s.
@@ -551,10 +525,9 @@ fn many_reports_are_cheap() {
 /// More combinations of writers than there are numbers.
 #[test]
 fn a_full_table_is_said() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let program = build(&program("full.c"), "full", WAYS[0].1);
-    let (output, _) = reports(&program, "");
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = reports(&program, "").text;
     assert!(text.starts_with("tbaa-witness: a table was full, so the program"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
     let output = Command::new(&program).arg("few").output().unwrap();
@@ -564,8 +537,8 @@ fn a_full_table_is_said() {
 /// An unlimited stack puts mappings where the library needs its own.
 #[test]
 fn a_stack_without_limit_is_given_one() {
-    let Some(()) = clang() else { return };
-    let program = build(&fault("scalars.c"), "endless", WAYS[0].1);
+    let Some(_) = Llvm::get() else { return };
+    let program = build(&program("faults/scalars.c"), "endless", WAYS[0].1);
     let script = format!("ulimit -s unlimited 2> /dev/null; exec {}", program.display());
     let output = Command::new("sh").args(["-c", &script]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
@@ -589,11 +562,11 @@ fn the_table_has_all_names_that_modules_use() {
 
 #[test]
 fn an_access_that_is_not_aligned_is_of_two_granules() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let source = program("unaligned.c");
     for (way, flags) in WAYS {
-        let (output, found) = reports(&build(&source, way, flags), "");
+        let Ran { text, found, .. } = reports(&build(&source, way, flags), "");
         let expected = [(marked(&source, " first"), marked(&source, " second"))];
-        assert_eq!(found, expected, "{way}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(found, expected, "{way}: {text}");
     }
 }

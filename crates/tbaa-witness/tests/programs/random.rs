@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use tbaa_tests::Rng;
+use tbaa_tests::llvm::Llvm;
 
-use super::{WAYS, build, clang, reports};
+use super::{WAYS, build, reports};
 
 /// Accesses of a few numbered types: 0 and 1 are below the root, and each other type is below an
 /// earlier one.
@@ -170,7 +171,7 @@ define void @go(i32 %site, ptr %p) {{
 
 #[test]
 fn random_accesses_are_judged_as_by_the_definition() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut compared = 0;
     for seed in 0..8 {

@@ -126,13 +126,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
         accesses.leave_out(record);
     }
     let flags = [
-        "-O1",
-        "-Xclang",
-        "-disable-llvm-passes",
-        "-fstrict-aliasing",
-        "-S",
-        "-emit-llvm",
-        "-o",
+        "-O1", "-Xclang", "-disable-llvm-passes", "-fstrict-aliasing", "-S", "-emit-llvm", "-o",
         "-",
     ];
     let lines = accesses.lines().map(|(id, line)| (types.display(id), line.to_owned())).collect();

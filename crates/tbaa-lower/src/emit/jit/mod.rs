@@ -9,7 +9,7 @@ mod tagging;
 
 pub use error::JitError;
 pub use options::{JitOptions, TagForm};
-pub use place::{MisuseError, Tagged, TaggedCall, TaggedPlace};
+pub use place::{MisuseError, Tagged, TaggedPlace};
 #[cfg(feature = "serde")]
 pub use saved::{SaveError, SavedJit};
 pub use tagging::{Tagging, Typed};
@@ -18,7 +18,7 @@ use super::emitter::Emitter;
 use super::plan::{Attachments, Plan};
 use super::recorded::Recorded;
 use crate::{Lowering, Shared, Source, tags_of_clang};
-use tagging::{JitPlan, anchors, records};
+use tagging::{anchors, records};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeId};
 
@@ -29,8 +29,9 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// never change, and new code may be linked with old. Request all places that are known at the
 /// start in one call of [`Jit::places`]: their tags separate the most accesses.
 ///
-/// The results, [`TaggedPlace`] and [`TaggedCall`], borrow nothing and never change: compiling
-/// threads may share them, each with an LLVM context of its own, while this thread adds types.
+/// The places and nodes that it returns, [`TaggedPlace`] and [`Attachments`], borrow nothing and
+/// never change: threads that compile may share them, each with an LLVM context of its own, while
+/// this one adds types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -217,18 +218,15 @@ impl<T: Typed> Jit<T> {
     /// # Errors
     ///
     /// As [`Jit::places`].
-    pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<TaggedCall, JitError> {
+    pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<Attachments<Recorded>, JitError> {
         let found = touched.iter().map(|path| Ok(self.resolve(path.as_ref())?.tag.into()));
         let touched: Vec<Access> = found.collect::<Result<_, JitError>>()?;
         match touched[..] {
             [access] => self.lower([access])?,
             _ => self.classify(&touched)?,
         }
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let call =
-            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.call(plan, &touched))?;
-        Ok(TaggedCall(call))
+        let oracle = self.session.oracle();
+        Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.call(plan, &touched))?)
     }
 
     /// Returns the nodes for a call that, besides the memory of `touched`, allocates or frees
@@ -245,7 +243,7 @@ impl<T: Typed> Jit<T> {
         &mut self,
         touched: &[impl AsRef<str>],
         memory: &[impl AsRef<str>],
-    ) -> Result<TaggedCall, JitError> {
+    ) -> Result<Attachments<Recorded>, JitError> {
         let touched = touched.iter().map(AsRef::as_ref);
         let all: Vec<&str> = touched.chain(memory.iter().map(AsRef::as_ref)).collect();
         self.call(&all)
@@ -274,10 +272,8 @@ impl<T: Typed> Jit<T> {
         let made = self.session.update(|_, graph| graph.builder().struct_copy(entries));
         let copy: CopyId = made.map_err(DeclareError::Build)?;
         self.lower(entries.iter().map(|entry| entry.tag.into()))?;
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let graph = self.session.oracle().graph();
-        Ok(plan.with(&self.tagging.classes, |plan| self.tagging.nodes.copy(plan, graph, copy))?)
+        let oracle = self.session.oracle();
+        Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.copy(plan, oracle.graph(), copy))?)
     }
 
     /// Finds the tags under these declarations for all accesses that clang tagged in another
@@ -404,10 +400,8 @@ impl<T: Typed> Jit<T> {
             });
             return Err(JitError::NoTag { path, why: certificate.why });
         }
-        let plan =
-            JitPlan::new(self.session.oracle(), &self.tagging.lowering, &self.tagging.options);
-        let found =
-            plan.with(&self.tagging.classes, |plan| self.tagging.nodes.access(plan, access))?;
+        let oracle = self.session.oracle();
+        let found = self.tagging.with_plan(oracle, |nodes, plan| nodes.access(plan, access))?;
         let tags: &dyn Plan = match &self.tagging.lowering {
             Some(lowering) => lowering,
             None => graph,

@@ -9,25 +9,13 @@ use tbaa::{AccessKind, Size};
 
 /// The nodes of an access and of a call, which are in no LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
 pub struct Tagged {
-    pub(super) access: Attachments<Recorded>,
-    /// The same without the mark for immutable memory.
-    pub(super) call: Attachments<Recorded>,
-}
-
-impl Tagged {
-    /// Returns the nodes for a load or store.
-    #[must_use]
-    pub fn nodes(&self) -> &Attachments<Recorded> {
-        &self.access
-    }
-
-    /// Returns the nodes for an instruction that may write even if its memory is immutable to
-    /// others: a call, a copy.
-    #[must_use]
-    pub fn nodes_for_calls(&self) -> &Attachments<Recorded> {
-        &self.call
-    }
+    /// The nodes of a load or store.
+    pub access: Attachments<Recorded>,
+    /// The nodes of an instruction that may write though its memory is immutable to others: a
+    /// call, a copy.
+    pub call: Attachments<Recorded>,
 }
 
 /// The place of a path, with the nodes for accesses there.
@@ -68,10 +56,10 @@ impl TaggedPlace {
         &self.nodes
     }
 
-    /// Returns the nodes for a load or store: [`Tagged::nodes`].
+    /// Returns what a load or store gets: [`Tagged::access`].
     #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
-        self.nodes.nodes()
+        &self.nodes.access
     }
 
     /// Checks that an access of this size may have this tag: it must end inside the place, or be a
@@ -203,15 +191,3 @@ impl fmt::Display for MisuseError {
 }
 
 impl std::error::Error for MisuseError {}
-
-/// The nodes of a call that accesses some memory and no other.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct TaggedCall(pub(super) Attachments<Recorded>);
-
-impl TaggedCall {
-    /// Returns the nodes for the call; there may be none.
-    #[must_use]
-    pub fn nodes(&self) -> &Attachments<Recorded> {
-        &self.0
-    }
-}

@@ -65,6 +65,28 @@ impl Tagging {
         Tagging { options, lowering, classes, theirs, nodes, waiting }
     }
 
+    /// Calls with the nodes' emitter and the plan of all accesses, whose scopes are the classes if
+    /// there are any.
+    pub(super) fn with_plan<R>(
+        &mut self,
+        oracle: &Oracle,
+        then: impl FnOnce(&mut Emitter<Recorder>, &dyn Plan) -> R,
+    ) -> R {
+        let lowered = self.lowering.as_ref().map(|lowering| Lowered::new(lowering, oracle));
+        let lowered = lowered.map(|plan| match self.options.scopes_alone() {
+            true => plan.scopes_alone(),
+            false => plan,
+        });
+        let tags: &dyn Plan = match &lowered {
+            Some(plan) => plan,
+            None => oracle.graph(),
+        };
+        match &self.classes {
+            Some(classes) => then(&mut self.nodes, &ClassPlan { tags, classes }),
+            None => then(&mut self.nodes, tags),
+        }
+    }
+
     /// Returns clang's nodes for the shared records.
     #[cfg(feature = "serde")]
     pub(super) fn clang(types: &Declarations, options: &JitOptions) -> Result<Graph, JitError> {
@@ -97,39 +119,4 @@ pub(super) fn records(types: &Declarations, names: &[String]) -> Result<Vec<Decl
         found.ok_or_else(|| JitError::NotDeclared { record: name.clone() })
     };
     names.iter().map(find).collect()
-}
-
-/// The plan of all accesses.
-#[derive(Debug)]
-pub(super) enum JitPlan<'j> {
-    AsClang(&'j Graph),
-    Lowered(Lowered<'j>),
-}
-
-impl<'j> JitPlan<'j> {
-    pub(super) fn new(
-        oracle: &'j Oracle,
-        lowering: &'j Option<Lowering>,
-        options: &JitOptions,
-    ) -> Self {
-        let Some(lowering) = lowering else { return JitPlan::AsClang(oracle.graph()) };
-        let plan = Lowered::new(lowering, oracle);
-        JitPlan::Lowered(if options.scopes_alone() { plan.scopes_alone() } else { plan })
-    }
-
-    /// Calls with the plan, its scopes replaced by classes if there are any.
-    pub(super) fn with<R>(
-        &self,
-        classes: &Option<AccessClasses>,
-        then: impl FnOnce(&dyn Plan) -> R,
-    ) -> R {
-        let tags: &dyn Plan = match self {
-            JitPlan::AsClang(graph) => *graph,
-            JitPlan::Lowered(plan) => plan,
-        };
-        match classes {
-            Some(classes) => then(&ClassPlan { tags, classes }),
-            None => then(tags),
-        }
-    }
 }

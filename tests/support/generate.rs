@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 
 use tbaa::declare::{Declarations, DeclareError, Member, Record, Target};
 
-use tbaa_tests::Rng;
+use crate::Rng;
 
 /// The features that the generator may use.
 #[derive(Clone, Copy)]
-pub(crate) struct Taste {
-    pub(crate) int128: bool,
-    /// Bit-fields, packed and aligned records: features that change layouts.
-    pub(crate) odd: bool,
-    /// The most elements of an array.
-    pub(crate) elements: u64,
-    /// The most members of a record.
-    pub(crate) members: u64,
+pub struct Taste {
+    pub int128: bool,
+    /// Bit-fields, packed and aligned records: what changes layouts.
+    pub odd: bool,
+    /// Elements of an array at most.
+    pub elements: u64,
+    /// Members of a record at most.
+    pub members: u64,
 }
 
 #[derive(Clone)]
@@ -54,7 +54,7 @@ struct Rec {
 
 /// The operation of an access in C text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum What {
+pub enum What {
     /// Stores a scalar.
     Scalar,
     /// Stores a vector.
@@ -69,19 +69,19 @@ pub(crate) enum What {
 }
 
 /// An access to a member.
-pub(crate) struct Access {
-    pub(crate) record: String,
-    /// The path in this crate's declarations.
-    pub(crate) path: String,
-    /// The C expression, from an object of the record on.
-    pub(crate) lvalue: String,
-    pub(crate) what: What,
-    /// True if `offsetof` accepts it.
-    pub(crate) has_offset: bool,
+pub struct Access {
+    pub record: String,
+    /// As a path of this crate.
+    pub path: String,
+    /// In C, from an object of the record on.
+    pub lvalue: String,
+    pub what: What,
+    /// True if `offsetof` takes it.
+    pub has_offset: bool,
 }
 
 /// The generated types.
-pub(crate) struct Program {
+pub struct Program {
     records: Vec<Rec>,
     taste: Taste,
 }
@@ -105,12 +105,16 @@ const VECTORS: [(&str, u64, u64); 4] =
     [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
 impl Program {
-    pub(crate) fn new(seed: u64, count: usize, taste: Taste) -> Program {
-        let mut rng = Rng(seed);
+    pub fn new(seed: u64, count: usize, taste: Taste) -> Program {
+        Program::random(&mut Rng(seed), count, taste)
+    }
+
+    /// A program of so many records, `R0` and so on.
+    pub fn random(rng: &mut Rng, count: usize, taste: Taste) -> Program {
         let mut program = Program { records: Vec::new(), taste };
         for number in 0..count {
             let name = format!("R{number}");
-            let record = program.record(&mut rng, name, 0);
+            let record = program.record(rng, name, 0);
             program.records.push(record);
         }
         program
@@ -202,19 +206,35 @@ impl Program {
         member
     }
 
-    /// Declares the types for a target.
-    pub(crate) fn declare(&self, target: Target) -> Result<Declarations, DeclareError> {
+    /// The declarations, on a target.
+    pub fn declare(&self, target: Target) -> Result<Declarations, DeclareError> {
+        self.declare_some(target, |_| true)
+    }
+
+    /// The declarations of some records and of all that is inside them.
+    pub fn declare_some(
+        &self,
+        target: Target,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Declarations, DeclareError> {
+        let mut with: Vec<bool> = (0..self.records.len()).map(wanted).collect();
+        // The records inside a record have lower numbers.
+        for at in (0..with.len()).rev() {
+            if with[at] {
+                mark_parts(&self.records[at], &mut with);
+            }
+        }
         let mut types = Declarations::new(target);
         types.enumeration("Plain", "unsigned int")?;
         types.enumeration("Signed", "int")?;
-        for record in &self.records {
+        for (record, _) in self.records.iter().zip(with).filter(|(_, with)| *with) {
             types.define(describe(record))?;
         }
         Ok(types)
     }
 
-    /// Returns the types in C.
-    pub(crate) fn c(&self) -> String {
+    /// The types in C.
+    pub fn c(&self) -> String {
         let mut c = String::from(
             "enum Plain { PLAIN }; enum Signed { SIGNED = -1 };\n\
              struct Elsewhere; union Other; extern int any;\n",
@@ -238,13 +258,13 @@ impl Program {
         c
     }
 
-    /// Returns each named record with its name in C.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, String)> {
+    /// Each named record with its name in C.
+    pub fn names(&self) -> impl Iterator<Item = (&str, String)> {
         self.records.iter().map(|record| (&*record.name, c_name(record)))
     }
 
-    /// Returns an access to each member, and to members of members.
-    pub(crate) fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
+    /// An access to each member, and to members of members.
+    pub fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {
             self.walk(rng, record, record, "", true, 0, &mut accesses);
@@ -319,6 +339,16 @@ impl Program {
                     self.walk(rng, top, inner, &way, constant, same, accesses);
                 }
             }
+        }
+    }
+}
+
+fn mark_parts(record: &Rec, with: &mut [bool]) {
+    for member in &record.members {
+        match &member.ty {
+            Ty::Named(number) => with[*number] = true,
+            Ty::Inline(inner) => mark_parts(inner, with),
+            _ => {}
         }
     }
 }

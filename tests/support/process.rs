@@ -1,0 +1,68 @@
+//! Child processes, and crates that cargo keeps.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Returns what a command prints.
+///
+/// # Errors
+///
+/// The command's standard error if it fails, or the reason why it does not start.
+pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
+    run_on(command, &[])
+}
+
+/// Like [`run`], for a command that reads `input`, unless that is empty.
+///
+/// # Errors
+///
+/// The same as from [`run`].
+pub fn run_on(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, String> {
+    let output = if input.is_empty() { command.output() } else { piped(command, input) };
+    let Output { status, stdout, stderr } = output.map_err(|why| format!("{command:?}: {why}"))?;
+    let said = String::from_utf8_lossy(&stderr);
+    if status.success() { Ok(stdout) } else { Err(format!("{command:?}: {status}\n{said}")) }
+}
+
+fn piped(command: &mut Command, input: &[u8]) -> std::io::Result<Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().expect("it is piped");
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input));
+        child.wait_with_output()
+    })
+}
+
+/// Returns the text that a command prints.
+///
+/// # Errors
+///
+/// The same as from [`run`].
+pub fn text_of(command: &mut Command) -> Result<String, String> {
+    Ok(String::from_utf8_lossy(&run(command)?).into_owned())
+}
+
+/// Returns the folder in which cargo keeps a crate that the package in `folder` needs; with
+/// `flag` `--offline` only if it is there.
+///
+/// # Errors
+///
+/// The same as from [`run`]; also if there is no such crate.
+pub fn crate_folder(package: &str, folder: &Path, flag: &str) -> Result<PathBuf, String> {
+    // Without a platform, cargo wants the crates of all of them.
+    let rustc = text_of(Command::new("rustc").arg("-vV"))?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    let metadata = text_of(
+        Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+            .args(["metadata", "--format-version", "1", flag, "--filter-platform", host])
+            .current_dir(folder),
+    )?;
+    let found = metadata.split('"').find_map(|word| {
+        let folder = Path::new(word.strip_suffix("/Cargo.toml")?);
+        let version = folder.file_name()?.to_str()?.strip_prefix(package)?.strip_prefix('-')?;
+        version.starts_with(|c: char| c.is_ascii_digit()).then_some(folder)
+    });
+    found.map(Path::to_owned).ok_or_else(|| format!("cargo does not know the crate {package}"))
+}
