@@ -109,7 +109,7 @@ fn a_verdict_claims_what_was_shown() {
     assert!(count >= 14, "{count}");
 }
 
-/// What does not run is not taken for a pass.
+/// A program that does not run is not taken for a pass.
 #[test]
 fn without_checks_nobody_is_convicted() {
     let Some(()) = llvm() else { return };
@@ -118,7 +118,7 @@ fn without_checks_nobody_is_convicted() {
     let command = "opt-22 -O2 {} | lli-22; test $? = 74";
     for (args, why) in [
         (&["--recipe", "native", "--opt", "-O2 -fsanitize=address"][..], "with -fsanitize=address"),
-        (&["--", "sh", "-c", command], "search with --recipe or --build"),
+        (&["--", "sh", "-c", command], "search with --recipe or --recorded"),
     ] {
         let report = stdout(&bisect(file, args));
         let verdict = report.lines().find(|line| line.starts_with("not checked: the tags"));

@@ -265,7 +265,7 @@ fn random_programs_do_what_they_did() {
     assert!(lies.count() >= 5);
 }
 
-/// What a program of several modules prints: linked, and optimised with the plugin or
+/// The output of a program of several modules: linked, and optimised with the plugin or
 /// without.
 fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);

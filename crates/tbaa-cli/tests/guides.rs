@@ -49,7 +49,7 @@ fn scratch(page: &Path) -> PathBuf {
 
 /// Runs a command in a folder, and returns what a terminal would show of it.
 fn run(command: &str, folder: &Path) -> String {
-    // In a pipeline, the order of the two streams depends on which program is quicker.
+    // The order of the two streams of a pipeline depends on which program is quicker.
     let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
     let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();

@@ -80,7 +80,7 @@ fn apart(may: &[Vec<bool>], a: &Set, b: &Set) -> bool {
 #[derive(Default)]
 struct Program {
     modules: [String; 2],
-    /// What the accesses to each place have in the source.
+    /// The names of the accesses to each place in the source.
     places: Vec<Vec<Set>>,
     /// Places that both ways of a branch access, with different classes.
     twins: BTreeMap<usize, [Set; 2]>,
@@ -244,7 +244,7 @@ impl Writer<'_, '_> {
             "  br label %x{label}\nx{label}:\n  %n{label} = add i64 %i{label}, 1\n  %m{label} = icmp ult i64 %n{label}, %n\n  br i1 %m{label}, label %l{label}, label %y{label}\ny{label}:"
         )
         .unwrap();
-        // What the loop made is known behind it, for it runs at least once.
+        // The values of the loop are known behind it, for it runs at least once.
         self.own.truncate(known.max(1));
     }
 }
@@ -351,7 +351,7 @@ impl Program {
 
 /// One load or store of an optimised module.
 struct Found {
-    /// As LLVM prints it, without metadata.
+    /// The text that LLVM prints, without metadata.
     text: String,
     store: bool,
     /// The place, if its address is known by its name.
@@ -403,7 +403,7 @@ fn bare(instruction: &str) -> &str {
     instruction.split(", !").next().unwrap().trim()
 }
 
-/// What was looked at.
+/// The parts that were looked at.
 #[derive(Default, Debug)]
 struct Counts {
     pairs: u64,

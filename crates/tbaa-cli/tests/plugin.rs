@@ -31,7 +31,7 @@ fn run(program: &str, args: &[&str]) -> String {
     printed(Command::new(program).args(args))
 }
 
-/// What `opt -O2` makes of a module, with the plugin.
+/// The result of `opt -O2` for a module, with the plugin.
 fn optimised(module: &str) -> String {
     run("opt-22", &["-O2", "-S", "-load-pass-plugin", &tools::plugin(), module])
 }
@@ -113,7 +113,7 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     let text = |relations: &str| {
         reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
     };
-    // How many loads are left of 1 and 0, and of 2 and 1, with these relations.
+    // The numbers of loads that are left of 1 and 0, and of 2 and 1, with these relations.
     let cases = include_str!("lower/rows.txt").split("=== ").skip(1);
     for (at, case) in cases.enumerate() {
         let (left, relations) = case.split_once('\n').unwrap();
@@ -160,7 +160,7 @@ fn classes_survive_inlining_and_linking() {
     assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
 }
 
-/// Of Lua's interpreter and tables, with classes that LLVM's passes ask about, in `opt` and
+/// Lua's interpreter and tables, with classes that LLVM's passes ask about, in `opt` and
 /// in `clang`.
 #[test]
 fn two_runs_give_the_same_bytes() {

@@ -1,4 +1,4 @@
-//! What people asked, each a program under `tests/questions` with its right answer, and what
+//! Questions of people, each a program under `tests/questions` with its right answer, and what
 //! `tbaa blocks` advises, which clang is asked about.
 //!
 //! A file begins with lines of comment. `Title` says what is tested. A file that people asked
@@ -239,7 +239,7 @@ fn the_page_lists_the_questions() {
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
     let text = fs::read_to_string(&page).unwrap();
-    // What stands before, between and behind the tables' rows.
+    // The text before, between and behind the tables' rows.
     let mut parts = text.split("|---|---|---|---|---|\n");
     let mut wanted = parts.next().unwrap().to_owned();
     for (part, table) in parts.zip(&tables) {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a command printed.
+/// The output of a command.
 pub(crate) struct Output {
     pub(crate) code: i32,
     pub(crate) text: String,
@@ -41,7 +41,7 @@ fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     }
 }
 
-/// What another program makes of a text; `None` where it is not installed.
+/// The output of another program for a text; `None` if it is not installed.
 pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

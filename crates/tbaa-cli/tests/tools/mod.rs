@@ -1,4 +1,4 @@
-//! What the test programs share: whether tools are there, files, and other programs.
+//! The parts that test programs share: whether tools are there, files, and other programs.
 
 #![allow(dead_code, reason = "no test program needs all of it")]
 
@@ -26,7 +26,7 @@ pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// What a program prints that must succeed.
+/// The output of a program that must succeed.
 pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

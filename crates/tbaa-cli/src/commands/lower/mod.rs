@@ -1,39 +1,40 @@
 //! `tbaa lower`.
 
-mod certificate;
 mod rewrite;
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use clap::ValueEnum;
+use serde::Serialize;
 use tbaa::declare::Declarations;
 use tbaa::spec::Built;
-use tbaa::{AliasRule, Format, Oracle, TagId};
+use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_check::lint::{self, Lint};
-use tbaa_ir::{Module, Sizes};
+use tbaa_ir::{Module, Numbering, Sizes};
 use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
 
+use super::dump::write_named;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
-use crate::report::{Failure, note};
-use certificate::{certificate, named};
+use crate::output::{NEW_NUMBERS, write_json};
+use crate::printable::printable;
+use crate::report::{Context, Failure, note};
 use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
 ///
-/// LLVM follows one member of a union and ignores sizes. This command makes new tags
-/// from a type system of its own. With them LLVM answers MayAlias wherever the rule
-/// (by default `union`) does, and for as few other pairs as possible. For a .ll file
-/// it prints the whole module, with `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa`
-/// replaced; for a spec it prints the metadata. Standard error says how many of the
-/// rule's NoAlias pairs LLVM still answers NoAlias.
+/// LLVM follows one member of a union and ignores sizes. This command makes new tags from a type
+/// system of its own. With them LLVM answers MayAlias wherever the rule (by default `union`) does,
+/// and for as few other pairs as possible. For a .ll file it prints the whole module, with `!tbaa`,
+/// `!tbaa.struct` and `!llvm.errno.tbaa` replaced; for a spec it prints the metadata. Standard
+/// error says how many of the rule's NoAlias pairs LLVM still answers NoAlias.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/lower.txt"))]
 pub(crate) struct Lower {
     #[command(flatten)]
     pub(crate) input: InputArg,
-    /// The rule to follow: llvm, union or union-strict; by default union,
-    /// or union-strict where a spec says so.
+    /// The rule to follow: llvm, union or union-strict; by default union, or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
     /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
@@ -42,12 +43,9 @@ pub(crate) struct Lower {
     pub(crate) open: bool,
     /// Other code uses only structs or unions of this name, and what is inside them,
     /// and accesses everything else as `char`. May be given several times.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
-    /// No other code tags this memory under the same root: the default.
-    #[arg(long, conflicts_with = "open")]
-    pub(crate) closed: bool,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
     /// Add `!alias.scope` and `!noalias` for all NoAlias pairs to those that the module has.
@@ -135,9 +133,7 @@ fn lower_module(
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(module);
-    lowering
-        .lower(&oracle, sources(module, &sizes))
-        .map_err(|error| unusable(input.file(), error))?;
+    lowering.lower(&oracle, sources(module, &sizes)).context(input.file())?;
     summary(&lowering);
     let wide = Lint::ALL.iter().fold(lint::Options::default(), |options, &it| match it {
         Lint::WidthMismatch => options,
@@ -149,7 +145,7 @@ fn lower_module(
     match args.format {
         LowerFormat::Llvm => {
             let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();
-            let classes = classes.map_err(|error| unusable(input.file(), error))?;
+            let classes = classes.context(input.file())?;
             rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
         }
         format => certificate(&input.rows(), &lowering, &oracle, format, out),
@@ -163,7 +159,6 @@ fn lower_spec(
     rows: &[(String, TagId)],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let fail = |error: &dyn std::fmt::Display| unusable(file, error);
     let rules = args.rules.unwrap_or(match built.spec().rules {
         AliasRule::Llvm => AliasRule::Union,
         rules => rules,
@@ -181,11 +176,11 @@ fn lower_spec(
     let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
     let mut theirs = None;
     if let Some(types) = types.filter(|_| open.is_some()) {
-        let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
+        let shared = shared(&types, &args.open_struct).context(file)?;
         let found = tags_of_clang(&types, &mut graph, |record| {
             shared.as_ref().is_none_or(|shared| shared.has(record))
         });
-        theirs = Some(found.map_err(|error| fail(&error))?);
+        theirs = Some(found.context(file)?);
         if let Some(shared) = shared {
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
@@ -193,9 +188,9 @@ fn lower_spec(
     let oracle = Oracle::new(graph, rules);
     let mut lowering = Lowering::new(options(args));
     if let Some((theirs, pairs)) = theirs {
-        lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
+        lowering.fix(&oracle, theirs, pairs).context(file)?;
     }
-    lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
+    lowering.lower(&oracle, sources).context(file)?;
     summary(&lowering);
     match args.format {
         LowerFormat::Llvm => named(rows, &lowering, out),
@@ -235,4 +230,87 @@ fn summary(lowering: &Lowering) {
         lost.no_alias - lost.pairs,
         lost.no_alias
     ));
+}
+
+/// Writes the metadata alone, each tag with the names of its sources.
+fn named(
+    rows: &[(String, TagId)],
+    lowering: &Lowering,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let named = rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)));
+    let graph = lowering.graph();
+    writeln!(out, "{NEW_NUMBERS}")?;
+    Ok(write_named(graph, &Numbering::new(graph), named, out)?)
+}
+
+#[derive(Serialize)]
+struct Line<'l> {
+    source: &'l str,
+    node: Option<&'l str>,
+    why: String,
+    scope: Option<u32>,
+    noalias: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct Document<'l> {
+    no_alias: u64,
+    lost: u64,
+    /// True if pairs were taken to alias for want of steps.
+    unsearched: bool,
+    domain: Option<String>,
+    scopes: &'l [String],
+    sources: Vec<Line<'l>>,
+    lost_pairs: Vec<[&'l str; 2]>,
+}
+
+/// Writes what became of each source, and the pairs lost.
+fn certificate<G: std::borrow::Borrow<Graph>>(
+    rows: &[(String, TagId)],
+    lowering: &Lowering,
+    oracle: &Oracle<G>,
+    format: LowerFormat,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let names: HashMap<TagId, &str> =
+        rows.iter().rev().map(|(name, tag)| (*tag, name.as_str())).collect();
+    let name = |access: Access| access.tag.and_then(|tag| names.get(&tag).copied()).unwrap_or("?");
+    let sources: Vec<Line<'_>> = lowering
+        .sources()
+        .filter_map(|access| {
+            let why = lowering.why(access)?;
+            let scopes = lowering.scopes_of(access);
+            Some(Line {
+                source: name(access),
+                node: why.node,
+                why: why.why.to_string(),
+                scope: scopes.as_ref().map(|of| of.scope),
+                noalias: scopes.map(|of| of.noalias().collect()).unwrap_or_default(),
+            })
+        })
+        .collect();
+    let lost_pairs = lowering.lost_pairs(oracle).map(|(a, b)| [name(a), name(b)]).collect();
+    let lost = lowering.lost();
+    let document = Document {
+        no_alias: lost.no_alias,
+        lost: lost.pairs,
+        unsearched: lost.unsearched,
+        domain: (!lowering.scope_names().is_empty()).then(|| lowering.scope_domain()),
+        scopes: lowering.scope_names(),
+        sources,
+        lost_pairs,
+    };
+    if let LowerFormat::Json = format {
+        return Ok(write_json(&document, out)?);
+    }
+    for line in &document.sources {
+        let node = line.node.unwrap_or("-");
+        let [source, node] = [line.source, node].map(|text| printable(text.as_bytes()));
+        writeln!(out, "{source}\t{node}\t{}", line.why)?;
+    }
+    for [a, b] in document.lost_pairs.iter().map(|pair| pair.map(|of| printable(of.as_bytes()))) {
+        writeln!(out, "lost\t{a}\t{b}")?;
+    }
+    Ok(())
 }
