@@ -1,6 +1,6 @@
 //! The command line. The arguments of a command stand with it.
 
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, Parser};
 
 use crate::commands::Command;
 
@@ -19,9 +19,8 @@ const STATUS: &str = include_str!("commands/help/status-of-tbaa.txt");
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
 ///
-/// INPUT is one of: LLVM assembly (3.0 or later); bitcode (read with llvm-dis); C or C++
-/// (compiled with clang, flags after `--` or from `-p`); a spec (.ron). `-` is standard
-/// input.
+/// INPUT is one of: LLVM assembly (3.0 or later); bitcode (read with llvm-dis); C or C++ (compiled
+/// with clang, flags after `--` or from `-p`); a spec (.ron). `-` is standard input.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 #[command(after_long_help = format!("{NAMES}\n{STATUS}"))]
@@ -30,7 +29,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
     /// When to colour messages; `NO_COLOR` is respected.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
-    pub(crate) color: Color,
+    pub(crate) color: clap::ColorChoice,
 }
 
 impl Args {
@@ -50,24 +49,6 @@ impl Args {
             "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\
              Options:\n{{options}}{{after-help}}"
         ))
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum, Default)]
-pub(crate) enum Color {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-impl Color {
-    pub(crate) fn into_choice(self) -> anstream::ColorChoice {
-        match self {
-            Color::Auto => anstream::ColorChoice::Auto,
-            Color::Always => anstream::ColorChoice::Always,
-            Color::Never => anstream::ColorChoice::Never,
-        }
     }
 }
 

@@ -4,13 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use serde::Deserialize;
 
 use crate::files::read_file;
 use crate::printable::printable_path;
 use crate::report::Failure;
 
-/// How a file is compiled: one object of the database.
+/// One object of the database: a file, and the command that compiles it.
 #[derive(Deserialize)]
 struct Entry {
     directory: PathBuf,
@@ -19,7 +20,7 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
-/// What clang needs to compile a file as the build does.
+/// The folder and the flags with which the build compiles a file.
 pub(crate) struct Compilation {
     pub(crate) directory: PathBuf,
     /// Without the compiler, the source, and what says where output goes.
@@ -41,36 +42,22 @@ fn read(build: &Path) -> Result<Vec<Entry>, Failure> {
 
 /// Returns the files that a build compiles, each once.
 pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut all: Vec<PathBuf> = Vec::new();
-    for Entry { directory, file, .. } in read(build)? {
-        let path = directory.join(file);
-        if !all.contains(&path) {
-            all.push(path);
-        }
-    }
-    Ok(all)
+    let all = read(build)?.into_iter().map(|it| it.directory.join(it.file));
+    Ok(all.collect::<IndexSet<_>>().into_iter().collect())
 }
 
 /// Returns how a build compiles a file: as it does first, if it does so several times.
 pub(crate) fn of(build: &Path, source: &Path) -> Result<Compilation, Failure> {
     let same = |a: &Path, b: &Path| a == b || a.canonicalize().ok() == b.canonicalize().ok();
-    let all = read(build)?;
-    let entry = all.into_iter().find(|it| same(&it.directory.join(&it.file), source));
-    let entry = entry.ok_or_else(|| {
-        let [source, build] = [source, build].map(printable_path);
-        Failure::unusable(format!("the compile_commands.json of {build} does not name {source}"))
-    })?;
-    let words = match (entry.arguments, &entry.command) {
-        (Some(words), _) => Some(words),
-        (None, Some(command)) => shlex::split(command),
-        (None, None) => None,
+    let [file, folder] = [source, build].map(printable_path);
+    let wrong = |what: &str| {
+        let why = format!("the compile_commands.json of {folder} {what} {file}");
+        Failure::unusable(why)
     };
-    let words = words.ok_or_else(|| {
-        let (source, build) = (printable_path(source), printable_path(build));
-        Failure::unusable(format!(
-            "the compile_commands.json of {build} has no readable command for {source}"
-        ))
-    })?;
+    let entry = read(build)?.into_iter().find(|it| same(&it.directory.join(&it.file), source));
+    let entry = entry.ok_or_else(|| wrong("does not name"))?;
+    let words = entry.arguments.or_else(|| shlex::split(entry.command.as_deref()?));
+    let words = words.ok_or_else(|| wrong("has no readable command for"))?;
     let is_source = |word: &str| same(&entry.directory.join(word), source);
     // Before the first flag stand the compiler, and perhaps a program that runs it.
     let words = words.into_iter().skip_while(|word| !word.starts_with('-'));

@@ -21,7 +21,7 @@ pub(crate) struct InputArg {
     flags: FlagsArg,
 }
 
-/// How clang is to compile inputs.
+/// The flags with which clang compiles inputs.
 #[derive(clap::Args)]
 pub(crate) struct FlagsArg {
     /// A folder with a `compile_commands.json`: clang gets its flags for each C or C++ input.
@@ -108,8 +108,7 @@ impl<'a> Origin<'a> {
         Origin { without_tags: true, ..self.as_written() }
     }
 
-    /// Returns whether clang compiles the input; fails if it does not, and there
-    /// are flags for it.
+    /// Returns whether clang compiles the input; fails if it does not, and there are flags for it.
     pub(crate) fn is_compiled(&self) -> Result<bool, Failure> {
         let is_source = is_source(self.path) || self.is_named_by_flag();
         if is_source || self.flags.is_empty() {
@@ -124,9 +123,8 @@ impl<'a> Origin<'a> {
         self.path.as_os_str() == "-" && self.flags.iter().any(is_x)
     }
 
-    /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say
-    /// otherwise. `text` is that of standard input, which clang reads where the path
-    /// names it.
+    /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say otherwise.
+    /// `text` is that of standard input, which clang reads where the path names it.
     pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut command = command_of(&clang());
         command.args(["-O1", "-g"]);
@@ -168,8 +166,7 @@ pub(crate) fn is_source(path: &Path) -> bool {
     extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
 }
 
-/// How assembly text is made of a file in another language; `None` where its name tells
-/// nothing.
+/// Says how to make assembly text of a file in another language; `None` if its name does not tell.
 pub(crate) fn how_to_make(path: &Path) -> Option<String> {
     let file = printable_path(path);
     Some(match path.extension()?.to_str()? {

@@ -6,39 +6,33 @@ use std::path::Path;
 
 use crate::printable::printable_path;
 use crate::progress;
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 
 /// Reads a file, and returns its name too.
 pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     let file = printable_path(path);
     progress::doing(format!("reading {file}"));
-    let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
-    if path.is_dir() {
-        return Err(failure("it is a directory; name a file in it".to_owned()));
-    }
-    let text = fs::File::open(path).and_then(read_bounded);
-    match text {
-        Ok(text) => Ok((file, text)),
+    let text = match fs::File::open(path).and_then(read_bounded) {
+        _ if path.is_dir() => Err("it is a directory; name a file in it".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(failure("there is no such file".to_owned()))
+            Err("there is no such file".to_owned())
         }
-        Err(error) => Err(failure(error.to_string())),
-    }
+        text => text.map_err(|error| error.to_string()),
+    };
+    let text = text.context(format_args!("cannot read {file}"))?;
+    Ok((file, text))
 }
 
 pub(crate) fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
     progress::doing("reading standard input");
-    let text = read_bounded(io::stdin().lock());
-    let text =
-        text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
+    let text = read_bounded(io::stdin().lock()).context("cannot read standard input")?;
     Ok(("<stdin>".to_owned(), text))
 }
 
 /// Reads what the reader can take, which has to be below 4 GiB, and a byte more
 /// so that it notices. A pipe or a device may have no end.
 ///
-/// What cannot be text or bitcode is not read to its end: it may be a device or
-/// a disk image.
+/// What cannot be text or bitcode is not read to its end: it may be a device or a disk image.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
     const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();

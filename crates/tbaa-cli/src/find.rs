@@ -1,4 +1,4 @@
-//! Which accesses a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
+//! The accesses that a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
 
 use std::path::Path;
 
@@ -8,19 +8,25 @@ use tbaa::{Graph, TagId, TypeId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering};
 
 use crate::input::{Content, Input, listed_tags, read_module, reference};
+use crate::output;
 use crate::printable::{function_name, llvm_name, printable};
-use crate::report::{Failure, note};
+use crate::report::{Context, Failure, note};
 
 /// Names that a message lists before the rest is only counted.
 const SHOWN: usize = 8;
 
-/// An access that a name stands for: a tag, or an instruction with or without
-/// one.
+/// An access that a name stands for: a tag, or an instruction with or without one.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub(crate) tag: Option<TagId>,
     /// Index into the module's instructions; `None` of a tag alone.
     pub(crate) instruction: Option<usize>,
+}
+
+impl Found {
+    fn of_tag(tag: TagId) -> Found {
+        Found { tag: Some(tag), instruction: None }
+    }
 }
 
 impl Input {
@@ -66,20 +72,18 @@ impl Input {
             Some(tag) => Ok(tag),
             None => built.tag(name),
         };
-        let tag = tag.map_err(|error| Failure::unusable(format!("{}: {error}", self.file)))?;
+        let tag = tag.context(&self.file)?;
         self.asked.push((tag, name.to_owned()));
-        Ok(vec![Found { tag: Some(tag), instruction: None }])
+        Ok(vec![Found::of_tag(tag)])
     }
 
     fn of_module(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
         if let Some(digits) = number(name) {
-            let tag = self.numbered(digits, numbering)?;
-            return Ok(vec![Found { tag: Some(tag), instruction: None }]);
+            return Ok(vec![Found::of_tag(self.numbered(digits, numbering)?)]);
         }
         let Content::Module(module) = &self.content else { unreachable!("specs use names") };
         if name.starts_with("!{") {
-            let tag = self.inline(module, name)?;
-            return Ok(vec![Found { tag: Some(tag), instruction: None }]);
+            return Ok(vec![Found::of_tag(self.inline(module, name)?)]);
         }
         let instructions = match name.strip_prefix('@') {
             Some(access) => self.in_function(module, access)?,
@@ -95,8 +99,7 @@ impl Input {
         Ok(instructions.into_iter().map(found).collect())
     }
 
-    /// Reads the module anew if a number is among the nodes that no attachment
-    /// reaches.
+    /// Reads the module anew if a number is among the nodes that no attachment reaches.
     fn read_number(&mut self, digits: &str) -> Result<(), Failure> {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
@@ -150,13 +153,11 @@ impl Input {
 
     /// Finds the inline tag that `matrix` prints as `label`.
     fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId, Failure> {
-        let mut tags = module.graph().tags();
-        tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
-            || {
-                let (file, known) = (&self.file, known_tags(module));
-                Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
-            },
-        )
+        let is = |tag: &TagId| reference(module, module.graph().tag_node(*tag)) == label;
+        module.graph().tags().find(is).ok_or_else(|| {
+            let (file, known) = (&self.file, known_tags(module));
+            Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
+        })
     }
 
     /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
@@ -192,7 +193,7 @@ impl Input {
                 };
                 Err(Failure::unusable(format!("{name:?} names no access of {file}: {hint}")))
             }
-            [tag] => Ok(vec![Found { tag: Some(*tag), instruction: None }]),
+            [tag] => Ok(vec![Found::of_tag(*tag)]),
             _ => {
                 let names = found.iter().map(|&tag| self.described(&names, tag));
                 Err(Failure::unusable(format!(
@@ -204,8 +205,7 @@ impl Input {
         }
     }
 
-    /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh
-    /// access.
+    /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh access.
     fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>, Failure> {
         let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
@@ -398,12 +398,7 @@ fn line_span(text: &[u8], number: usize) -> Option<std::ops::Range<usize>> {
 }
 
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let count = names.len();
-    let shown = names.take(SHOWN).collect::<Vec<_>>().join(", ");
-    match count.saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    output::listed(names, SHOWN, ", ", " and ")
 }
 
 /// Says which tags could have been meant.

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use tbaa::parts::encoding::Form;
+use tbaa::raw::RawGraph;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
@@ -10,15 +12,13 @@ use tbaa_ir::{Keep, Module, Names, Numbering, TextError, TextErrorKind, read_or_
 
 use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
-use crate::listing::guess_roles;
 use crate::printable::{Position, printable};
 use crate::progress;
 use crate::report::{Failure, note, place, warn};
 
 #[derive(clap::Args)]
 pub(crate) struct RulesArg {
-    /// llvm, union or union-strict; by default llvm for assembly text, and what
-    /// a spec says for a spec.
+    /// llvm, union or union-strict; by default llvm for assembly text, and what a spec says for a spec.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
 }
@@ -155,9 +155,8 @@ impl Input {
         })
     }
 
-    /// Returns the tags that all-pairs commands compare, with their names: the
-    /// attached ones of a module in order of first appearance, or else all that
-    /// it lists; all names of a spec.
+    /// Returns the tags that all-pairs commands compare, with their names: the attached ones of a
+    /// module in order of first appearance, or else all that it lists; all names of a spec.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         let module = match &self.content {
             Content::Spec(built, _) => {
@@ -183,8 +182,7 @@ impl Input {
         }
     }
 
-    /// Returns what tags mean: computed when asked for, from a text that is
-    /// looked through once.
+    /// Returns what tags mean: computed when asked for, from a text that is looked through once.
     pub(crate) fn names(&self) -> Names<'_> {
         match &self.content {
             Content::Module(module) => Names::of_module(module),
@@ -279,8 +277,7 @@ impl Input {
         Some(path.split('.').next().filter(|_| unnamed).unwrap_or(path).to_owned())
     }
 
-    /// Returns what a spec calls a field; `None` where it is not known, or
-    /// differs between types of one name.
+    /// Returns what a spec calls a field; `None` where it is not known, or differs between types of one name.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
         let Content::Spec(built, _) = &self.content else { return None };
         let mut found = None;
@@ -338,8 +335,7 @@ impl Input {
     }
 }
 
-/// Returns the attached tags of a module in order of first appearance, or else all
-/// that it lists.
+/// Returns the attached tags of a module in order of first appearance, or else all that it lists.
 pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
     let attached = module.attached_tags();
     if attached.is_empty() { module.graph().tags().collect() } else { attached }
@@ -347,8 +343,7 @@ pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
 
 /// Prints a node of a module: its number, or its operands if it has none.
 ///
-/// The reader bounds how deep inline nodes nest, and a cycle cannot be written
-/// without a number.
+/// The reader bounds how deep inline nodes nest, and a cycle cannot be written without a number.
 pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
     match module.number_of(node) {
         Some(number) => format!("!{number}"),
@@ -398,7 +393,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
         false => read_file(origin.path)?,
     };
     progress::doing(format!("at work on {file}"));
-    // What is found is at a line of the assembly text, not of the file.
+    // Findings are at lines of the assembly text, not of the file.
     let converted = || format!("{file} as assembly");
     if is_compiled {
         return Ok((converted(), origin.compile(&text)?));
@@ -413,8 +408,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
     Ok((file, text))
 }
 
-/// Returns whether a text is a spec: by its name, or that it begins as RON
-/// does, and no assembly.
+/// Returns whether a text is a spec: by its name, or that it begins as RON does, and no assembly.
 fn is_spec(path: &Path, text: &[u8]) -> bool {
     if path.as_os_str() != "-" {
         return path.extension().is_some_and(|extension| extension == "ron");
@@ -424,4 +418,25 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
     first.is_some_and(|line| {
         [b"(".as_slice(), b"Spec", b"#!["].iter().any(|start| line.starts_with(start))
     })
+}
+
+/// Gives the nodes of a text in which nothing says what they are for the roles
+/// that their operands suggest, in file order. Returns how many became tags.
+fn guess_roles(module: &mut Module<'_>) -> usize {
+    let mut nodes: Vec<NodeId> = module.graph().nodes().collect();
+    nodes.sort_by_key(|&node| module.offset_of(node));
+    let mut roles: Vec<_> =
+        nodes.iter().map(|&node| (node, Form::of(module.graph(), node))).collect();
+    // A copy makes tags of its entries; those that stand on their own come first.
+    roles.sort_by_key(|(_, role)| *role == Some(Form::Copy));
+    let graph = module.graph_mut();
+    for (node, role) in roles {
+        match role {
+            Some(Form::Tag) => drop(graph.mark_tag(node)),
+            Some(Form::Copy) => drop(graph.mark_copy(node)),
+            Some(Form::Type) => drop(graph.mark_type(node)),
+            None => {}
+        }
+    }
+    graph.tag_count()
 }

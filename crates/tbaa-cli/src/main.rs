@@ -1,9 +1,8 @@
 //! The `tbaa` command: dump, query and explain TBAA metadata.
 //!
-//! Standard output carries answers and nothing else; warnings, notes and errors
-//! go to standard error. The exit status is 0 when all is well, 1 when the
-//! input was readable and something was found in it, and 2 when the input or
-//! the arguments are unusable.
+//! Standard output carries answers and nothing else; warnings, notes and errors go to standard
+//! error. The exit status is 0 when all is well, 1 when the input was readable and something was
+//! found in it, and 2 when the input or the arguments are unusable.
 
 mod args;
 mod commands;
@@ -13,7 +12,6 @@ mod drawing;
 mod files;
 mod find;
 mod input;
-mod listing;
 mod output;
 mod printable;
 mod progress;
@@ -59,7 +57,12 @@ fn main() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
     let matches = Args::grouped().get_matches_from(commands::arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    args.color.into_choice().write_global();
+    let color = match args.color {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    color.write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));
     let outcome = commands::run(args.command, Args::command, &mut out)
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Ended(code)) => ExitCode::from(code),
         // Whoever read the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // What is still in the buffer has nowhere to go.
+            // The rest of the buffer has nowhere to go.
             let (_, _) = out.into_parts();
             ExitCode::SUCCESS
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::printable::is_hidden;
 use crate::report::Failure;
 
-/// What a command prints that has no other formats.
+/// The output of a command that has no other formats.
 #[derive(Clone, Copy, ValueEnum, Default)]
 pub(crate) enum TextOrJson {
     #[default]
@@ -27,8 +27,7 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// Writes JSON with an escape for each character that a terminal would obey: one can only be
-/// in a string.
+/// Writes JSON with an escape for each character that a terminal would obey: one can only be in a string.
 pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut rest = json;
     while let Some(at) = rest.find(is_hidden) {
@@ -92,14 +91,32 @@ impl AnswersLimit {
     }
 }
 
+/// Joins at most `most` names, and says how many more there are: `a, b and 3 more`.
+pub(crate) fn listed(
+    names: impl ExactSizeIterator<Item = String>,
+    most: usize,
+    separator: &str,
+    last: &str,
+) -> String {
+    let more = names.len().saturating_sub(most);
+    let shown = names.take(most).collect::<Vec<_>>().join(separator);
+    if more == 0 { shown } else { format!("{shown}{last}{more} more") }
+}
+
 /// The letter of an answer in grids and rows.
 pub(crate) fn letter(may_alias: bool) -> u8 {
     if may_alias { b'M' } else { b'N' }
 }
 
-/// A count and what is counted.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+/// A count and a noun: `1 pair`, `2 pairs`, `2 accesses`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let plural = match noun {
+        _ if count == 1 => "",
+        noun if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{plural}")
 }
 
 /// `12.5 %`, or nothing to take a part of.

@@ -10,7 +10,7 @@ use tbaa::types::demangle::{demangled_function, folded};
 pub(crate) struct Position {
     /// From 1.
     pub(crate) line: usize,
-    /// In characters, from 1.
+    /// Characters, from 1.
     pub(crate) column: usize,
 }
 
@@ -21,8 +21,7 @@ impl Position {
         Position { line, column }
     }
 
-    /// Returns the bytes from the start of the text to a position that was
-    /// found in UTF-8 text.
+    /// Returns the bytes from the start of the text to a position that was found in UTF-8 text.
     pub(crate) fn offset(self, text: &str) -> usize {
         let mut start = 0;
         for _ in 1..self.line {
@@ -76,8 +75,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() || invisible(c)
 }
 
-/// Marks of direction, joiners and other characters that show only in what
-/// they do to others.
+/// Marks of direction, joiners and other characters that show only in what they do to others.
 fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
@@ -92,8 +90,7 @@ pub(crate) fn function_name(name: &[u8]) -> String {
     }
 }
 
-/// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise
-/// quoted, `\xx` standing for a byte.
+/// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise quoted, `\xx` standing for a byte.
 pub(crate) fn llvm_name(name: &[u8]) -> String {
     let mut out = String::new();
     tbaa_lex::source::name(name, &mut out);

@@ -1,4 +1,4 @@
-//! What the command is at, on a terminal, once it takes more than a second.
+//! The present work of the command, on a terminal, once it takes more than a second.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::Ordering;
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a command may take without a word.
+/// The time that a command may take before its work is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is shown. Whoever writes to the terminal holds it meanwhile.
+/// The line that is shown. Whoever writes to the terminal holds it meanwhile.
 static LINE: Mutex<Line> = Mutex::new(Line { doing: String::new(), shown: false });
 
 struct Line {
@@ -74,7 +74,7 @@ pub(crate) struct Output(pub(crate) io::StdoutLock<'static>);
 impl Write for Output {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         if crate::IS_CLOSED.load(Ordering::Relaxed) {
-            // What a write would fail with.
+            // The error that a write would give.
             return Err(io::Error::other("it is closed"));
         }
         aside(|| self.0.write(buffer))

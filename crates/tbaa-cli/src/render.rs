@@ -1,9 +1,8 @@
 //! Findings as people read them.
 //!
-//! An input may be hostile, as in [`excerpt`](crate::printable): of each line as
-//! much is taken as can be shown, a character for a character, so that columns
-//! stay what they are. `annotate-snippets` draws the rest, and cuts lines to the
-//! width of a terminal.
+//! An input may be hostile, as in [`excerpt`](crate::printable): of each line as much is taken as
+//! can be shown, a character for a character, so that columns stay what they are.
+//! `annotate-snippets` draws the rest, and cuts lines to the width of a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -63,8 +62,7 @@ impl<'a> Source<'a> {
         (line + 1, String::from_utf8_lossy(before).chars().count() + 1)
     }
 
-    /// Prints one finding, in colour; whoever writes it out takes colour off
-    /// where it is not wanted.
+    /// Prints one finding, in colour; whoever writes it out takes colour off where it is not wanted.
     pub(crate) fn write(&self, finding: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
         let level = match finding.level {
             Level::Error => Title::ERROR,
@@ -87,8 +85,7 @@ impl<'a> Source<'a> {
         writeln!(out, "{}\n", Renderer::styled().render(&[group]))
     }
 
-    /// Groups labels that stand on neighbouring lines, the group of the primary
-    /// one first.
+    /// Groups labels that stand on neighbouring lines, the group of the primary one first.
     fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
@@ -146,7 +143,7 @@ impl<'a> Source<'a> {
         }
         let snippet: Snippet<'s, Annotation<'s>> =
             Snippet::source(source).line_start(first + 1).fold(true).annotations(annotations);
-        // Of a line without its beginning the column must be told.
+        // A line without its beginning does not show the column.
         match cut {
             None => vec![snippet.path(self.file).into()],
             Some(start) => {

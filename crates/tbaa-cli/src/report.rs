@@ -1,4 +1,4 @@
-//! What goes to standard error.
+//! Messages on standard error.
 
 use std::fmt::Display;
 use std::fs;
@@ -32,7 +32,7 @@ impl Failure {
         Failure::Unusable(Message::Plain { place: None, text: text.to_string() })
     }
 
-    /// What is wrong with LLVM's text, at the place where it is wrong.
+    /// An error in LLVM's text, at its place.
     pub(crate) fn in_text(file: &str, text: &[u8], error: &TextError) -> Failure {
         Failure::at(file, text, error.offset, error.kind.to_string())
     }
@@ -56,6 +56,18 @@ impl Failure {
                 Message::Plain { place: None, text }.print(Level::Error);
             }
         }
+    }
+}
+
+/// A failure with the work that failed before the cause.
+pub(crate) trait Context<T> {
+    /// Returns the value, or the failure `what: cause`.
+    fn context(self, what: impl Display) -> Result<T, Failure>;
+}
+
+impl<T, E: Display> Context<T> for Result<T, E> {
+    fn context(self, what: impl Display) -> Result<T, Failure> {
+        self.map_err(|error| Failure::unusable(format!("{what}: {error}")))
     }
 }
 
@@ -93,9 +105,7 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
 
 /// Writes a file that the command line names.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    fs::write(path, content).map_err(|error| {
-        Failure::unusable(format!("cannot write {}: {error}", printable_path(path)))
-    })
+    fs::write(path, content).context(format_args!("cannot write {}", printable_path(path)))
 }
 
 /// `file:line:column`.
@@ -103,7 +113,7 @@ pub(crate) fn place(file: &str, Position { line, column }: Position) -> String {
     format!("{}:{line}:{column}", printable(file.as_bytes()))
 }
 
-/// How bad it is.
+/// The weight of a message.
 #[derive(Clone, Copy)]
 enum Level {
     Error,

@@ -34,13 +34,13 @@ fn remove((folder, kept, script): Entry) {
 }
 
 impl Folder {
-    pub(crate) fn new() -> io::Result<Folder> {
+    pub(crate) fn new() -> Result<Folder, Failure> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
             // Without a handler a folder is left, which is no reason not to go on.
             let _ = ctrlc::set_handler(|| {
                 folders().drain(..).for_each(remove);
-                // As a shell says that SIGINT ended it.
+                // The status by which a shell says that SIGINT ended a program.
                 std::process::exit(130);
             });
         });
@@ -61,8 +61,9 @@ impl Folder {
                 }
                 Err(error) => {
                     let place = std::env::temp_dir();
-                    let why = format!("{}: {error}; set TMPDIR", place.display());
-                    return Err(io::Error::new(error.kind(), why));
+                    let what = "cannot make a folder";
+                    let why = format!("{what}: {}: {error}; set TMPDIR", place.display());
+                    return Err(Failure::unusable(why));
                 }
             }
         }
@@ -83,9 +84,7 @@ impl Folder {
         kept.push((file.to_owned(), copy));
         Ok(())
     }
-}
 
-impl Folder {
     /// Writes a shell script that puts the kept files back, for a process that is killed before it
     /// can. It is removed at the end.
     pub(crate) fn script(&self, script: &Path) -> io::Result<()> {

@@ -13,7 +13,7 @@ use crate::printable::printable;
 const MOST: u64 = 64 << 20;
 
 pub(crate) struct Sources {
-    /// What each file is called in a line of output.
+    /// Each file's name in a line of output.
     short: HashMap<String, String>,
     /// The lines of the files that were asked for; `None` of one that cannot be read.
     lines: RefCell<BTreeMap<PathBuf, Option<Vec<String>>>>,
@@ -50,14 +50,12 @@ impl Sources {
         format!("{}:{}", self.name(at), at.line)
     }
 
-    /// The text of a place's file, with the name that the compiler was given; `None` if it
-    /// cannot be read.
+    /// The text of a place's file, with the name that the compiler was given; `None` if it cannot be read.
     pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
         found(&Path::new(&at.directory).join(&at.file), Path::new(&at.file))
     }
 
-    /// A line of a place's file, by its number from 1. `None` if the file cannot be read,
-    /// or has no such line.
+    /// A line of a place's file, by its number from 1. `None` if the file cannot be read, or has no such line.
     pub(crate) fn line(&self, at: &Location, number: u32) -> Option<String> {
         let path = Path::new(&at.directory).join(&at.file);
         let mut all = self.lines.borrow_mut();

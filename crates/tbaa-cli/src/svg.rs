@@ -1,11 +1,10 @@
-//! What all pictures have in common.
+//! The parts that all pictures share.
 
 use std::io::{self, Write};
 
 use crate::printable::printable;
 
-/// Width of a character of the monospaced font at 11 pixels, in hundredths of a
-/// pixel.
+/// Width of a character of the monospaced font at 11 pixels, in hundredths of a pixel.
 const CHARACTER: usize = 665;
 
 /// Returns the width of a text in pixels, at 11 pixels in the monospaced font.
@@ -43,6 +42,16 @@ pub(crate) fn cut(name: &str, most: usize) -> String {
     }
 }
 
+/// Writes a text at a place, with attributes such as ` fill="#222"`.
+pub(crate) fn text(
+    out: &mut dyn Write,
+    (x, y): (usize, usize),
+    attributes: &str,
+    text: &str,
+) -> io::Result<()> {
+    write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{}</text>", escape(text))
+}
+
 /// The head of a picture.
 pub(crate) struct Head<'a> {
     pub(crate) width: usize,
@@ -59,8 +68,7 @@ impl Head<'_> {
         30 + 16 * lines
     }
 
-    /// Begins a picture with its title and what it says; what follows ends with
-    /// `</svg>`.
+    /// Begins a picture with its title and what it says; what follows ends with `</svg>`.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Head { width, height, title, about } = self;
         let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);

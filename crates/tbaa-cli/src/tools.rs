@@ -67,7 +67,7 @@ pub(crate) fn command_of(named: &OsStr) -> Command {
     command
 }
 
-/// What to install for C, C++ and bitcode, and for LLVM's passes.
+/// The packages for C, C++, bitcode and LLVM's passes.
 pub(crate) const INSTALL: &str =
     "install clang and LLVM 22 (on Debian `apt-get install clang-22 llvm-22`)";
 

@@ -1,5 +1,4 @@
-//! The type DAG as commands show it: names, arrays, and the places that a tag's path
-//! visits.
+//! The type DAG as commands show it: names, arrays, and the places that a tag's path visits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +8,7 @@ use tbaa_ir::Names;
 
 use crate::printable::printable;
 
-/// How a path goes on from a type.
+/// The next step of a path from a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// Into a field, by its position.
@@ -57,10 +56,9 @@ pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
     printable(names.ty(ty).as_bytes())
 }
 
-/// Returns the places that LLVM visits from a type at an offset: each time into
-/// the last field that does not start after the offset, and from a scalar to its
-/// parents. A path that comes back to where it was is cut after as many places
-/// as there are nodes.
+/// Returns the places that LLVM visits from a type at an offset: each time into the last field that
+/// does not start after the offset, and from a scalar to its parents. A path that comes back to
+/// where it was is cut after as many places as there are nodes.
 pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     let (mut places, mut at) = (Vec::new(), Some((base, offset)));
     while let Some((ty, offset)) = at
@@ -91,8 +89,7 @@ fn step(graph: &Graph, ty: TypeId, offset: u64) -> (Next, Option<(TypeId, u64)>)
     }
 }
 
-/// Returns the places of a path that an explanation gives, from the base type
-/// that it starts from.
+/// Returns the places of a path that an explanation gives, from the base type that it starts from.
 pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<WalkStep> {
     let (mut places, mut ty) = (Vec::new(), base);
     for step in steps {
@@ -112,9 +109,8 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the places of all paths from a tag's base type to its access type at
-/// the tag's offset, through any member of a union; none if there is no path, or
-/// if there is too much to search.
+/// Returns the places of all paths from a tag's base type to its access type at the tag's offset,
+/// through any member of a union; none if there is no path, or if there is too much to search.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);

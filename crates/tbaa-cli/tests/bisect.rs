@@ -118,7 +118,7 @@ fn without_checks_nobody_is_convicted() {
     let command = "opt-22 -O2 {} | lli-22; test $? = 74";
     for (args, why) in [
         (&["--recipe", "native", "--opt", "-O2 -fsanitize=address"][..], "with -fsanitize=address"),
-        (&["--", "sh", "-c", command], "search with --recipe or --build"),
+        (&["--", "sh", "-c", command], "search with --recipe or --recorded"),
     ] {
         let report = stdout(&bisect(file, args));
         let verdict = report.lines().find(|line| line.starts_with("not checked: the tags"));

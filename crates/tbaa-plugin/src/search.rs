@@ -22,8 +22,8 @@ pub struct Worth {
     pub loss: Loss,
 }
 
-/// The difference of a second compilation from a first.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// A difference between two compilations: what the second has more.
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
 pub struct Loss {
     /// Additional instructions.
     pub instructions: i64,
@@ -268,4 +268,59 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
         }
     }
     found
+}
+
+/// With fewer functions nothing is said of all of them.
+const FUNCTIONS: usize = 20;
+
+impl Found {
+    /// Returns Spearman's rank correlation, over the functions, of the number of answers and the
+    /// number of loads that come back without any; `None` for fewer than 20 functions, or if all
+    /// are alike.
+    pub fn answers_and_loads(&self) -> Option<f64> {
+        let decided = self.questions.iter().filter(|it| it.is_decided());
+        let answers: BTreeSet<_> = decided.map(|it| (&it.function, &it.a, &it.b)).collect();
+        let mut counts: BTreeMap<&String, f64> = BTreeMap::new();
+        answers.iter().for_each(|it| *counts.entry(it.0).or_default() += 1.0);
+        let functions = self.all.iter().filter_map(|(name, code)| {
+            let loads = self.none.get(name)?.loads - code.loads;
+            Some((counts.get(name).copied().unwrap_or(0.0), loads as f64))
+        });
+        let (answers, loads): (Vec<f64>, Vec<f64>) = functions.unzip();
+        let correlation = correlation(&ranks(&answers), &ranks(&loads));
+        Some(correlation).filter(|it| answers.len() >= FUNCTIONS && it.is_finite())
+    }
+}
+
+/// The rank of each number; equal ones have the mean of their ranks.
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    let mut ranks = vec![0.0; numbers.len()];
+    let mut start = 0;
+    for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
+        let mean = start as f64 + (equal.len() - 1) as f64 / 2.0;
+        equal.iter().for_each(|&at| ranks[at] = mean);
+        start += equal.len();
+    }
+    ranks
+}
+
+/// Pearson's correlation; NaN where one list is of one number alone.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let (x, y) = (mean(a), mean(b));
+    let product = |f: &dyn Fn(usize) -> f64| (0..a.len()).map(f).sum::<f64>();
+    let both = product(&|at| (a[at] - x) * (b[at] - y));
+    both / (product(&|at| (a[at] - x).powi(2)) * product(&|at| (b[at] - y).powi(2))).sqrt()
+}
+
+#[test]
+fn ranks_that_agree_correlate() {
+    let counts = [5.0, 0.0, 0.0, 9.0];
+    assert_eq!(ranks(&counts), [2.0, 0.5, 0.5, 3.0]);
+    let of = |other: [f64; 4]| correlation(&ranks(&counts), &ranks(&other));
+    assert!((of([50.0, 1.0, 1.0, 51.0]) - 1.0).abs() < 1e-9);
+    assert!((of([-50.0, 1.0, 1.0, -51.0]) + 1.0).abs() < 1e-9);
+    assert!(of([1.0; 4]).is_nan());
 }

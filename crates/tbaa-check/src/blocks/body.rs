@@ -92,6 +92,21 @@ impl<'t> Body<'t> {
         body
     }
 
+    /// Returns the bytes from the start of the text to a block's first instruction after its phis.
+    #[must_use]
+    pub fn first_offset(&self, block: usize) -> Option<usize> {
+        let instructions = self.function.blocks[block].instructions.iter();
+        let mut instructions = instructions.map(|&at| &self.function.instructions[at]);
+        instructions.find(|it| it.opcode != Opcode::Phi).map(|it| it.span.start)
+    }
+
+    /// Returns the bytes from the start of the text to the instruction that ends a block.
+    #[must_use]
+    pub fn last_offset(&self, block: usize) -> Option<usize> {
+        let last = self.function.blocks[block].instructions.last()?;
+        Some(self.function.instructions[*last].span.start)
+    }
+
     fn find_ends(&mut self) {
         for events in &self.events {
             let mut ends = Vec::new();

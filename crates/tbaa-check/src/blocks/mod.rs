@@ -14,6 +14,11 @@
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
 mod body;
+mod means;
+mod perf;
+mod proof;
+mod prove;
+mod vector;
 mod ways;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -28,6 +33,11 @@ use tbaa_ir::{
 use crate::char_origin::is_wider_char;
 use body::Key;
 pub use body::{Body, Event};
+pub use means::sets_errno;
+pub use perf::{BySymbol, PerfLine, PerfScript};
+pub use proof::{Figures, Sample};
+pub use prove::{AskError, BlockCounts, Opt, Outcome, Prover, block_counts};
+pub use vector::loops;
 use ways::{Point, Way, back, partly_back};
 
 /// The optimisation that a load, store or loop would allow if nothing blocked it.
@@ -112,6 +122,24 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Returns the name in JSON.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Cause::NoTag => "no tag",
+            Cause::LoadNoTag => "load without a tag",
+            Cause::FlattenedUnion => "flattened union",
+            Cause::Covers => "covering type",
+            Cause::RuleLlvm => "rule llvm",
+            Cause::SameType => "same type",
+            Cause::SamePlace | Cause::Register => "same place",
+            Cause::Order => "order",
+            Cause::Call => "call",
+            Cause::Errno => "errno",
+            Cause::NoReturn { .. } => "may not return",
+        }
+    }
+
     /// Returns whether a tag could remove the cause.
     #[must_use]
     pub fn is_of_types(self) -> bool {

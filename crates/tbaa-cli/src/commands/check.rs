@@ -54,7 +54,7 @@ pub(crate) struct Check {
     /// Findings of one code that are reported, and ten times as many in all.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     limit: usize,
-    /// What to print of modules.
+    /// The output for modules.
     #[arg(long, value_enum, default_value_t)]
     format: FindingFormat,
     /// List the lints with their levels.
@@ -67,9 +67,9 @@ pub(crate) struct Check {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Part {
-    /// What LLVM rejects.
+    /// Tags and types that LLVM rejects.
     Verify,
-    /// What LLVM accepts although it is wrong or suspicious.
+    /// Tags and types that LLVM accepts although they are wrong or suspicious.
     Lint,
 }
 
@@ -194,6 +194,6 @@ fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count, Fail
 
 impl std::fmt::Display for Count {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} checked, {} failed", counted(self.checked, "answer", "answers"), self.failed)
+        write!(f, "{} checked, {} failed", counted(self.checked, "answer"), self.failed)
     }
 }

@@ -1,7 +1,8 @@
-//! `tbaa completions`, and what completes the names of accesses.
+//! `tbaa completions` and `tbaa man`, and the completion of names of accesses.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use tbaa_ir::{DebugInfo, Module, Names};
 use crate::files::read_file;
 use crate::find::{access_name, in_function};
 use crate::input::{listed_tags, reference};
-use crate::printable::{function_name, printable};
-use crate::report::Failure;
+use crate::printable::{function_name, printable, printable_path};
+use crate::report::{Context, Failure};
 
 /// The variable by which a shell's script asks this program what fits.
 pub(crate) const ASKED: &str = "TBAA_COMPLETE";
@@ -121,4 +122,23 @@ fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(S
             }));
     }
     offered
+}
+
+/// Writes the manual's pages, one for each command.
+#[derive(clap::Args)]
+#[command(after_help = include_str!("help/man.txt"))]
+pub(crate) struct Man {
+    /// The folder, which is made if it is not there.
+    pub(crate) folder: PathBuf,
+}
+
+pub(super) fn man(args: &Man, program: clap::Command, out: &mut dyn Write) -> Result<(), Failure> {
+    let write = || {
+        fs::create_dir_all(&args.folder)?;
+        clap_mangen::generate_to(program, &args.folder)
+    };
+    let folder = printable_path(&args.folder);
+    write().context(format_args!("cannot write to {folder}"))?;
+    writeln!(out, "the pages of tbaa are in {folder}")?;
+    Ok(())
 }

@@ -12,19 +12,18 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 
 /// Prints the metadata.
 ///
-/// For a module: every node that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach.
-/// For a text without instructions: every node that has the form of a tag, a type or
-/// a struct copy.
+/// For a module: every node that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. For a text
+/// without instructions: every node that has the form of a tag, a type or a struct copy.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/dump.txt"))]
 pub(crate) struct Dump {
     #[command(flatten)]
     pub(crate) input: InputArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: DumpFormat,
     #[command(flatten)]
@@ -149,10 +148,8 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         }
         DumpFormat::Mlir => {
             let mlir = tbaa_ir::write_mlir_numbered(graph, &numbering);
-            let mlir = mlir.map_err(|error| {
-                Failure::unusable(format!("{} cannot be expressed in MLIR: {error}", input.file()))
-            })?;
-            out.write_all(mlir.as_bytes())?;
+            let what = format_args!("{} cannot be expressed in MLIR", input.file());
+            out.write_all(mlir.context(what)?.as_bytes())?;
         }
         DumpFormat::Ron => out.write_all(spec::write(graph).as_bytes())?,
         DumpFormat::Json => {

@@ -1,11 +1,11 @@
 //! `tbaa explain`, and its parts under their old names: `tbaa alias` and `tbaa generic`.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
+use indexmap::IndexMap;
 use serde::Serialize;
 use tbaa::explain::{AccessPath, Clause, Comparison, Explanation};
 use tbaa::parts::TagParts;
@@ -24,16 +24,14 @@ use crate::report::{Failure, note};
 
 /// Prints MayAlias or NoAlias, and why.
 ///
-/// The first line is the answer. Any doubt is MayAlias: different roots, a malformed tag. The
-/// next lines are the clause of the rule that decided, and the two tags. If the rule compared
-/// paths, these follow: from a common type to each access, with the bytes that it touches.
-/// Offsets are in bytes from the start of the type that has the field. Then come the reason in
-/// words, and the answers of the other two rules.
+/// The first line is the answer. Any doubt is MayAlias: different roots, a malformed tag. The next lines are
+/// the clause of the rule that decided, and the two tags. If the rule compared paths, these follow: from a
+/// common type to each access, with the bytes that it touches. Offsets are in bytes from the start of the type
+/// that has the field. Then come the reason in words, and the answers of the other two rules.
 ///
-/// Last come drawings of the bytes: one of the common type, or one of each base type.
-/// Each has a line for the fields of each type on the path, and a line for each access.
-/// Columns are not to scale, and `...` stands for bytes far from both accesses. A dot at
-/// the end means that the end is unknown.
+/// Last come drawings of the bytes: one of the common type, or one of each base type. Each has a line for the
+/// fields of each type on the path, and a line for each access. Columns are not to scale, and `...` stands for
+/// bytes far from both accesses. A dot at the end means that the end is unknown.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/explain.txt"))]
 pub(crate) struct Explain {
@@ -58,7 +56,7 @@ pub(crate) struct Explain {
     /// covers both, so the new access must have no tag. The order of the two can matter.
     #[arg(long, conflicts_with_all = ["brief", "format"])]
     pub(crate) generic: bool,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ExplainFormat,
 }
@@ -245,8 +243,7 @@ fn generic(
 
 /// The pairs of equal tags that are accessed in the same way together: the same words explain them.
 fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
-    let mut groups: Vec<Vec<[Found; 2]>> = Vec::new();
-    let mut known = HashMap::new();
+    let mut groups: IndexMap<_, Vec<[Found; 2]>> = IndexMap::new();
     for pair in pairs {
         let key = pair.map(|it| match (&input.content, it.instruction) {
             (Content::Module(module), Some(at)) => {
@@ -255,13 +252,9 @@ fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
             }
             _ => (it.tag, None),
         });
-        let group = *known.entry(key).or_insert(groups.len());
-        match groups.get_mut(group) {
-            Some(group) => group.push(*pair),
-            None => groups.push(vec![*pair]),
-        }
+        groups.entry(key).or_default().push(*pair);
     }
-    groups
+    groups.into_values().collect()
 }
 
 /// Explains one pair, each access with what was asked for.
@@ -277,8 +270,7 @@ fn one(
     writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
     let names = input.names();
     for (side, (asked, found)) in [("a", a), ("b", b)] {
-        // The name that was asked for may be a path, which is no tag's name. A malformed
-        // tag means nothing.
+        // The name that was asked for may be a path, which is no tag's name. A malformed tag means nothing.
         let name = match (&input.content, found.tag) {
             (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),
             (Content::Module(_), _) => input.found_name(&names, &found),
@@ -356,8 +348,7 @@ fn says(input: &Input, tag: TagId) -> String {
     }
 }
 
-/// Returns the steps of a path, and the bytes at its end. A field goes by its
-/// name where a spec gives it one.
+/// Returns the steps of a path, and the bytes at its end. A field goes by its name where a spec gives it one.
 fn path(input: &Input, path: &AccessPath) -> String {
     let steps: Vec<_> = path
         .steps

@@ -32,8 +32,7 @@ pub(super) struct Findings {
     pub(super) found: tbaa_check::Findings,
 }
 
-/// Findings with the texts that they are about: an input's, or those of the program that it was
-/// compiled from.
+/// Findings with the texts that they are about: an input's, or those of the program that it was compiled from.
 pub(super) struct Placed<'f> {
     /// Each with its file's name; the input's is the first.
     texts: Vec<(Cow<'f, str>, Cow<'f, [u8]>)>,
@@ -112,8 +111,7 @@ struct Row<'a> {
     finding: &'a Diagnostic,
 }
 
-/// Judges each input and prints what was found. `judge` returns nothing if it printed
-/// its findings itself.
+/// Judges each input and prints what was found. `judge` returns nothing if it printed its findings itself.
 pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,
@@ -152,8 +150,8 @@ pub(super) fn run(
     left_out.values().for_each(tell_left_out);
     let found = errors + warnings > 0 || !left_out.is_empty();
     if found && format == FindingFormat::Text {
-        let [errors, warnings] = [(errors, "error"), (warnings, "warning")]
-            .map(|(count, what)| counted(count as u64, what, &format!("{what}s")));
+        let [errors, warnings] =
+            [(errors, "error"), (warnings, "warning")].map(|(count, what)| counted(count, what));
         note(format!("{errors}, {warnings}; `tbaa check --explain CODE` explains a code"));
     }
     match unusable {
@@ -189,8 +187,7 @@ fn write_text(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes text that is coloured, and takes the colour off unless standard output
-/// is to have it.
+/// Writes text that is coloured, and takes the colour off unless standard output is to have it.
 fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     match anstream::AutoStream::choice(&io::stdout()) {
         anstream::ColorChoice::Never => {

@@ -9,16 +9,14 @@ use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::warn;
 
-/// The global variables of the modules that were seen: by name, the type and the first file that
-/// has it so.
+/// The global variables of the modules that were seen: by name, the type and the first file that has it so.
 #[derive(Default)]
 pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 
 impl Globals {
     /// Warns of each variable that is one scalar in a module and another in an earlier one.
     ///
-    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its
-    /// initial value.
+    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its initial value.
     pub(super) fn add(&mut self, input: &Input) {
         let Content::Module(module) = &input.content else { return };
         let sizes = Sizes::new(module);

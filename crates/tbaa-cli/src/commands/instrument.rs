@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 use tbaa_instrument::{Form, Instrumented, instrument};
 
 use crate::convert::FlagsArg;
@@ -14,10 +14,9 @@ use crate::report::{Failure, note, write_output};
 
 /// Puts a check before each tagged access of a module.
 ///
-/// The program, linked with `libtbaa_witness`, then reports each two accesses
-/// that share bytes although their tags say that they cannot. Give it C or C++, or
-/// what clang's `-O1 -Xclang -disable-llvm-passes` prints: optimised code has fewer
-/// accesses. What cannot be checked is listed on standard error.
+/// The program, linked with `libtbaa_witness`, then reports each two accesses that share bytes although their
+/// tags say that they cannot. Give it C or C++, or what clang's `-O1 -Xclang -disable-llvm-passes` prints:
+/// optimised code has fewer accesses. What cannot be checked is listed on standard error.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/instrument.txt"))]
 pub(crate) struct Instrument {
@@ -33,39 +32,21 @@ pub(crate) struct Instrument {
     pub(crate) json: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Listing<'a> {
-    sites: u32,
-    skipped: Vec<Row<'a>>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    function: &'a str,
-    line: usize,
-    reason: String,
-}
-
 pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(args.flags.of(&args.input).as_written())?;
     let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =
         instrument(module, Form::Assembly).map_err(|error| input.wrong(&error))?;
     let source = Source::new(input.file(), input.text());
-    let rows: Vec<_> = skipped
-        .iter()
-        .map(|it| Row {
-            function: &it.function,
-            line: source.position(it.offset).0,
-            reason: it.reason.to_string(),
-        })
-        .collect();
-    for Row { function, line, reason } in &rows {
+    let rows = skipped.iter().map(|it| {
+        let (function, line) = (&it.function, source.position(it.offset).0);
+        let reason = it.reason.to_string();
         note(format!("{}:{line}: not checked, in @{function}: {reason}", input.file()));
-    }
+        json!({ "function": function, "line": line, "reason": reason })
+    });
+    let listing = json!({ "sites": sites, "skipped": rows.collect::<Vec<_>>() });
     let inputs = std::slice::from_ref(&args.input);
     if let Some(file) = &args.json {
-        let listing = Listing { sites, skipped: rows };
         let mut json = serde_json::to_vec_pretty(&listing).map_err(Failure::unusable)?;
         json.push(b'\n');
         write_output(file, inputs, &json)?;
@@ -73,7 +54,7 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     match &args.output {
         Some(file) => {
             write_output(file, inputs, &text)?;
-            writeln!(out, "{}", counted(sites.into(), "access checked", "accesses checked"))?;
+            writeln!(out, "{} checked", counted(sites, "access"))?;
         }
         None => out.write_all(&text)?,
     }

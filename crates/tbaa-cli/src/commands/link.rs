@@ -16,9 +16,9 @@ use super::types::{FileTypes, is_opaque};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
 use crate::input::Input;
-use crate::output::{NEW_NUMBERS, counted, write_json};
+use crate::output::{NEW_NUMBERS, counted, listed, write_json};
 use crate::printable::printable;
-use crate::report::{Failure, warn};
+use crate::report::{Context as _, Failure, warn};
 use crate::walk::type_name;
 
 /// Links the TBAA and the struct types of modules.
@@ -34,7 +34,7 @@ pub(crate) struct Link {
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LinkFormat,
 }
@@ -47,7 +47,7 @@ pub(crate) enum LinkFormat {
     Summary,
 }
 
-/// What `--format summary` prints, and what a `.json` input is.
+/// The document of `--format summary`, and of a `.json` input.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
@@ -112,12 +112,11 @@ fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<(Context, Summary),
     }
     origin.is_compiled()?;
     let (file, text) = read_file(origin.path)?;
-    let part: Part = serde_json::from_slice(&text)
-        .map_err(|error| Failure::unusable(format!("{file} is not a summary: {error}")))?;
+    let part: Part =
+        serde_json::from_slice(&text).context(format_args!("{file} is not a summary"))?;
     let mut context = Context::new();
-    context
-        .read_definitions(part.types.join("\n").as_bytes())
-        .map_err(|error| Failure::unusable(format!("{file}, among its types: {}", error.kind)))?;
+    let read = context.read_definitions(part.types.join("\n").as_bytes());
+    read.map_err(|error| error.kind).context(format_args!("{file}, among its types"))?;
     let types = MergedTypes::part(&[&context]).map_err(Failure::unusable)?;
     Ok((types.into_context(), part.tbaa))
 }
@@ -146,16 +145,12 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
             .parent()
             .map_or_else(|| "{}".into(), |parent| format!("under {}", name(parent)));
     }
-    let count = node.fields().count();
     let field = |field: tbaa::Field| match field.extent {
         Some(extent) => format!("{} @{}+{extent}", name(field.ty), field.offset),
         None => format!("{} @{}", name(field.ty), field.offset),
     };
-    let mut fields: Vec<String> = node.fields().take(most).map(field).collect();
-    if count > most {
-        fields.push(format!("{} more", count - most));
-    }
-    format!("{{{}}}", fields.join(", "))
+    let fields: Vec<String> = node.fields().map(field).collect();
+    format!("{{{}}}", listed(fields.into_iter(), most, ", ", ", "))
 }
 
 /// The formats of a clash's bodies, each with the first module that has it.
@@ -184,7 +179,7 @@ fn of_formats(linked: &Linked) -> Option<String> {
         "{} of types, {} first, are in the old format in {} and in the size-aware one in {}: types of \
          the two are never equal, and accesses through them may alias; compile all modules in one \
          format (clang: -Xclang -new-struct-path-tbaa, or without it)",
-        counted(mixed.len() as u64, "name", "names"),
+        counted(mixed.len(), "name"),
         printable(name),
         printable(old.as_bytes()),
         printable(new.as_bytes())
@@ -198,10 +193,10 @@ fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Resu
     writeln!(
         out,
         "{}: {}, {}, {}",
-        counted(modules as u64, "module", "modules"),
-        counted(graph.tag_count() as u64, "tag", "tags"),
-        counted(graph.types().count() as u64, "type node", "type nodes"),
-        counted(structs.len() as u64, "struct type", "struct types"),
+        counted(modules, "module"),
+        counted(graph.tag_count(), "tag"),
+        counted(graph.types().count(), "type node"),
+        counted(structs.len(), "struct type"),
     )?;
     if let Some(text) = of_formats(linked) {
         writeln!(out, "{text}")?;
@@ -223,10 +218,10 @@ fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Resu
     }
     let context = types.context();
     let opaque = context.structs().filter(|&ty| is_opaque(context, ty)).count();
-    writeln!(out, "{}", counted(opaque as u64, "opaque struct type", "opaque struct types"))
+    writeln!(out, "{}", counted(opaque, "opaque struct type"))
 }
 
 fn several(count: usize, what: &str) -> String {
-    let names = counted(count as u64, "name", "names");
+    let names = counted(count, "name");
     format!("{names} {what} with several bodies")
 }

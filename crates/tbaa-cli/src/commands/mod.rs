@@ -15,7 +15,6 @@ mod graph;
 mod instrument;
 mod link;
 mod lower;
-mod man;
 mod masks;
 mod matrix;
 mod report;
@@ -74,10 +73,10 @@ pub(crate) enum Command {
     Worth(worth::Worth),
     Plugin(worth::Plugin),
     Completions(completions::Completions),
-    Man(man::Man),
+    Man(completions::Man),
 }
 
-/// How a command ended that could do its work.
+/// The end of a command that could do its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Fine,
@@ -122,7 +121,7 @@ pub(crate) fn run(
         Command::Plugin(args) => worth::plugin(&args, out)?,
         Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
-        Command::Man(args) => man::run(&args, program(), out)?,
+        Command::Man(args) => completions::man(&args, program(), out)?,
     }
     Ok(Outcome::Fine)
 }

@@ -1,8 +1,6 @@
-//! `--format sarif`: SARIF 2.1.0, the interchange format for what analysers
-//! find.
+//! `--format sarif`: SARIF 2.1.0, the interchange format for what analysers find.
 //!
-//! Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version
-//! 2.1.0".
+//! Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -118,8 +116,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// A path as a URI reference: bytes that stand for something else there are
-/// escaped.
+/// A path as a URI reference: bytes that stand for something else there are escaped.
 pub(super) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
 use serde::Serialize;
 use tbaa::petgraph::algo::toposort;
 use tbaa::petgraph::graph::EdgeReference;
 use tbaa::petgraph::visit::{EdgeFiltered, IntoNeighbors};
-use tbaa::{AliasRule, Edge, Format, Graph, TypeDag, TypeId, TypeKind};
-use tbaa_ir::{Module, Opcode};
+use tbaa::{AliasRule, Edge, Format, Graph, Tag, TypeDag, TypeId, TypeKind};
+use tbaa_ir::{Instruction, Module, Opcode};
 
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
@@ -23,77 +24,27 @@ use crate::walk::named_parent;
 pub(crate) struct Stats {
     #[command(flatten)]
     pub(crate) input: InputArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: TextOrJson,
 }
 
-pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = Input::open(&args.input)?;
-    let rejected = input.warn_rejected(AliasRule::Llvm, input.graph().tags());
-    let figures = Figures::of(&input, rejected);
-    match args.format {
-        TextOrJson::Text => figures.write(out)?,
-        TextOrJson::Json => write_json(&figures, out)?,
-    }
-    Ok(())
-}
-
+/// A figure as it is counted.
 #[derive(Serialize)]
-struct Figures {
-    nodes: usize,
-    tags: Tags,
-    types: Types,
-    struct_copies: usize,
-    /// Of a module only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<Code>,
+#[serde(untagged)]
+enum Figure {
+    Count(usize),
+    /// `None` if a type contains itself.
+    Depth(Option<usize>),
+    /// Accesses, and those with a tag.
+    Tagged {
+        all: usize,
+        tagged: usize,
+    },
+    MostUsed(Vec<Used>),
 }
 
-#[derive(Serialize, Default)]
-struct Tags {
-    all: usize,
-    old_format: usize,
-    size_aware: usize,
-    /// Base and access type are one.
-    whole: usize,
-    immutable: usize,
-    rejected_by_llvm: usize,
-}
-
-#[derive(Serialize, Default)]
-struct Types {
-    all: usize,
-    roots: usize,
-    /// One-operand nodes with nothing under them: in the old format, what
-    /// clang makes of a C++ class without data.
-    lone: usize,
-    scalars: usize,
-    aggregates: usize,
-    malformed: usize,
-    fields: usize,
-    most_fields: usize,
-    /// Types on the longest way from a type up to its root; none where a type
-    /// is its own ancestor.
-    longest_parent_chain: Option<usize>,
-    /// Aggregates in one another; none where one contains itself.
-    deepest_nesting: Option<usize>,
-}
-
-#[derive(Serialize, Default)]
-struct Code {
-    functions: usize,
-    loads: Coverage,
-    stores: Coverage,
-    /// `atomicrmw`, `cmpxchg` and `va_arg`.
-    others: Coverage,
-    tagged_calls: usize,
-    copying_instructions: usize,
-    errno_tags: usize,
-    /// The tags that most instructions have.
-    most_used: Vec<Used>,
-}
-
+/// A tag that many instructions have.
 #[derive(Serialize)]
 struct Used {
     instructions: usize,
@@ -101,125 +52,123 @@ struct Used {
     meaning: String,
 }
 
-/// Of the tags that most instructions have, how many are shown.
+/// The number of tags that are shown, those that most instructions have.
 const MOST_USED: usize = 10;
 
-#[derive(Serialize, Default)]
-struct Coverage {
-    all: u64,
-    tagged: u64,
-}
+/// A figure with its group and its name in JSON, and its name in the text. A figure without a name
+/// in JSON is the whole group.
+type Row = (&'static str, &'static str, &'static str, Figure);
 
-impl Figures {
-    fn of(input: &Input, rejected_by_llvm: usize) -> Figures {
-        let graph = input.graph();
-        Figures {
-            nodes: graph.node_count(),
-            tags: Tags { rejected_by_llvm, ..tags(graph) },
-            types: types(graph),
-            struct_copies: graph.copies().count(),
-            code: match &input.content {
-                Content::Module(module) => Some(code(input, module)),
-                Content::Spec(..) => None,
-            },
+pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let rejected = input.warn_rejected(AliasRule::Llvm, input.graph().tags());
+    let graph = input.graph();
+    let mut rows = vec![("nodes", "", "nodes", Figure::Count(graph.node_count()))];
+    rows.extend(tags(graph, rejected));
+    rows.extend(types(graph));
+    rows.push(("struct_copies", "", "struct copies", Figure::Count(graph.copies().count())));
+    if let Content::Module(module) = &input.content {
+        rows.extend(code(&input, module));
+    }
+    match args.format {
+        TextOrJson::Text => write(&rows, out)?,
+        TextOrJson::Json => {
+            let mut document: IndexMap<&str, IndexMap<&str, &Figure>> = IndexMap::new();
+            for &(group, key, _, ref figure) in &rows {
+                document.entry(group).or_default().insert(key, figure);
+            }
+            let document: IndexMap<&str, Value<'_>> =
+                document.into_iter().map(|(group, figures)| (group, Value::of(figures))).collect();
+            write_json(&document, out)?;
         }
     }
+    Ok(())
+}
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Figures { nodes, tags, types, struct_copies, code } = self;
-        let depth = |depth: Option<usize>| match depth {
-            Some(depth) => depth.to_string(),
-            None => "endless: a type contains itself".to_owned(),
-        };
-        let mut rows = vec![
-            ("nodes", nodes.to_string()),
-            ("tags", tags.all.to_string()),
-            ("  old format", tags.old_format.to_string()),
-            ("  size-aware", tags.size_aware.to_string()),
-            ("  of whole objects", tags.whole.to_string()),
-            ("  immutable", tags.immutable.to_string()),
-            ("  rejected by LLVM", tags.rejected_by_llvm.to_string()),
-            ("types", types.all.to_string()),
-            ("  roots", types.roots.to_string()),
-            ("  one-operand, childless", types.lone.to_string()),
-            ("  scalars", types.scalars.to_string()),
-            ("  aggregates", types.aggregates.to_string()),
-            ("  malformed", types.malformed.to_string()),
-            ("fields of aggregates", types.fields.to_string()),
-            ("  most in one", types.most_fields.to_string()),
-            ("longest parent chain", depth(types.longest_parent_chain)),
-            ("deepest nesting", depth(types.deepest_nesting)),
-            ("struct copies", struct_copies.to_string()),
-        ];
-        if let Some(code) = code {
-            let coverage = |of: &Coverage| {
-                let Coverage { all, tagged } = *of;
-                format!("{all}, {tagged} tagged ({})", percent(tagged, all))
-            };
-            rows.extend([
-                ("functions", code.functions.to_string()),
-                ("  loads", coverage(&code.loads)),
-                ("  stores", coverage(&code.stores)),
-                ("  atomics and va_arg", coverage(&code.others)),
-                ("  tagged calls", code.tagged_calls.to_string()),
-                ("  with tbaa.struct", code.copying_instructions.to_string()),
-                ("errno tags", code.errno_tags.to_string()),
-            ]);
+/// A group in JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Value<'r> {
+    One(&'r Figure),
+    Several(IndexMap<&'r str, &'r Figure>),
+}
+
+impl<'r> Value<'r> {
+    fn of(figures: IndexMap<&'r str, &'r Figure>) -> Value<'r> {
+        match figures.get("").copied() {
+            Some(figure) => Value::One(figure),
+            None => Value::Several(figures),
         }
-        for (name, figure) in rows {
-            writeln!(out, "{name:26}{figure}")?;
-        }
-        for (i, used) in code.iter().flat_map(|code| &code.most_used).enumerate() {
-            let Used { instructions, tag, meaning } = used;
-            let title = if i == 0 { "most used tags" } else { "" };
-            let [tag, meaning] = [tag, meaning].map(|it| printable(it.as_bytes()));
-            writeln!(out, "{title:26}{instructions:<7} {tag} {meaning}")?;
-        }
-        Ok(())
     }
 }
 
-/// Counts what the tags say of themselves; what LLVM says of them is not here.
-fn tags(graph: &Graph) -> Tags {
-    let mut tags = Tags { all: graph.tag_count(), ..Tags::default() };
-    for id in graph.tags() {
-        let Ok(tag) = graph.tag(id) else { continue };
-        tags.immutable += usize::from(tag.immutable);
-        tags.whole += usize::from(tag.is_whole());
-        match tag.format {
-            Format::Old => tags.old_format += 1,
-            Format::New => tags.size_aware += 1,
+fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    for &(_, _, name, ref figure) in rows {
+        match figure {
+            Figure::Count(count) => writeln!(out, "{name:26}{count}")?,
+            Figure::Depth(Some(depth)) => writeln!(out, "{name:26}{depth}")?,
+            Figure::Depth(None) => writeln!(out, "{name:26}endless: a type contains itself")?,
+            Figure::Tagged { all, tagged } => {
+                let percent = percent(*tagged as u64, *all as u64);
+                writeln!(out, "{name:26}{all}, {tagged} tagged ({percent})")?;
+            }
+            Figure::MostUsed(all) => {
+                for (at, Used { instructions, tag, meaning }) in all.iter().enumerate() {
+                    let title = if at == 0 { name } else { "" };
+                    let [tag, meaning] = [tag, meaning].map(|it| printable(it.as_bytes()));
+                    writeln!(out, "{title:26}{instructions:<7} {tag} {meaning}")?;
+                }
+            }
         }
     }
-    tags
+    Ok(())
 }
 
-fn types(graph: &Graph) -> Types {
-    let mut types = Types::default();
+/// Counts the tags by their own content, and those that LLVM rejects.
+fn tags(graph: &Graph, rejected: usize) -> [Row; 6] {
+    let tags: Vec<_> = graph.tags().filter_map(|id| graph.tag(id).ok()).collect();
+    let count = |is: &dyn Fn(&Tag) -> bool| Figure::Count(tags.iter().filter(|it| is(it)).count());
+    [
+        ("tags", "all", "tags", Figure::Count(graph.tag_count())),
+        ("tags", "old_format", "  old format", count(&|it| it.format == Format::Old)),
+        ("tags", "size_aware", "  size-aware", count(&|it| it.format == Format::New)),
+        ("tags", "whole", "  of whole objects", count(&Tag::is_whole)),
+        ("tags", "immutable", "  immutable", count(&|it| it.immutable)),
+        ("tags", "rejected_by_llvm", "  rejected by LLVM", Figure::Count(rejected)),
+    ]
+}
+
+fn types(graph: &Graph) -> [Row; 10] {
     let parent = |ty: TypeId| named_parent(graph.ty(ty));
     let parents: HashSet<_> = graph.types().filter_map(parent).collect();
-    for ty in graph.types() {
-        types.all += 1;
-        let node = graph.ty(ty);
-        match node.kind() {
-            TypeKind::Root if parents.contains(&ty) => types.roots += 1,
-            TypeKind::Root => types.lone += 1,
-            TypeKind::Scalar => types.scalars += 1,
-            TypeKind::Aggregate => {
-                types.aggregates += 1;
-                let fields = node.fields().count();
-                types.fields += fields;
-                types.most_fields = types.most_fields.max(fields);
-            }
-            _ => types.malformed += 1,
-        }
-    }
+    let count = |is: &dyn Fn(TypeId, TypeKind) -> bool| {
+        Figure::Count(graph.types().filter(|&ty| is(ty, graph.ty(ty).kind())).count())
+    };
+    let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
+    let fields = || {
+        let all = graph.types().filter(move |&ty| is_aggregate(ty));
+        all.map(move |ty| graph.ty(ty).fields().count())
+    };
     let dag = graph.type_dag();
     let is_parent = |edge: EdgeReference<'_, Edge>| *edge.weight() == Edge::Parent;
-    let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
-    types.longest_parent_chain = longest(&dag, is_parent, |_| true);
-    types.deepest_nesting = longest(&dag, |edge| !is_parent(edge), is_aggregate);
-    types
+    // In the old format clang writes a class of C++ without data as a node of one operand.
+    let lone = count(&|ty, kind| kind == TypeKind::Root && !parents.contains(&ty));
+    let roots = count(&|ty, kind| kind == TypeKind::Root && parents.contains(&ty));
+    let known = [TypeKind::Root, TypeKind::Scalar, TypeKind::Aggregate];
+    let chain = longest(&dag, is_parent, |_| true);
+    let nesting = longest(&dag, |edge| !is_parent(edge), is_aggregate);
+    [
+        ("types", "all", "types", count(&|_, _| true)),
+        ("types", "roots", "  roots", roots),
+        ("types", "lone", "  one-operand, childless", lone),
+        ("types", "scalars", "  scalars", count(&|_, kind| kind == TypeKind::Scalar)),
+        ("types", "aggregates", "  aggregates", count(&|ty, _| is_aggregate(ty))),
+        ("types", "malformed", "  malformed", count(&|_, kind| !known.contains(&kind))),
+        ("types", "fields", "fields of aggregates", Figure::Count(fields().sum())),
+        ("types", "most_fields", "  most in one", Figure::Count(fields().max().unwrap_or(0))),
+        ("types", "longest_parent_chain", "longest parent chain", Figure::Depth(chain)),
+        ("types", "deepest_nesting", "deepest nesting", Figure::Depth(nesting)),
+    ]
 }
 
 /// Returns the length of the longest way along such edges, in the types for which `counts`
@@ -257,28 +206,28 @@ fn most_used(input: &Input, module: &Module<'_>) -> Vec<Used> {
     used.collect()
 }
 
-fn code(input: &Input, module: &Module<'_>) -> Code {
-    let mut code = Code {
-        functions: module.functions().len(),
-        errno_tags: module.errno_tags().len(),
-        most_used: most_used(input, module),
-        ..Code::default()
+fn code(input: &Input, module: &Module<'_>) -> [Row; 8] {
+    let count = |is: &dyn Fn(&Instruction) -> bool| {
+        module.instructions().iter().filter(|it| is(it)).count()
     };
-    for instruction in module.instructions() {
-        let tagged = instruction.tag.is_some();
-        code.copying_instructions += usize::from(instruction.copy.is_some());
-        let coverage = match instruction.opcode {
-            Opcode::Load => &mut code.loads,
-            Opcode::Store => &mut code.stores,
-            Opcode::Call => {
-                code.tagged_calls += usize::from(tagged);
-                continue;
-            }
-            opcode if opcode.accesses_memory() => &mut code.others,
-            _ => continue,
-        };
-        coverage.all += 1;
-        coverage.tagged += u64::from(tagged);
-    }
-    code
+    let tagged = |is: &dyn Fn(Opcode) -> bool| Figure::Tagged {
+        all: count(&|it| is(it.opcode)),
+        tagged: count(&|it| is(it.opcode) && it.tag.is_some()),
+    };
+    let is_other = |opcode: Opcode| {
+        !matches!(opcode, Opcode::Load | Opcode::Store | Opcode::Call) && opcode.accesses_memory()
+    };
+    let calls = count(&|it| it.opcode == Opcode::Call && it.tag.is_some());
+    let copies = count(&|it| it.copy.is_some());
+    let most_used = Figure::MostUsed(most_used(input, module));
+    [
+        ("code", "functions", "functions", Figure::Count(module.functions().len())),
+        ("code", "loads", "  loads", tagged(&|it| it == Opcode::Load)),
+        ("code", "stores", "  stores", tagged(&|it| it == Opcode::Store)),
+        ("code", "others", "  atomics and va_arg", tagged(&is_other)),
+        ("code", "tagged_calls", "  tagged calls", Figure::Count(calls)),
+        ("code", "copying_instructions", "  with tbaa.struct", Figure::Count(copies)),
+        ("code", "errno_tags", "errno tags", Figure::Count(module.errno_tags().len())),
+        ("code", "most_used", "most used tags", most_used),
+    ]
 }

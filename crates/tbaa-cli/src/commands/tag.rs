@@ -16,15 +16,14 @@ use crate::input::{Input, load_spec};
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
-use crate::report::{Failure, note, write_output};
+use crate::report::{Context, Failure, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
 ///
-/// This is for front ends that have no tags, or want to know what tags would buy them: see
-/// `tbaa worth --tag`. Take the module before LLVM's passes. A load or store of a struct's
-/// member gets a tag whose base type is the struct up to that member. All other accesses get
-/// none, and may alias everything. Standard error says what the program must keep to, and how
-/// many accesses have no tag for which reason.
+/// This is for front ends that have no tags, or want to know what tags would buy them: see `tbaa worth --tag`.
+/// Take the module before LLVM's passes. A load or store of a struct's member gets a tag whose base type is the
+/// struct up to that member. All other accesses get none, and may alias everything. Standard error says what
+/// the program must keep to, and how many accesses have no tag for which reason.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/tag.txt"))]
 pub(crate) struct Tag {
@@ -37,7 +36,7 @@ pub(crate) struct Tag {
     output: Option<PathBuf>,
 }
 
-/// What a front end declares of its types.
+/// A front end's declarations about its types.
 #[derive(clap::Args)]
 pub(crate) struct Tagging {
     /// Give accesses the tags of the types that a spec declares, lowered as `tbaa lower` does:
@@ -112,11 +111,9 @@ impl Tagging {
     pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;
-        let fail =
-            |error: &dyn std::fmt::Display| Failure::unusable(format!("{}: {error}", input.file()));
         let (tags, promise) = match &self.declare {
             Some(spec) => (self.declared(spec, &input, module)?, DECLARED_PROMISE),
-            None => (tag(module, &self.options()).map_err(|error| fail(&error))?, PROMISE),
+            None => (tag(module, &self.options()).context(input.file())?, PROMISE),
         };
         let reasons = tags.reasons();
         for name in &tags.unknown {
@@ -124,7 +121,7 @@ impl Tagging {
         }
         let tagged = tags.tags.len() as u64;
         let all = tagged + tags.untagged.len() as u64;
-        note(format!("{} of {} tagged", tagged, counted(all, "access", "accesses")));
+        note(format!("{} of {} tagged", tagged, counted(all, "access")));
         for (why, count) in reasons {
             note(format!("{count:>7}  {why}"));
         }

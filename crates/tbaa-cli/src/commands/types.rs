@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use indexmap::IndexMap;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
@@ -16,10 +17,9 @@ use crate::report::{Failure, note};
 
 /// Prints the struct types of modules, in classes of equal ones.
 ///
-/// Names do not count: %struct.Point and %struct.Point.0 are in one class if they have
-/// the same body. Opaque structs are equal if their names are, without the number. For
-/// each class it prints the definition of its first type, the size in bytes by the
-/// file's data layout, and the names in each file.
+/// Names do not count: %struct.Point and %struct.Point.0 are in one class if they have the same body. Opaque
+/// structs are equal if their names are, without the number. For each class it prints the definition of its
+/// first type, the size in bytes by the file's data layout, and the names in each file.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/types.txt"))]
 pub(crate) struct Types {
@@ -31,7 +31,7 @@ pub(crate) struct Types {
     /// When two types are equal.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) equality: EqualityArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: TextOrJson,
 }
@@ -57,7 +57,7 @@ pub(super) struct FileTypes {
     pub(super) file: String,
     pub(super) context: Context,
     layout: DataLayout,
-    /// What the file calls its numbered structs.
+    /// The file's numbers of structs.
     numbers: HashMap<Type, u64>,
 }
 
@@ -92,9 +92,9 @@ impl FileTypes {
 
 #[derive(Serialize)]
 struct Class {
-    /// As the first of its types is defined.
+    /// The definition of its first type.
     body: String,
-    /// In bytes; none if it is opaque, or as large as the machine makes it.
+    /// Bytes; none if it is opaque, or as large as the machine makes it.
     size: Option<u64>,
     align: Option<u64>,
     types: Vec<Named>,
@@ -117,25 +117,22 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     if !classes.is_exact() {
         note("these types are too much alike to be compared in full: some classes may be one");
     }
-    let mut found: Vec<Class> = Vec::new();
-    let mut place: HashMap<usize, usize> = HashMap::new();
+    let mut found: IndexMap<usize, Class> = IndexMap::new();
     // All types may be in one class.
     let mut named: HashMap<(usize, String), usize> = HashMap::new();
     for file in &files {
         let mut layouts = file.layout.layouts(&file.context);
         for ty in file.context.structs() {
-            let at = *place.entry(classes.class_of(ty)).or_insert_with(|| {
-                found.push(class(file, &mut layouts, ty));
-                found.len() - 1
-            });
-            let (types, name) = (&mut found[at].types, file.name(ty));
-            let index = *named.entry((at, name)).or_insert_with_key(|(_, name)| {
+            let at = classes.class_of(ty);
+            let types = &mut found.entry(at).or_insert_with(|| class(file, &mut layouts, ty)).types;
+            let index = *named.entry((at, file.name(ty))).or_insert_with_key(|(_, name)| {
                 types.push(Named { name: name.clone(), files: Vec::new() });
                 types.len() - 1
             });
             types[index].files.push(file.file.clone());
         }
     }
+    let found: Vec<Class> = found.into_values().collect();
     if found.is_empty() {
         note(
             "no input has struct types: LLVM drops those that no instruction uses, and optimisation \

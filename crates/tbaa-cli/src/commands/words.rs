@@ -8,11 +8,11 @@ use tbaa_ir::{Names, Opcode, Sizes};
 use crate::drawing::common;
 use crate::find::Found;
 use crate::input::{Content, Input};
+use crate::output::listed;
 use crate::printable::printable;
 use crate::walk::walk;
 
-/// Types on a walk that are visited: a chain of parents may be as long as the
-/// file.
+/// Types on a walk that are visited: a chain of parents may be as long as the file.
 const STEPS: usize = 4096;
 
 /// Types of a walk that are listed.
@@ -79,7 +79,7 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     ["a", "b"].into_iter().zip(found).filter_map(says)
 }
 
-/// What an untagged or malformed access says.
+/// Says which accesses are untagged or malformed.
 fn no_tag(input: &Input, found: [Found; 2]) -> Vec<String> {
     let says = |(side, found): (&str, Found)| match found.tag {
         None => Some(format!("{side} has no tag: it may be an access to anything")),
@@ -151,10 +151,6 @@ impl Pair<'_> {
                 format!(
                     "walking from {one}'s base type, {from}, reaches the {ty} there, and {other} may be any {ty}"
                 )
-            } else if to.offset == offset {
-                format!(
-                    "walking from {one}'s base type, {from}, reaches {ty} at {offset}, and {other} accesses a {ty} at {offset}"
-                )
             } else {
                 format!(
                     "walking from {one}'s base type, {from}, reaches {ty} at {offset}, and {other} accesses a {ty} at {}",
@@ -165,7 +161,7 @@ impl Pair<'_> {
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
-    /// Which access is to any object of a type that covers the other's.
+    /// Says which access is to any object of a type that covers the other's.
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
@@ -193,7 +189,7 @@ impl Pair<'_> {
         "one is an access to any object of a type that covers the other's".to_owned()
     }
 
-    /// That neither walk comes to the other's base type.
+    /// Says that neither walk reaches the other's base type.
     fn unrelated(&self, why: &Explanation) -> String {
         let [a, b] = [&self.tags[0], &self.tags[1]].map(|tag| self.names.ty(tag.base));
         let old = self.tags.iter().all(|tag| tag.format == Format::Old);
@@ -211,16 +207,11 @@ impl Pair<'_> {
 
     /// `long > omnipotent char > Simple C/C++ TBAA`.
     fn list(&self, types: impl ExactSizeIterator<Item = TypeId>) -> String {
-        let more = types.len().saturating_sub(LISTED);
-        let mut names: Vec<_> = types.take(LISTED).map(|ty| self.names.ty(ty)).collect();
-        if more > 0 {
-            names.push(format!("{more} more"));
-        }
-        names.join(" > ")
+        listed(types.map(|ty| self.names.ty(ty)), LISTED, " > ", " > ")
     }
 }
 
-/// Which bytes of a common type the two touch.
+/// Says which bytes of a common type the two touch.
 fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     let touches = |path: &AccessPath| match &path.bytes {
         Some(bytes) => bytes.to_string(),
@@ -240,8 +231,7 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     format!("in {base}, a touches {a} and b touches {b}: {then}")
 }
 
-/// Says where a `char` tag comes from, in a sentence's second half, after "the access is tagged
-/// char".
+/// Says where a `char` tag comes from, in a sentence's second half, after "the access is tagged char".
 pub(super) fn of_char(origin: &CharOrigin) -> String {
     match origin {
         CharOrigin::Char => "it is a char in the source".to_owned(),

@@ -1,5 +1,4 @@
-//! What is drawn of a question: the fields on the way to each access, and the
-//! bytes that it touches.
+//! The drawing of a question: the fields on the way to each access, and the bytes that it touches.
 
 use tbaa::explain::{AccessPath, ByteRange, Comparison, Explanation, Side};
 use tbaa::{Field, Format, Graph, Size, Tag, TagId, TypeId, TypeKind};
@@ -61,8 +60,7 @@ pub(crate) fn of_explanation(
     }
 }
 
-/// How LLVM comes from a tag's base type, or from one that contains it, to what
-/// is accessed.
+/// The way of LLVM from a tag's base type, or from one that contains it, to what is accessed.
 struct Way<'a> {
     mark: Mark,
     name: &'a str,
@@ -78,7 +76,7 @@ struct Way<'a> {
 impl<'a> Way<'a> {
     fn of(graph: &Graph, mark: Mark, name: &'a str, tag: Tag) -> Way<'a> {
         let mut places = walk(graph, tag.base, tag.offset);
-        // What follows the access are its parents.
+        // The parents of the access follow it.
         let meets = places.iter().position(|place| place.ty == tag.access && place.offset == 0);
         places.truncate(meets.unwrap_or(0) + 1);
         let size = tag.size.and_then(Size::bytes);
@@ -86,11 +84,10 @@ impl<'a> Way<'a> {
         Way { mark, name, places, meets: meets.is_some(), size, base, offset }
     }
 
-    /// Returns the other's way from this base type, if this one's leads to the
-    /// other's base.
+    /// Returns the other's way from this base type, if this one's leads to the other's base.
     fn then(&self, other: &Way<'a>) -> Option<Way<'a>> {
         let at = self.places.iter().position(|place| place.ty == other.base)?;
-        // As far as the base of the other, its offset into it aside.
+        // The bytes before the base of the other.
         let before = self.offset.checked_sub(self.places[at].offset)?;
         let places = self.places[..at].iter().chain(&other.places).copied().collect();
         let offset = before.checked_add(other.offset)?;
@@ -115,10 +112,9 @@ fn draw((input, names): (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
     build.drawing
 }
 
-/// Returns the fields of an aggregate and where each ends, from the aggregate's
-/// start. Without sizes a field ends where the next begins; or, where two begin
-/// at one offset and `reach` is set, with the aggregate, as the union rules have
-/// it.
+/// Returns the fields of an aggregate and where each ends, from the aggregate's start. Without
+/// sizes a field ends where the next begins; or, where two begin at one offset and `reach` is set,
+/// with the aggregate, as the union rules have it.
 fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
@@ -174,7 +170,7 @@ impl<'a> LaneBuilder<'a> {
                 self.level(place.ty, &ends);
             }
             let Next::Field(at) = place.next else { break };
-            // What is accessed as a whole is the end of its path.
+            // A whole access is the end of its path.
             if level + 1 == places.len() {
                 break;
             }
@@ -203,12 +199,11 @@ impl<'a> LaneBuilder<'a> {
         into
     }
 
-    /// The fields of one type, wherever it stands; those that share bytes in
-    /// lanes of their own.
+    /// The fields of one type, wherever it stands; those that share bytes in lanes of their own.
     fn level(&mut self, ty: TypeId, ends: &Ends) {
         let key = (ty, ends.clone());
         if self.graph.ty(ty).kind() != TypeKind::Aggregate {
-            // Of a scalar only what it is called is to be drawn.
+            // A scalar is drawn by its name alone.
             if self.drawing.lanes.is_empty() {
                 let label = type_name(self.names, ty);
                 let span = Span { start: 0, end: ends[0].1, label: label.clone() };
@@ -311,7 +306,7 @@ fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot
     lanes
 }
 
-/// How many of an array's elements are drawn: one more rather than leave one out.
+/// The number of an array's elements that are drawn: one more rather than leave one out.
 fn shown(count: Option<u64>) -> u64 {
     count.filter(|&count| count <= ELEMENTS + 1).unwrap_or(ELEMENTS)
 }

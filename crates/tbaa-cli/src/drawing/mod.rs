@@ -1,8 +1,6 @@
-//! The bytes of an object and the accesses to them, drawn: lanes of spans under
-//! a ruler.
+//! The bytes of an object and the accesses to them, drawn: lanes of spans under a ruler.
 //!
-//! [`lanes`] says what is to be drawn, [`ruler`] which bytes have a column,
-//! [`text`] and [`svg`] draw it.
+//! [`lanes`] says what is to be drawn, [`ruler`] which bytes have a column, [`text`] and [`svg`] draw it.
 
 mod lanes;
 mod ruler;
@@ -22,7 +20,7 @@ pub(crate) struct Span {
     pub(crate) label: String,
 }
 
-/// What a lane shows.
+/// A lane's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Fields,
@@ -36,7 +34,7 @@ pub(crate) struct Lane {
     pub(crate) mark: Mark,
     pub(crate) title: String,
     pub(crate) spans: Vec<Span>,
-    /// What the spans do not show.
+    /// A remark that the spans do not show.
     pub(crate) note: String,
 }
 

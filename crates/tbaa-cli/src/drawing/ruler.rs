@@ -1,4 +1,4 @@
-//! Which bytes have a column: one from each edge of a span to the next, so that
+//! The columns of bytes: one from each edge of a span to the next, so that
 //! a large object takes no more room than what happens in it.
 
 use super::{Lane, Mark, Span};
@@ -99,8 +99,7 @@ impl Ruler {
         Some(self.points.get(column + 1)? - self.points[column])
     }
 
-    /// The first column of a span, and the one after its last; a span in a gap
-    /// has the gap.
+    /// The first column of a span, and the one after its last; a span in a gap has the gap.
     pub(super) fn columns(&self, span: &Span) -> (usize, usize) {
         let first = self.points.partition_point(|&point| point <= span.start) - 1;
         let first = first.min(self.len() - 1);
@@ -112,8 +111,21 @@ impl Ruler {
     }
 }
 
-/// Returns where columns of these widths begin, and where the last ends.
-pub(super) fn edges(start: usize, widths: &[usize]) -> Vec<usize> {
+/// Returns the places where the columns begin, and where the last ends. `width` is the least width
+/// of a column by its bytes, `None` for a gap, and `label` that of a span's label in one column.
+pub(super) fn edges(
+    start: usize,
+    (ruler, lanes): (&Ruler, &[Lane]),
+    width: impl Fn(usize, Option<Option<u64>>) -> usize,
+    label: impl Fn(&str) -> usize,
+) -> Vec<usize> {
+    let bytes = |column| (!ruler.is_gap(column)).then(|| ruler.bytes(column));
+    let mut widths: Vec<usize> = (0..ruler.len()).map(|it| width(it, bytes(it))).collect();
+    for span in lanes.iter().flat_map(|lane| &lane.spans) {
+        if let Some(column) = ruler.only_column(span).filter(|&column| !ruler.is_gap(column)) {
+            widths[column] = widths[column].max(label(&span.label));
+        }
+    }
     let ends = widths.iter().scan(start, |end, width| {
         *end += width;
         Some(*end)

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::ruler::{self, COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
-use crate::svg::{Head, cut, escape, width};
+use crate::svg::{Head, cut, text, width};
 
 /// Height of a lane, in pixels.
 const LANE: usize = 24;
@@ -59,23 +59,17 @@ struct Part<'d> {
 impl<'d> Part<'d> {
     fn of(drawing: &'d Drawing) -> Part<'d> {
         let ruler = Ruler::of(&drawing.lanes, COLUMNS);
-        let mut widths: Vec<usize> = (0..ruler.len())
-            .map(|column| match ruler.bytes(column) {
-                _ if ruler.is_gap(column) => NARROW,
-                Some(bytes) => usize::try_from(bytes).unwrap_or(WIDE).saturating_mul(14),
-                None => NARROW * 2,
-            })
-            .map(|width| width.clamp(NARROW, WIDE))
-            .collect();
-        for span in drawing.lanes.iter().flat_map(|lane| &lane.spans) {
-            if let Some(column) = ruler.only_column(span).filter(|&column| !ruler.is_gap(column)) {
-                let wanted = width(&cut(&span.label, TITLE)) + 12;
-                widths[column] = widths[column].max(wanted);
-            }
-        }
         let titles = drawing.lanes.iter().map(|lane| width(&cut(&lane.title, TITLE)));
         let left = titles.max().unwrap_or(0) + 12;
-        let edges = ruler::edges(left, &widths);
+        let width_of = |_, bytes: Option<Option<u64>>| match bytes {
+            None => NARROW,
+            Some(None) => NARROW * 2,
+            Some(Some(bytes)) => {
+                usize::try_from(bytes).map_or(WIDE, |it| it.saturating_mul(14).clamp(NARROW, WIDE))
+            }
+        };
+        let label = |label: &str| width(&cut(label, TITLE)) + 12;
+        let edges = ruler::edges(left, (&ruler, &drawing.lanes), width_of, label);
         Part { drawing, ruler, left, edges }
     }
 
@@ -90,11 +84,8 @@ impl<'d> Part<'d> {
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let bottom = self.height();
-        writeln!(
-            out,
-            "<text x=\"{}\" y=\"12\" text-anchor=\"end\" fill=\"#5f6368\">byte</text>",
-            self.left - 12
-        )?;
+        text(out, (self.left - 12, 12), " text-anchor=\"end\" fill=\"#5f6368\"", "byte")?;
+        writeln!(out)?;
         for (column, offset) in self.ruler.numbered() {
             let x = self.edges[column];
             writeln!(
@@ -110,18 +101,14 @@ impl<'d> Part<'d> {
     }
 
     fn lane(&self, lane: &Lane, y: usize, out: &mut dyn Write) -> io::Result<()> {
-        let (bold, ink) = match lane.mark {
-            Mark::Fields => ("", "#222"),
-            Mark::A => (" font-weight=\"bold\"", "#0b57d0"),
-            Mark::B => (" font-weight=\"bold\"", "#c2410c"),
+        let ink = match lane.mark {
+            Mark::Fields => " text-anchor=\"end\" fill=\"#222\"",
+            Mark::A => " text-anchor=\"end\" fill=\"#0b57d0\" font-weight=\"bold\"",
+            Mark::B => " text-anchor=\"end\" fill=\"#c2410c\" font-weight=\"bold\"",
         };
         let baseline = y + 14;
-        writeln!(
-            out,
-            "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\" fill=\"{ink}\"{bold}>{}</text>",
-            self.left - 12,
-            escape(&cut(&lane.title, TITLE))
-        )?;
+        text(out, (self.left - 12, baseline), ink, &cut(&lane.title, TITLE))?;
+        writeln!(out)?;
         for span in &lane.spans {
             let (first, last) = self.ruler.columns(span);
             let (x, end) = (self.edges[first], self.edges[last]);
@@ -143,21 +130,14 @@ impl<'d> Part<'d> {
                 cut(&span.label, (w * 100 / 665).saturating_sub(1))
             };
             if !label.is_empty() {
-                writeln!(
-                    out,
-                    "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"middle\">{}</text>",
-                    x + w / 2,
-                    escape(&label)
-                )?;
+                text(out, (x + w / 2, baseline), " text-anchor=\"middle\"", &label)?;
+                writeln!(out)?;
             }
         }
         if !lane.note.is_empty() {
             let x = self.edges[self.edges.len() - 1] + 12;
-            writeln!(
-                out,
-                "<text x=\"{x}\" y=\"{baseline}\" fill=\"#5f6368\">{}</text>",
-                escape(&lane.note)
-            )?;
+            text(out, (x, baseline), " fill=\"#5f6368\"", &lane.note)?;
+            writeln!(out)?;
         }
         Ok(())
     }

@@ -42,25 +42,18 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns the place where each column begins, and where the last ends.
 fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
-    let mut widths: Vec<usize> = (0..ruler.len())
-        .map(|column| match ruler.bytes(column) {
-            _ if ruler.is_gap(column) => NARROW,
-            Some(bytes) => usize::try_from(bytes).unwrap_or(WIDE).clamp(NARROW, WIDE),
-            None => NARROW + 2,
-        })
-        .collect();
-    for (column, width) in widths.iter_mut().enumerate() {
+    let width = |column, bytes: Option<Option<u64>>| {
         // A number and a space.
         let digits = ruler.offset(column).map_or(0, |offset| offset.to_string().len());
-        *width = (*width).max(digits + 1);
-    }
-    for span in lanes.iter().flat_map(|lane| &lane.spans) {
-        if let Some(column) = ruler.only_column(span).filter(|&column| !ruler.is_gap(column)) {
-            let wanted = (span.label.chars().count() + 3).min(WIDE + 3);
-            widths[column] = widths[column].max(wanted);
-        }
-    }
-    ruler::edges(0, &widths)
+        let width = match bytes {
+            None => NARROW,
+            Some(None) => NARROW + 2,
+            Some(Some(bytes)) => usize::try_from(bytes).unwrap_or(WIDE).clamp(NARROW, WIDE),
+        };
+        width.max(digits + 1)
+    };
+    let label = |label: &str| (label.chars().count() + 3).min(WIDE + 3);
+    ruler::edges(0, (ruler, lanes), width, label)
 }
 
 /// A line of characters, without spaces at its end.

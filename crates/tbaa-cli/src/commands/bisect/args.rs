@@ -9,13 +9,12 @@ use crate::convert::{Words, words};
 
 /// Finds the tags that make a program go wrong.
 ///
-/// The command is run on copies of the module in which some tags are left off.
-/// Runs the command on copies with fewer and fewer tags, and names the fewest accesses
-/// whose tags are enough to cause the fault, and the pairs that LLVM takes for different
-/// memory because of them. A recipe and `--recorded` then run the program with checks, which say whether
-/// the program breaks that promise or LLVM is wrong. Two accesses among 5,000 take at most 40 runs. Give it C or C++, or
-/// what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code the
-/// fault may be there whatever tags are left off.
+/// The command is run on copies of the module in which some tags are left off. Runs the command on copies with
+/// fewer and fewer tags, and names the fewest accesses whose tags are enough to cause the fault, and the pairs
+/// that LLVM takes for different memory because of them. A recipe and `--recorded` then run the program with
+/// checks, which say whether the program breaks that promise or LLVM is wrong. Two accesses among 5,000 take at
+/// most 40 runs. Give it C or C++, or what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code
+/// the fault may be there whatever tags are left off.
 ///
 /// The name of the copy stands for `{}` in the command; without any, the copy is
 /// its standard input. Its exit status says whether the fault shows.

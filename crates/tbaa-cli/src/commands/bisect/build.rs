@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 
 use crate::commands::cc::record::{Step, steps};
 use crate::commands::cc::runtime;
-use crate::report::Failure;
+use crate::output::counted;
+use crate::report::{Context, Failure};
 use crate::scratch::Folder;
 use crate::tools::installed;
 
@@ -45,8 +46,8 @@ impl Build {
             return Err(Failure::unusable(format!(
                 "{} records no program: {} and {} are there; build again from the start",
                 folder.display(),
-                crate::output::counted(modules.len() as u64, "module", "modules"),
-                crate::output::counted(links.len() as u64, "linked file", "linked files"),
+                counted(modules.len(), "module"),
+                counted(links.len(), "linked file"),
             )));
         }
         let script = folder.join("restore.sh");
@@ -58,19 +59,16 @@ impl Build {
             )));
         }
         let links: Vec<_> = links.into_iter().map(Link::new).collect();
-        let scratch = Folder::new().map_err(|error| {
-            Failure::unusable(format!("cannot make a folder for copies: {error}"))
-        })?;
-        let made = vec![None; modules.len()];
-        let mut build = Build { modules, links, archives: Vec::new(), made, folder: scratch };
+        let (made, folder) = (vec![None; modules.len()], Folder::new()?);
+        let mut build = Build { modules, links, archives: Vec::new(), made, folder };
         build.find_archives()?;
         let outputs = build.modules.iter().chain(build.links.iter().map(|link| &link.step));
         let mut files: Vec<_> = outputs.map(|step| step.output.clone()).collect();
         files.extend(build.archives.iter().map(|archive| archive.path.clone()));
         for file in files {
-            build.folder.keep(&file).map_err(|error| failed(&file, &error))?;
+            build.folder.keep(&file).context(cannot_use(&file))?;
         }
-        build.folder.script(&script).map_err(|error| failed(&script, &error))?;
+        build.folder.script(&script).context(cannot_use(&script))?;
         Ok(build)
     }
 
@@ -85,11 +83,10 @@ impl Build {
         let inputs = self.links.iter().flat_map(|link| &link.inputs).filter(is_archive);
         let paths: BTreeSet<_> = inputs.cloned().collect();
         for path in paths {
-            let bytes = fs::read(&path).map_err(|error| failed(&path, &error))?;
+            let bytes = fs::read(&path).context(cannot_use(&path))?;
             let mut modules = Vec::new();
             for (number, step) in self.modules.iter().enumerate() {
-                let object =
-                    fs::read(&step.output).map_err(|error| failed(&step.output, &error))?;
+                let object = fs::read(&step.output).context(cannot_use(&step.output))?;
                 if !object.is_empty() && memchr::memmem::find(&bytes, &object).is_some() {
                     modules.push(number);
                 }
@@ -151,8 +148,8 @@ impl Build {
     }
 }
 
-fn failed(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::unusable(format!("cannot use {}: {error}", file.display()))
+fn cannot_use(file: &Path) -> String {
+    format!("cannot use {}", file.display())
 }
 
 fn run<'a>(step: &Step, more: impl IntoIterator<Item = &'a OsStr>) -> Result<(), Failure> {
@@ -163,10 +160,8 @@ fn run<'a>(step: &Step, more: impl IntoIterator<Item = &'a OsStr>) -> Result<(),
 
 fn finish(mut command: Command, what: &str) -> Result<(), Failure> {
     let program: OsString = command.get_program().to_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Failure::unusable(format!("cannot run {}: {error}", program.display())))?;
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.context(format_args!("cannot run {}", program.display()))?;
     if output.status.success() {
         return Ok(());
     }
@@ -177,7 +172,6 @@ fn finish(mut command: Command, what: &str) -> Result<(), Failure> {
 impl Link {
     /// Finds the files that the step reads: those that it names, and libraries by `-l`.
     fn new(step: Step) -> Link {
-        let mut inputs = Vec::new();
         let at = |path: &str| step.folder.join(path);
         let joined = |flag: &str| -> Vec<String> {
             let next = step.arguments.iter().skip(1).map(Some).chain([None]);
@@ -188,27 +182,18 @@ impl Link {
             })
             .collect()
         };
+        let mut files: Vec<PathBuf> = step.arguments.iter().map(|it| at(it)).collect();
         let folders = joined("-L");
-        for argument in &step.arguments {
-            let path = at(argument);
-            if path.is_file() {
-                inputs.push(std::path::absolute(&path).unwrap_or(path));
-            }
-        }
         for name in joined("-l") {
-            for folder in &folders {
-                for file in [format!("lib{name}.so"), format!("lib{name}.a")] {
-                    let path = at(folder).join(file);
-                    if path.is_file() {
-                        inputs.push(std::path::absolute(&path).unwrap_or(path));
-                    }
-                }
-            }
+            let names = [format!("lib{name}.so"), format!("lib{name}.a")];
+            files.extend(
+                folders.iter().flat_map(|it| names.each_ref().map(|name| at(it).join(name))),
+            );
         }
+        files.retain(|file| file.is_file());
         // `../lib/a.a` and `lib/a.a` are one file.
-        for input in &mut inputs {
-            *input = fs::canonicalize(&*input).unwrap_or_else(|_| input.clone());
-        }
+        let real = |file: PathBuf| fs::canonicalize(&file).unwrap_or(file);
+        let inputs = files.into_iter().map(real).collect();
         Link { step, inputs }
     }
 }

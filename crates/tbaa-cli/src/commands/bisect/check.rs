@@ -1,4 +1,4 @@
-//! Whether the tags contradict what the program does, or LLVM is wrong: the run-time checks tell.
+//! The run-time checks tell whether the tags contradict the program or LLVM is wrong.
 //!
 //! A fault that goes away without tags does not prove a tag wrong. Only a read of what was written by a tag that
 //! contradicts the read's does. Memory that is used again and a write over a write prove nothing: C allows both.
@@ -13,9 +13,9 @@ use tbaa_instrument::{Form, instrument};
 use crate::commands::strip;
 use crate::input::Input;
 use crate::output::counted;
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 
-/// What the run-time checks said of the program.
+/// The verdict of the run-time checks.
 pub(super) enum Verdict {
     /// They did not run, for this reason if they were wanted.
     NotChecked(Option<String>),
@@ -27,18 +27,18 @@ pub(super) enum Verdict {
     Clean(Seen),
 }
 
-/// What the checks saw.
+/// The observations of the checks.
 #[derive(Default)]
 pub(super) struct Seen {
     /// A read of what was written by another type, or a write to constant memory.
     pub(super) contradictions: Vec<Kind>,
     /// A write over a write by another type, in one function.
     warnings: Vec<Kind>,
-    /// What was not checked.
+    /// The parts that were not checked.
     left_out: Vec<String>,
 }
 
-/// What a process wrote.
+/// The report of a process.
 #[derive(Deserialize)]
 struct Document {
     kinds: Vec<Kind>,
@@ -81,7 +81,7 @@ pub(super) fn write(
     let checked = tbaa_ir::read(text).and_then(|it| instrument(&it, Form::Assembly));
     let checked = checked.map_err(wrong)?;
     if let Some(first) = checked.skipped.first() {
-        let count = counted(checked.skipped.len() as u64, "instruction", "instructions");
+        let count = counted(checked.skipped.len(), "instruction");
         let of = (input.file(), &first.function, first.reason);
         left_out.push(format!("{count} of {}, the first in @{}: {}", of.0, of.1, of.2));
     }
@@ -102,18 +102,17 @@ impl Seen {
         }
         for file in files {
             let text = fs::read(file.path())?;
-            let document: Document = serde_json::from_slice(&text).map_err(|error| {
-                Failure::unusable(format!("libtbaa_witness is not of this version: {error}"))
-            })?;
+            let document: Document =
+                serde_json::from_slice(&text).context("libtbaa_witness is not of this version")?;
             seen.contradictions.extend(document.kinds);
             seen.warnings.extend(document.warnings);
             if let times @ 1.. = document.forgotten_for_want_of_room {
-                let accesses = counted(times, "access", "accesses");
+                let accesses = counted(times, "access");
                 seen.left_out.push(format!("{accesses}, for a table was full"));
             }
             if let Some(first) = document.unknown_calls.first() {
                 let calls = document.unknown_calls.len() as u64;
-                let functions = counted(calls, "function", "functions");
+                let functions = counted(calls, "function");
                 let name = &first.function;
                 seen.left_out.push(format!("what is written by {functions} such as {name}"));
             }
@@ -206,7 +205,7 @@ impl Seen {
             writeln!(out, "         {}{place}, in @{}", it.instruction, it.function)?;
         }
         if let more @ 1.. = self.contradictions.len() - 1 {
-            writeln!(out, "  and {}", counted(more as u64, "other kind", "other kinds"))?;
+            writeln!(out, "  and {}", counted(more, "other kind"))?;
         }
         Ok(kind)
     }

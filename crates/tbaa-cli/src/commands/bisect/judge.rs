@@ -1,17 +1,16 @@
-//! Whether the fault shows in a copy of the module.
+//! Runs a copy of the module, and says whether it shows the fault.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::args::{Bisect, Recipe};
-use super::run::{Ended, Output, run};
 use crate::commands::cc::runtime;
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 use crate::scratch::Folder;
 use crate::tools::{self, clang, command_of, tool};
 
@@ -21,15 +20,15 @@ const SLOWER: u64 = 20;
 /// Runs the command or the recipe on copies of the module.
 pub(super) struct Judge<'a> {
     args: &'a Bisect,
-    /// Where the copy is, and what is made of it.
+    /// The folder of the copy and of the program.
     folder: Folder,
-    /// What the program does without any tag.
+    /// The program's outcome without any tag.
     reference: Option<Outcome>,
     /// Set while the program has checks: where these write what they saw.
     reports: Option<PathBuf>,
 }
 
-/// What became of the program that a recipe compiled and ran.
+/// The outcome of the program that a recipe compiled and ran.
 #[derive(PartialEq)]
 enum Outcome {
     NotCompiled(Ended),
@@ -38,10 +37,7 @@ enum Outcome {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(args: &'a Bisect) -> Result<Self, Failure> {
-        let folder = Folder::new().map_err(|error| {
-            Failure::unusable(format!("cannot make a folder for copies: {error}"))
-        })?;
-        Ok(Judge { args, folder, reference: None, reports: None })
+        Ok(Judge { args, folder: Folder::new()?, reference: None, reports: None })
     }
 
     /// Returns whether a recipe needs to know what the program does without
@@ -56,9 +52,8 @@ impl<'a> Judge<'a> {
         write: impl FnOnce(&mut File) -> Result<(), Failure>,
     ) -> Result<bool, Failure> {
         let copy = self.folder.file("copy.ll");
-        let mut file = File::create(&copy).map_err(|error| {
-            Failure::unusable(format!("cannot write {}: {error}", copy.display()))
-        })?;
+        let mut file =
+            File::create(&copy).context(format_args!("cannot write {}", copy.display()))?;
         write(&mut file)?;
         drop(file);
         let deadline = self.deadline();
@@ -100,8 +95,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn output(&self) -> Output<'static> {
-        if self.args.verbose { Output::Error } else { Output::Nowhere }
+    /// Shows the output of a program on standard error, or nowhere.
+    fn show(&self, command: &mut Command, is_shown: bool) {
+        match is_shown || self.args.verbose {
+            true => command.stdout(io::stderr()).stderr(Stdio::inherit()),
+            false => command.stdout(Stdio::null()).stderr(Stdio::null()),
+        };
     }
 
     /// Runs the user's command. Its exit status is that of `git bisect run`.
@@ -117,8 +116,9 @@ impl<'a> Judge<'a> {
         let input = input.and_then(|copy| File::open(copy).ok());
         command.stdin(input.map_or_else(Stdio::null, Stdio::from));
         self.ask_checks(&mut command);
-        let ended = run(&mut command, &self.output(), deadline)
-            .map_err(|error| cannot_run(&words[0], &error))?;
+        self.show(&mut command, false);
+        let ended =
+            run(&mut command, None, deadline).map_err(|error| cannot_run(&words[0], &error))?;
         match ended {
             Ended::Status(status) => match status.code() {
                 Some(0) => Ok(false),
@@ -186,10 +186,10 @@ impl<'a> Judge<'a> {
                 (compile, Command::new(&program))
             }
         };
-        // Why the module does not compile is worth seeing once.
-        let messages = if first { Output::Error } else { self.output() };
+        // The compiler says once why the module does not compile.
+        self.show(compile.stdin(Stdio::null()), first);
         let _ = std::fs::remove_file(&program);
-        let ended = run(compile.stdin(Stdio::null()), &messages, deadline)
+        let ended = run(&mut compile, None, deadline)
             .map_err(|error| cannot_run_tool(compile.get_program(), &error))?;
         if !matches!(ended, Ended::Status(status) if status.success()) {
             return Ok(Outcome::NotCompiled(ended));
@@ -197,16 +197,21 @@ impl<'a> Judge<'a> {
         let [printed, errors] = ["output", "errors"].map(|name| self.folder.file(name));
         execute.args(&self.args.command).stdin(Stdio::null());
         self.ask_checks(&mut execute);
-        let output = match recipe {
-            Recipe::Run if first => Output::Files(&printed, &errors),
-            _ => Output::File(&printed),
-        };
-        let ended = run(&mut execute, &output, deadline).map_err(|error| match recipe {
+        // lli says on standard error that it cannot start a program.
+        let is_lli = matches!(recipe, Recipe::Run) && first;
+        let cannot = "cannot write the output of the program";
+        execute.stdout(File::create(&printed).context(cannot)?);
+        execute.stderr(if is_lli {
+            Stdio::from(File::create(&errors).context(cannot)?)
+        } else {
+            Stdio::null()
+        });
+        let ended = run(&mut execute, Some(&printed), deadline).map_err(|error| match recipe {
             Recipe::Run => cannot_run_tool(execute.get_program(), &error),
             Recipe::Native => cannot_run(execute.get_program(), &error),
         })?;
         // A program that never ran has shown nothing.
-        if matches!(output, Output::Files(..)) {
+        if is_lli {
             let errors = std::fs::read(&errors).unwrap_or_default();
             if let Some(line) = lli_error(execute.get_program(), &errors) {
                 return Err(Failure::unusable(format!(
@@ -255,4 +260,51 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
     }
     // Text that is no Unicode has no place in a command with a placeholder.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
+}
+
+/// The end of a program.
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+enum Ended {
+    Status(ExitStatus),
+    TimedOut,
+    /// It wrote more than [`MOST_OUTPUT`].
+    TooMuchOutput,
+}
+
+/// The most bytes that a program may write to a file.
+const MOST_OUTPUT: u64 = 64 << 20;
+
+/// Runs a program to its end, or to the deadline, or until its output in `file` is too much; then it is killed, with the
+/// programs that it started.
+fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Result<Ended> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.spawn()?;
+    let mut pause = Duration::from_micros(500);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ended::Status(status));
+        }
+        let size = file.and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
+        let too_much = size > MOST_OUTPUT;
+        let now = Instant::now();
+        if too_much || now >= deadline {
+            kill(&mut child)?;
+            return Ok(if too_much { Ended::TooMuchOutput } else { Ended::TimedOut });
+        }
+        std::thread::sleep(pause.min(deadline - now));
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+fn kill(child: &mut Child) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        // The shell's own: a bare system has no program of that name.
+        let kill = format!("kill -s KILL -- -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &kill]).status();
+    }
+    // It may have ended in the meantime.
+    let _ = child.kill();
+    child.wait().map(drop)
 }

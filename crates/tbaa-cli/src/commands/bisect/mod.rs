@@ -5,14 +5,15 @@ mod build;
 mod check;
 mod judge;
 mod report;
-mod run;
 mod search;
 mod state;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
+use indexmap::IndexSet;
 use tbaa::parts::fnv;
 use tbaa_ir::Rewriter;
 
@@ -22,33 +23,31 @@ use crate::convert::Origin;
 use crate::input::Input;
 use crate::output::counted;
 use crate::progress;
-use crate::report::{Failure, Message};
+use crate::report::{Context, Failure, Message};
 pub(crate) use args::Bisect;
 use build::Build;
 use check::{Seen, Verdict};
 use judge::Judge;
 use state::State;
 
-/// Runs of each of the two ends beside the first: a program that does not answer alike is
-/// likely to show it.
+/// Runs of each of the two ends beside the first: a program that does not answer alike is likely to show it.
 const MORE_RUNS: u32 = 2;
 
-/// What an access loses whose promises are left off: its tags, and its scopes, by which LLVM compares too.
+/// The attachments that an access loses: its tags, and its alias scopes, which LLVM compares too.
 const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1]];
 const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let build = args.recorded.as_deref().map(Build::open).transpose()?;
     let inputs = match (&build, &args.input) {
-        (Some(build), _) => build
-            .modules()
-            .map(|path| {
-                let text = std::fs::read(path).map_err(|error| {
-                    Failure::unusable(format!("cannot read {}: {error}", path.display()))
-                })?;
+        (Some(build), _) => {
+            let open = |path: &Path| {
+                let text = std::fs::read(path);
+                let text = text.context(format_args!("cannot read {}", path.display()))?;
                 Input::of_text(path.display().to_string(), text)
-            })
-            .collect::<Result<Vec<_>, _>>()?,
+            };
+            build.modules().map(open).collect::<Result<Vec<_>, _>>()?
+        }
         (None, Some(input)) => {
             let flags = args.flags.iter().flat_map(|it| &it.0).map(Into::into);
             vec![Input::open(Origin::new(input, &flags.collect::<Vec<_>>()).as_written())?]
@@ -103,7 +102,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         }
         left = rest;
     }
-    writeln!(out, "{}", counted(session.runs, "run", "runs"))?;
+    writeln!(out, "{}", counted(session.runs, "run"))?;
     Ok(Outcome::Found)
 }
 
@@ -115,7 +114,7 @@ struct Accesses {
     has_scopes: bool,
 }
 
-/// What becomes of the accesses that keep their promises.
+/// The form of the accesses that keep their promises.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,
@@ -136,7 +135,7 @@ fn has_scopes_of_calls(input: &Input) -> bool {
 
 impl Accesses {
     fn of(inputs: &[Input]) -> Result<Accesses, Failure> {
-        let (mut numbers, mut list) = (HashMap::new(), Vec::new());
+        let (mut numbers, mut list) = (IndexSet::new(), Vec::new());
         let mut has_scopes = false;
         for (number, input) in inputs.iter().enumerate() {
             let module = input.module()?;
@@ -156,8 +155,7 @@ impl Accesses {
                         (2.., Some(tag)) if scopes == [None; 2] => names.tag(tag).to_string(),
                         _ => format!("{number} {attached:?}"),
                     };
-                    let next = numbers.len();
-                    *numbers.entry(says).or_insert(next)
+                    numbers.insert_full(says).0
                 });
                 list.push((number, index, class));
             }
@@ -195,10 +193,10 @@ struct Session<'a> {
     judge: Judge<'a>,
     build: Option<Build>,
     state: State,
-    /// Whether the state of an earlier search says what happens without any tag.
+    /// True if the state of an earlier search says what happens without any tag.
     resumed: bool,
     runs: u64,
-    /// What has no checks of the copies that were made last.
+    /// The parts of the last copies that have no checks.
     left_out: Vec<String>,
 }
 
@@ -236,8 +234,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns whether the fault shows where these accesses alone keep their
-    /// tags.
+    /// Returns whether the fault shows where these accesses alone keep their tags.
     fn shows(&mut self, kept: &[usize]) -> Result<bool, Failure> {
         if self.judge.needs_reference() {
             self.ask(&[])?;

@@ -17,19 +17,19 @@ use crate::report::{Failure, place};
 pub(super) struct Found {
     /// By position in the list of accesses.
     pub(super) guilty: Vec<usize>,
-    /// Whether the fault goes away where these accesses alone have no tag.
+    /// True if the fault goes away when these accesses alone have no tag.
     pub(super) cures_alone: bool,
     /// Their tags, and whether it goes away where no access has that tag.
     pub(super) cures: Vec<(usize, bool)>,
-    /// Whether it shows without any of these tags, too.
+    /// True if the fault also shows without any of these tags.
     pub(super) more: bool,
-    /// Whether their alias scopes are needed for the fault.
+    /// True if their alias scopes are needed for the fault.
     pub(super) by_scopes: bool,
 }
 
 /// Pairs that are explained.
 const PAIRS: usize = 10;
-/// How much of an instruction is shown, in characters.
+/// Characters of an instruction that are shown.
 const SHOWN: usize = 160;
 
 /// A guilty access, where it is.
@@ -66,7 +66,7 @@ impl Found {
             _ => "are enough to cause the fault",
         };
         let all = match accesses.has_scopes {
-            false => counted(accesses.len() as u64, "tagged access", "tagged accesses"),
+            false => counted(accesses.len(), "tagged access"),
             true => format!("{} accesses with tags or scopes", accesses.len()),
         };
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
@@ -117,7 +117,7 @@ impl Found {
             let mut labels = labels.unwrap_or_default();
             labels.extend(accesses.has_scopes.then(|| "their scopes".to_owned()));
             let labels = labels.join(" and ");
-            let count = counted(accesses.count(class), "access", "accesses");
+            let count = counted(accesses.count(class), "access");
             writeln!(out, "  {}  without {labels} on {count}", yes(cures))?;
         }
         if self.more {
@@ -189,11 +189,12 @@ fn pairs(
         }
     }
     if let more @ 1.. = apart.len().saturating_sub(PAIRS) {
-        writeln!(out, "and so do those of {}", counted(more as u64, "more pair", "more pairs"))?;
+        writeln!(out, "and so do those of {}", counted(more, "more pair"))?;
     }
     let shown = apart.len().min(PAIRS);
     let is_immutable = |it: &Guilty<'_>| {
-        self::tags(it.input.graph(), it.instruction).any(|tag| is_constant(it.input.graph(), tag))
+        let graph = it.input.graph();
+        self::tags(graph, it.instruction).any(|tag| graph.tag(tag).is_ok_and(|tag| tag.immutable))
     };
     let is_immutable = guilty.iter().any(is_immutable);
     if is_immutable {
@@ -215,7 +216,7 @@ fn pairs(
     if by_union == shown && shown > 1 {
         writeln!(out, "LLVM needs all {shown} promises for the fault")?;
     }
-    // Where a rule knows better than LLVM, the types are right, and nothing needs to run.
+    // If a rule knows better than LLVM, the types are right, and nothing needs to run.
     match is_immutable || !apart.is_empty() && by_union == shown {
         true => check().write(is_immutable, out),
         false => Ok(()),
@@ -226,10 +227,6 @@ fn pairs(
 fn tags<'g>(graph: &'g Graph, instruction: &Instruction) -> impl Iterator<Item = TagId> + use<'g> {
     let entries = instruction.copy.and_then(|copy| graph.copy(copy)).unwrap_or_default();
     instruction.tag.into_iter().chain(entries.into_iter().map(|entry| entry.tag))
-}
-
-fn is_constant(graph: &Graph, tag: TagId) -> bool {
-    graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
 
 /// The line of an instruction from its start on.

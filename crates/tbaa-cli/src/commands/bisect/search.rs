@@ -1,17 +1,15 @@
 //! The search for a smallest set of accesses whose tags show a fault.
 //!
-//! Positions stand in an order in which accesses with one tag are neighbours.
-//! Under the assumption that more tags show no less, halving the candidates
-//! finds the last access without which they show nothing; it is kept, the
-//! accesses after it are not needed, and the search goes on among those before
-//! it. A set of k among n accesses takes at most k (log2 n + 3) questions.
+//! Positions stand in an order in which accesses with one tag are neighbours. Under the assumption
+//! that more tags show no less, halving the candidates finds the last access without which they
+//! show nothing; it is kept, the accesses after it are not needed, and the search goes on among
+//! those before it. A set of k among n accesses takes at most k (log2 n + 3) questions.
 //!
 //! Where the assumption does not hold, what is found still shows the fault, and
 //! no access can be left out of it.
 //!
-//! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
-//! input", 2002; the order of the questions is that of Junker, `QuickXplain`,
-//! 2004.
+//! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002; the order
+//! of the questions is that of Junker, `QuickXplain`, 2004.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +54,7 @@ pub(super) fn smallest<E>(
         let mut fewer = known.clone();
         fewer.remove(next);
         if shows(&fewer)? {
-            // What was needed may not be without that one.
+            // An access that was needed may not be without that one.
             (known, next) = (fewer, 0);
         } else {
             next += 1;
@@ -108,9 +106,8 @@ mod tests {
         }
     }
 
-    /// Three questions more are asked before and after: all tags, no tag, and
-    /// whether the fault is gone without the pair. Two more are about each of
-    /// its tags.
+    /// Three questions more are asked before and after: all tags, no tag, and whether the fault is
+    /// gone without the pair. Two more are about each of its tags.
     #[test]
     fn a_pair_among_5000_accesses_takes_35_questions() {
         const N: usize = 5000;

@@ -1,11 +1,11 @@
-//! What the command has answered, in memory and in a file.
+//! The answers of the command, in memory and in a file.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 
 /// The answers known. A set of accesses is written as ranges, `0-1249,3000`.
 pub(super) struct State {
@@ -19,8 +19,7 @@ impl State {
         State { known: HashMap::new(), file: None }
     }
 
-    /// Reads the answers of an earlier search, and adds to them what is found.
-    /// `identity` tells searches apart.
+    /// Reads the answers of an earlier search, and adds to them what is found. `identity` tells searches apart.
     pub(super) fn open(path: &Path, identity: &str) -> Result<State, Failure> {
         let file = path.display();
         let failed = |error: io::Error| Failure::unusable(format!("cannot use {file}: {error}"));
@@ -75,9 +74,7 @@ impl State {
         let set = ranges(set);
         if let Some(file) = &mut self.file {
             let word = if shows { "shows" } else { "gone" };
-            writeln!(file, "{word} {set}").map_err(|error| {
-                Failure::unusable(format!("cannot write to the state file: {error}"))
-            })?;
+            writeln!(file, "{word} {set}").context("cannot write to the state file")?;
         }
         self.known.insert(set, shows);
         Ok(())
@@ -97,7 +94,7 @@ fn ranges(set: &[usize]) -> String {
 mod tests {
     use super::{State, ranges};
 
-    /// What was cut off in the first line is begun again; any other file is left alone.
+    /// A file whose first line was cut off is begun again; any other file is left alone.
     #[test]
     fn another_file_is_not_overwritten() {
         let file = std::env::temp_dir().join(format!("tbaa-state-{}", std::process::id()));

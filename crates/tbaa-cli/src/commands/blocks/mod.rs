@@ -2,12 +2,9 @@
 
 mod advice;
 mod profile;
-mod proof;
-mod prove;
 mod remarks;
 mod show;
 mod source;
-mod vector;
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -16,7 +13,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use tbaa_check::blocks::{Blocked, Body, Cause, Event, Judge, Judged, Wanted as Could};
+use tbaa_check::blocks::{
+    AskError, Blocked, Cause, Event, Judge, Judged, Opt, Prover, Sample, Wanted as Could, loops,
+};
 use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
@@ -25,28 +24,25 @@ use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::output::{counted, for_each_input, write_json};
 use crate::printable::printable_path;
+use crate::progress;
 use crate::report::{Failure, note};
+use crate::tools::{cannot_run, tool};
 use profile::Profile;
-use proof::Sample;
-use prove::{Opt, Prover};
 use show::{InFunction, Row, Shown};
 use source::SourceLine;
 
 /// Says which stores and calls force LLVM to load a value again.
 ///
-/// Finds loads that LLVM could have reused or hoisted, lists the stores and calls that
-/// prevent it, says why the types cannot rule them out, and how to fix it. Give it
-/// optimised code (-O1 or higher). In unoptimised code each variable lives in a stack
-/// slot, so equal pointers cannot be recognised.
+/// Finds loads that LLVM could have reused or hoisted, lists the stores and calls that prevent it, says why the
+/// types cannot rule them out, and how to fix it. Give it optimised code (-O1 or higher). In unoptimised code
+/// each variable lives in a stack slot, so equal pointers cannot be recognised.
 ///
-/// The command reads the flow of control, and the attributes that say what a call may
-/// write. It also knows that different bytes from one pointer, and different variables,
-/// never overlap. LLVM knows more about pointers, so it may remove a load that is listed
-/// here.
+/// The command reads the flow of control, and the attributes that say what a call may write. It
+/// also knows that different bytes from one pointer, and different variables, never overlap. LLVM
+/// knows more about pointers, so it may remove a load that is listed here.
 ///
-/// With --prove it asks LLVM's opt. Alias scopes say that the blamed stores and calls
-/// are to other memory, and the command prints whether LLVM then removes the load, or
-/// moves it out of its loop.
+/// With --prove it asks LLVM's opt. Alias scopes say that the blamed stores and calls are to other
+/// memory, and the command prints whether LLVM then removes the load, or moves it out of its loop.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/blocks.txt"))]
 pub(crate) struct Blocks {
@@ -61,7 +57,7 @@ pub(crate) struct Blocks {
     pub(crate) access: Option<String>,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: BlocksFormat,
     /// Show the lines of the source, with what each reloads and what each is blamed for.
@@ -109,17 +105,23 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// Bytes from the start of the text to a block's first instruction after its phis.
-fn first_offset(body: &Body<'_>, block: usize) -> Option<usize> {
-    let instructions = body.function.blocks[block].instructions.iter();
-    let mut instructions = instructions.map(|&at| &body.function.instructions[at]);
-    instructions.find(|it| it.opcode != Opcode::Phi).map(|it| it.span.start)
+/// The opt to run.
+fn opt_of(args: &Blocks) -> String {
+    args.opt.clone().unwrap_or_else(|| tool("opt"))
 }
 
-/// Bytes from the start of the text to the instruction that ends a block.
-fn last_offset(body: &Body<'_>, block: usize) -> Option<usize> {
-    let last = body.function.blocks[block].instructions.last()?;
-    Some(body.function.instructions[*last].span.start)
+/// Says why LLVM cannot be asked, and what to do.
+fn not_asked(error: &AskError) -> String {
+    match error {
+        AskError::NotRun(program, error) => cannot_run(program, error, "name LLVM's opt by --opt"),
+        AskError::Failed(why) => why.clone(),
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Failure {
+        Failure::unusable(not_asked(&error))
+    }
 }
 
 pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
@@ -149,7 +151,8 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut input = Input::open(args.flags.of(path))?;
-    let opt = args.prove.then(|| Opt::new(args.opt.as_deref(), &args.passes));
+    let tell = |work: String| progress::doing(work);
+    let opt = args.prove.then(|| Opt { program: opt_of(args), passes: &args.passes, tell });
     let names = || args.name.iter().chain(&args.access);
     let mut wanted = Wanted::read(&mut input, names())?;
     if let Some(opt) = &opt
@@ -182,17 +185,15 @@ fn one(
     if let Some(opt) = opt {
         let prover = Prover::new(opt, &judge)?;
         let is_wanted = |load| wanted.has_load(module, load);
-        sample = Some(Sample::take(&prover, &judge, &functions, is_wanted, args.sample)?);
-        for (function, of) in
-            vector::loops(&prover, &judge, &functions, debug, is_wanted, args.sample)?
-        {
+        let name = |load| access_name(module, load);
+        sample = Some(Sample::take(&prover, &functions, is_wanted, args.sample, name)?);
+        for (function, of) in loops(&prover, &functions, debug, is_wanted, args.sample)? {
             functions[function].loads.push(of);
         }
     }
     let names = input.names();
     let sample = sample.as_ref();
-    let profile =
-        Profile::of((args.profile.as_deref(), args.opt.as_deref()), &judge, &functions, debug)?;
+    let profile = Profile::of(args.profile.as_deref(), &opt_of(args), &judge, &functions, debug)?;
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
@@ -216,7 +217,7 @@ fn one(
             let rows: Vec<Row> = groups.iter().take(most).flatten().map(of).collect();
             source::write(&rows, &shown, out)?;
             if let Some(more @ 1..) = groups.len().checked_sub(most) {
-                let more = counted(more as u64, "more load", "more loads");
+                let more = counted(more, "more load");
                 note(format!("and {more}; --top COUNT shows as many, --all shows all"));
             }
         }
@@ -243,7 +244,7 @@ fn one(
         }
     }
     if let (Some(sample), BlocksFormat::Text) = (sample, args.format) {
-        sample.write(&args.passes, out)?;
+        show::proof(&sample.figures, &args.passes, out)?;
     }
     if loads.is_empty() {
         out.flush()?;
@@ -321,7 +322,7 @@ pub(super) fn blocked_loads(
     let names = input.names();
     let debug = &DebugInfo::new(module);
     let functions = judge.functions(|_| true);
-    let profile = Profile::of((profile, None), &judge, &functions, debug)?;
+    let profile = Profile::of(profile, &tool("opt"), &judge, &functions, debug)?;
     let shown = Shown::new(input, &names, debug, &judge, None, profile);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
     let mut loads: Vec<InFunction<'_, '_>> =
@@ -361,7 +362,15 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
     }
 }
 
-/// What the command is asked about.
+/// Returns whether a name means an instruction: by itself, or by its tag.
+fn is(module: &Module<'_>, found: &Found, at: usize) -> bool {
+    match found.instruction {
+        Some(instruction) => instruction == at,
+        None => found.tag == module.instructions()[at].tag,
+    }
+}
+
+/// The function and the accesses that the command is asked about.
 struct Wanted {
     function: Option<u32>,
     accesses: Option<Vec<Found>>,
@@ -401,11 +410,7 @@ impl Wanted {
     /// Names the accesses that have a wanted tag, not the tag.
     fn by_access(mut self, module: &Module<'_>) -> Wanted {
         let all = |found: Found| {
-            let is = move |at: &usize| match found.instruction {
-                Some(instruction) => instruction == *at,
-                None => found.tag == module.instructions()[*at].tag,
-            };
-            let all = (0..module.instructions().len()).filter(is);
+            let all = (0..module.instructions().len()).filter(move |&at| is(module, &found, at));
             all.map(|at| Found { tag: None, instruction: Some(at) })
         };
         self.accesses = self.accesses.map(|found| found.into_iter().flat_map(all).collect());
@@ -421,11 +426,9 @@ impl Wanted {
     }
 
     fn has_function(&self, module: &Module<'_>, function: u32) -> bool {
-        let of = |found: &Found| {
+        self.admits(function, |found| {
             found.instruction.is_none_or(|it| module.instructions()[it].function == function)
-        };
-        self.function.is_none_or(|it| it == function)
-            && self.accesses.as_ref().is_none_or(|found| found.iter().any(of))
+        })
     }
 
     /// A call has no name: it is wanted with its function.
@@ -434,12 +437,11 @@ impl Wanted {
     }
 
     fn has_load(&self, module: &Module<'_>, load: usize) -> bool {
-        let instruction = &module.instructions()[load];
-        let is = |found: &Found| match found.instruction {
-            Some(index) => index == load,
-            None => found.tag == instruction.tag,
-        };
-        self.function.is_none_or(|it| it == instruction.function)
+        self.admits(module.instructions()[load].function, |found| is(module, found, load))
+    }
+
+    fn admits(&self, function: u32, is: impl Fn(&Found) -> bool) -> bool {
+        self.function.is_none_or(|it| it == function)
             && self.accesses.as_ref().is_none_or(|found| found.iter().any(is))
     }
 }

@@ -13,9 +13,9 @@ use crate::render::Source;
 /// Stores and calls that a record lists of one load.
 const LISTED: usize = 8;
 
-/// What a record is called: LLVM's own names, of GVN and of LICM. LLVM has none for a store.
-fn name(row: &Row) -> &'static str {
-    match row.could {
+/// A record's name: LLVM's own names, of GVN and of LICM. LLVM has none for a store.
+fn name(could: Could) -> &'static str {
+    match could {
         Could::Hoist => "LoadWithLoopInvariantAddressInvalidated",
         Could::Sink => "StoreStaysInLoop",
         Could::Vectorise => "LoopNotVectorized",
@@ -23,24 +23,22 @@ fn name(row: &Row) -> &'static str {
     }
 }
 
-/// What a record says, up to the stores and calls.
+/// A record's text up to the stores and calls.
 fn said(row: &Row) -> String {
     let what = &row.load.what;
-    match &row.around {
-        _ if row.could == Could::Vectorise => {
-            let at = row.around.as_ref().map(|around| format!(" at {around}")).unwrap_or_default();
+    match (row.could, &row.around) {
+        (Could::Vectorise, around) => {
+            let at = around.as_ref().map(|around| format!(" at {around}")).unwrap_or_default();
             format!(
                 "{what} keeps the loop{at} from vectors, or behind a check: it may be the memory of "
             )
         }
-        Some(around) if row.could == Could::Sink => {
+        (Could::Sink, Some(around)) => {
             format!("{what} stays in the loop at {around}: its memory may be used by ")
         }
-        Some(around) => format!("{what} stays in the loop at {around}: it may be changed by "),
-        None if row.could == Could::Hoist => {
-            format!("{what} stays in its loop: it may be changed by ")
-        }
-        None => format!("{what} is repeated: its value may be changed by "),
+        (_, Some(around)) => format!("{what} stays in the loop at {around}: it may be changed by "),
+        (Could::Hoist, None) => format!("{what} stays in its loop: it may be changed by "),
+        _ => format!("{what} is repeated: its value may be changed by "),
     }
 }
 
@@ -65,19 +63,13 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     };
     let result = |row: &Row| {
         let mut message = format!("{}{}", said(row), blockers(row).join("; "));
-        message.extend(row.heat.as_ref().map(|it| format!("; {}", it.words)));
-        let mut helped: Vec<&str> = Vec::new();
-        for help in row.blockers.iter().filter_map(|it| it.help.as_deref()) {
-            if !helped.contains(&help) {
-                message += &format!("\nhelp: {help}");
-                helped.push(help);
-            }
-        }
+        message += &row.heat();
+        message.extend(row.helps().iter().map(|help| format!("\nhelp: {help}")));
         let related = row.blockers.iter().take(LISTED);
         let related =
             related.map(|it| place(&it.place, Some(&format!("{}: {}", it.place.what, it.why))));
         json!({
-            "ruleId": name(row),
+            "ruleId": name(row.could),
             "level": "note",
             "message": { "text": message },
             "locations": [place(&row.load, None)],
@@ -89,19 +81,13 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
 
 pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {
     let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
-    let rules = vec![
-        rule("LoadClobbered", "a store or call prevents LLVM from reusing a loaded value"),
-        rule(
-            "StoreStaysInLoop",
-            "another access prevents LLVM from moving a store out of its loop",
-        ),
-        rule("LoopNotVectorized", "two accesses that may overlap keep LLVM from using vectors"),
-        rule(
-            "LoadWithLoopInvariantAddressInvalidated",
-            "a store or call prevents LLVM from moving a load out of its loop",
-        ),
+    let rules = [
+        (Could::Reuse, "a store or call prevents LLVM from reusing a loaded value"),
+        (Could::Sink, "another access prevents LLVM from moving a store out of its loop"),
+        (Could::Vectorise, "two accesses that may overlap keep LLVM from using vectors"),
+        (Could::Hoist, "a store or call prevents LLVM from moving a load out of its loop"),
     ];
-    sarif::log(rules, results, out)
+    sarif::log(rules.map(|(of, text)| rule(name(of), text)).into(), results, out)
 }
 
 /// Each blocker in words, and how many more there are.
@@ -125,7 +111,7 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         })
     };
     for row in rows {
-        writeln!(out, "--- !Missed\nPass:            tbaa\nName:            {}", name(row))?;
+        writeln!(out, "--- !Missed\nPass:            tbaa\nName:            {}", name(row.could))?;
         if let Some(place) = place(&row.load) {
             writeln!(out, "DebugLoc:        {place}")?;
         }

@@ -1,24 +1,24 @@
-//! What `tbaa blocks` prints.
+//! The rows that `tbaa blocks` prints, and their words.
 
 use std::cell::Cell;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Vectors, Wanted};
+use tbaa_check::blocks::{
+    Blocked, Blocker, Cause, Event, Figures, Judge, Judged, Outcome, Sample, Vectors, Wanted,
+};
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
 use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
 
 use super::advice::{Advisor, BYTES};
 use super::profile::{Heat, Profile};
-use super::proof::{Figures, Sample, can_be_asked};
-use super::prove::Outcome;
-use super::{first_offset, last_offset};
 use crate::commands::words::of_char;
 use crate::find::{access_name, in_function};
 use crate::input::Input;
-use crate::output::counted;
+use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 
@@ -38,7 +38,7 @@ pub(super) struct Shown<'a> {
     pub(super) sample: Option<&'a Sample>,
     pub(super) profile: Profile,
     pub(super) origins: CharOrigins<'a>,
-    /// Whether the help about byte types has been printed.
+    /// True once the help about byte types has been printed.
     told: Cell<bool>,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct Row {
     of: Vec<ShownEvent>,
     /// The block that begins the loop.
     header: Option<String>,
-    /// Where the loop begins in the source.
+    /// The line of the source at which the loop begins.
     #[serde(rename = "loop")]
     pub(super) around: Option<String>,
-    /// How many loops the load is in.
+    /// The number of loops that the load is in.
     depth: usize,
-    /// How hot it is, if a profile tells.
+    /// The times that it ran, if a profile tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
@@ -74,7 +74,19 @@ pub(crate) struct Row {
     is_not_asked: bool,
 }
 
-/// What could become of a load, or with [`Sink`](Could::Sink) of a store.
+impl Row {
+    /// The advice on all blockers, each once.
+    pub(super) fn helps(&self) -> IndexSet<&str> {
+        self.blockers.iter().filter_map(|it| it.help.as_deref()).collect()
+    }
+
+    /// `; run 10 times`, if a profile tells.
+    pub(super) fn heat(&self) -> String {
+        self.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default()
+    }
+}
+
+/// The change that LLVM could make to a load, or with [`Sink`](Could::Sink) of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Could {
@@ -86,7 +98,7 @@ pub(super) enum Could {
     Vectorise,
 }
 
-/// What LLVM makes of a load or of a loop.
+/// LLVM's result for a load or a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proved {
     /// The load goes as the module is.
@@ -136,9 +148,9 @@ pub(super) struct BlockerRow {
 pub(super) struct ShownEvent {
     /// `@f:2`; none of a call.
     access: Option<String>,
-    /// What it is, with what its tag means.
+    /// The verb, and the meaning of the tag.
     pub(super) what: String,
-    /// What is accessed, without the verb; empty of a call.
+    /// The same without the verb; empty of a call.
     #[serde(skip)]
     pub(super) of: String,
     tag: Option<String>,
@@ -206,22 +218,19 @@ impl<'a> Shown<'a> {
     }
 
     pub(super) fn row(&self, function: &Judged<'_>, blocked: &Blocked) -> Row {
-        let places = |accesses: &[Event]| {
-            accesses.iter().map(|&it| self.place(function, it)).collect::<Vec<_>>()
+        let (could, earlier, header) = match &blocked.wanted {
+            Wanted::Reuse(earlier) => (Could::Reuse, &earlier[..], None),
+            Wanted::Partly(earlier) => (Could::Partly, &earlier[..], None),
+            Wanted::Hoist(header) => (Could::Hoist, &[][..], Some(*header)),
+            Wanted::Sink(header) => (Could::Sink, &[][..], Some(*header)),
+            Wanted::Vectorise(it) => (Could::Vectorise, &[][..], Some(it.header)),
         };
-        let (could, of, header) = match &blocked.wanted {
-            Wanted::Reuse(earlier) => (Could::Reuse, places(earlier), None),
-            Wanted::Partly(earlier) => (Could::Partly, places(earlier), None),
-            Wanted::Hoist(header) => (Could::Hoist, Vec::new(), Some(label(function, *header))),
-            Wanted::Sink(header) => (Could::Sink, Vec::new(), Some(label(function, *header))),
-            Wanted::Vectorise(it) => {
-                (Could::Vectorise, Vec::new(), Some(label(function, it.header)))
-            }
-        };
+        let label = |block: usize| function.body.function.blocks[block].labels[0];
         let means = self.advisor.means(function, blocked);
+        let is_plain_load = |it: usize| self.judge.module.instructions()[it].opcode == Opcode::Load;
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
-            cause: code(blocker.cause),
+            cause: blocker.cause.code(),
             why: self.why(function, blocked, blocker),
             help: self.advisor.of(function, blocked, blocker, &means),
         });
@@ -229,9 +238,9 @@ impl<'a> Shown<'a> {
             function: self.function_name(function),
             load: self.place(function, blocked.load),
             could,
-            of,
-            header,
-            around: self.loop_of(function, blocked),
+            of: earlier.iter().map(|&it| self.place(function, it)).collect(),
+            header: header.map(|it| String::from_utf8_lossy(label(it)).into_owned()),
+            around: header.and_then(|it| self.loop_of(function, it)),
             depth: blocked.depth,
             heat: blocked.load.access().and_then(|it| self.profile.heat(it)),
             blockers: blockers.collect(),
@@ -243,14 +252,13 @@ impl<'a> Shown<'a> {
             is_idle: !blocked.blockers.is_empty()
                 && blocked.blockers.iter().all(|it| it.cause == IDLE),
             is_not_asked: self.sample.is_some()
-                && blocked.load.access().is_some_and(|it| self.is_plain_load(it))
-                && !can_be_asked(blocked)
+                && blocked.load.access().is_some_and(is_plain_load)
+                && !blocked.can_be_asked()
                 && !blocked.blockers.is_empty(),
         }
     }
 
-    /// The loads of a function, each with what blocks it. A function without any
-    /// is left out of a list of all.
+    /// The loads of a function, each with what blocks it. A function without any is left out of a list of all.
     pub(super) fn text(
         &self,
         function: &Judged<'_>,
@@ -266,10 +274,12 @@ impl<'a> Shown<'a> {
         let kept =
             function.loads.iter().filter(|it| !it.blockers.is_empty()).map(|it| (function, it));
         let (kept, others) = self.others("; ", kept);
-        let readers = function.body.readers() as u64;
-        let calls = counted(readers, "call that reads", "calls that read");
-        let also = if readers == 0 { String::new() } else { format!(" and {calls}") };
-        let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
+        let also = match function.body.readers() {
+            0 => String::new(),
+            1 => " and 1 call that reads".to_owned(),
+            readers => format!(" and {readers} calls that read"),
+        };
+        let (name, count) = (self.function_name(function), counted(count, "load"));
         let are = match kept {
             0 => "none blocked by a store or call".to_owned(),
             _ => format!("{kept} cannot be removed because of a store or call"),
@@ -281,7 +291,7 @@ impl<'a> Shown<'a> {
         writeln!(out)
     }
 
-    /// How many of a list are loads, and in words how many stores and loops there are beside them.
+    /// Counts the loads of a list, and says in words how many stores and loops it has.
     fn others<'f, 't: 'f>(
         &self,
         before: &str,
@@ -295,16 +305,15 @@ impl<'a> Shown<'a> {
                 _ => kept += 1,
             }
         }
-        let stores = (stores > 0).then(|| match stores {
-            1 => "1 store stays in its loop".to_owned(),
-            _ => format!("{stores} stores stay in their loops"),
-        });
-        let loops = (!loops.is_empty()).then(|| match loops.len() {
-            1 => "1 loop is not vectorised, or behind a check".to_owned(),
-            count => format!("{count} loops are not vectorised, or behind a check"),
-        });
-        let others = stores.into_iter().chain(loops).map(|it| format!("{before}{it}"));
-        (kept, others.collect())
+        let words = |count: usize, one: &str, many: &str| match count {
+            0 => String::new(),
+            1 => format!("{before}1 {one}"),
+            _ => format!("{before}{count} {many}"),
+        };
+        let stores = words(stores, "store stays in its loop", "stores stay in their loops");
+        let [one, many] =
+            ["loop is", "loops are"].map(|it| format!("{it} not vectorised, or behind a check"));
+        (kept, stores + &words(loops.len(), &one, &many))
     }
 
     /// The first loads of a list, and what blocks most of the list. Loads of one place
@@ -324,7 +333,7 @@ impl<'a> Shown<'a> {
             out,
             "{} cannot be removed because of stores or calls{others}; {in_loops} of them are in loops. \
              The first {shown}, {first}:\n",
-            counted(kept as u64, "load", "loads"),
+            counted(kept, "load"),
         )?;
         for group in groups.iter().take(top) {
             let (function, blocked) = group[0];
@@ -337,30 +346,26 @@ impl<'a> Shown<'a> {
             self.one(function, blocked, &group[1..], SHOWN, out)?;
             writeln!(out)?;
         }
-        let mut by_place: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        let mut by_tag: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        let add = |to: &mut BTreeMap<_, (usize, usize)>, key: String, in_loop: bool| {
-            let entry = to.entry(key).or_default();
-            entry.0 += 1;
-            entry.1 += usize::from(in_loop);
-        };
+        // By place and by tag: how many loads are blocked, and how many in loops.
+        let mut by: [BTreeMap<String, (usize, usize)>; 2] = Default::default();
         for (function, blocked) in loads {
-            let in_loop = blocked.depth > 0;
             let mut seen = BTreeSet::new();
             for blocker in &blocked.blockers {
                 let place = self.place(function, blocker.event);
-                add(&mut by_place, place.line(), in_loop);
-                if seen.insert(place.what.clone()) {
-                    add(&mut by_tag, place.what, in_loop);
+                let (line, is_new) = (place.line(), seen.insert(place.what.clone()));
+                for (at, key) in [Some(line), is_new.then_some(place.what)].into_iter().enumerate()
+                {
+                    let Some(key) = key else { continue };
+                    let (all, in_loops) = by[at].entry(key).or_default();
+                    (*all, *in_loops) = (*all + 1, *in_loops + usize::from(blocked.depth > 0));
                 }
             }
         }
         let titles = ["The stores and calls that block most loads:", "The same, by what they are:"];
-        for (title, counts) in titles.into_iter().zip([by_place, by_tag]) {
+        for (title, counts) in titles.into_iter().zip(by) {
             let mut counts: Vec<_> = counts.into_iter().collect();
             counts.sort_by_key(|(_, (all, in_loops))| (Reverse(*in_loops), Reverse(*all)));
-            writeln!(out, "{title}")?;
-            writeln!(out, "   loads  in loops")?;
+            writeln!(out, "{title}\n   loads  in loops")?;
             for (what, (all, in_loops)) in counts.into_iter().take(top) {
                 writeln!(out, "{all:>8}{in_loops:>10}  {what}")?;
             }
@@ -369,7 +374,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// Which object an access is to, in the words of the source: the parameter or variable that
+    /// The object of an access in the words of the source: the parameter or variable that
     /// its pointer comes from, and the fields that are loaded on the way.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
@@ -404,8 +409,7 @@ impl<'a> Shown<'a> {
         &self,
         loads: &[InFunction<'f, 't>],
     ) -> Vec<Vec<InFunction<'f, 't>>> {
-        let mut groups: Vec<Vec<InFunction<'f, 't>>> = Vec::new();
-        let mut known: HashMap<(String, Vec<String>), usize> = HashMap::new();
+        let mut groups: IndexMap<(String, Vec<String>), Vec<InFunction<'f, 't>>> = IndexMap::new();
         for &(function, blocked) in loads {
             let name = |event| match self.place(function, event) {
                 ShownEvent { at: Some(at), what, .. } => {
@@ -417,13 +421,9 @@ impl<'a> Shown<'a> {
             let what = self.place(function, blocked.load).what;
             let is_loop = matches!(blocked.wanted, Wanted::Vectorise(_));
             let what = format!("{what} {is_loop} {}", self.object(function, blocked.load));
-            let group = *known.entry((what, blockers)).or_insert(groups.len());
-            match groups.get_mut(group) {
-                Some(group) => group.push((function, blocked)),
-                None => groups.push(vec![(function, blocked)]),
-            }
+            groups.entry((what, blockers)).or_default().push((function, blocked));
         }
-        groups
+        groups.into_values().collect()
     }
 
     fn one(
@@ -435,8 +435,7 @@ impl<'a> Shown<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let row = self.row(function, blocked);
-        let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
-        writeln!(out, "  {}{heat}", row.load.line())?;
+        writeln!(out, "  {}{}", row.load.line(), row.heat())?;
         if !more.is_empty() {
             let places = more.iter().take(SHOWN).map(|(function, it)| {
                 let ShownEvent { access, source, .. } = self.place(function, it.load);
@@ -445,7 +444,7 @@ impl<'a> Shown<'a> {
             let mut places: Vec<String> = places.collect();
             places.dedup();
             let dots = if more.len() > SHOWN { ", ..." } else { "" };
-            let count = counted(more.len() as u64, "more load", "more loads");
+            let count = counted(more.len(), "more load");
             writeln!(out, "  and {count} of it, blocked alike: {}{dots}", places.join(", "))?;
         }
         let (can, changes, uses) = match row.blockers.is_empty() {
@@ -453,9 +452,9 @@ impl<'a> Shown<'a> {
                 let end = ": nothing in between may change it";
                 ("can", end, end)
             }
-            false => ("could", ", but these may change it:", ", but these may use that memory:"),
+            false if row.is_idle => ("could", ", but these may not return:", IN_USE),
+            false => ("could", ", but these may change it:", IN_USE),
         };
-        let changes = if row.is_idle { ", but these may not return:" } else { changes };
         let at = match (&row.around, &row.header) {
             (Some(at), _) => at.clone(),
             (None, header) => format!("%{}", header.as_deref().unwrap_or_default()),
@@ -465,41 +464,33 @@ impl<'a> Shown<'a> {
             let more = if row.of.len() > SHOWN { " or another" } else { "" };
             format!("{}{more}", shown.join(" or "))
         };
-        match row.could {
-            Could::Reuse => writeln!(out, "    LLVM {can} reuse the value of {}{changes}", from())?,
-            Could::Partly => writeln!(
-                out,
-                "    LLVM {can} reuse the value of {}, and load on one way only{changes}",
-                from()
-            )?,
+        let said = match row.could {
+            Could::Reuse => format!("{can} reuse the value of {}{changes}", from()),
+            Could::Partly => {
+                format!("{can} reuse the value of {}, and load on one way only{changes}", from())
+            }
             Could::Hoist => {
                 let verb = if row.load.access.is_some() { "load" } else { "call" };
-                writeln!(out, "    LLVM {can} {verb} it once, before the loop at {at}{changes}")?;
+                format!("{can} {verb} it once, before the loop at {at}{changes}")
             }
             Could::Vectorise => {
                 let what = match row.vectors {
                     Some((Vectors::Scalar, _)) => "does not vectorise the loop",
                     _ => "checks at run time, before the loop",
                 };
-                writeln!(out, "    LLVM {what} at {at}, because these may be the same memory:")?;
+                format!("{what} at {at}, because these may be the same memory:")
             }
-            Could::Sink => {
-                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{uses}")?;
-            }
+            Could::Sink => format!("{can} store it once, after the loop at {at}{uses}"),
+        };
+        writeln!(out, "    LLVM {said}")?;
+        for BlockerRow { place, why, .. } in row.blockers.iter().take(most) {
+            writeln!(out, "      {}: {why}", place.line())?;
         }
-        let mut helped = Vec::new();
-        for (at, BlockerRow { place, why, help, .. }) in row.blockers.iter().enumerate() {
-            match at.cmp(&most) {
-                Ordering::Less => writeln!(out, "      {}: {why}", place.line())?,
-                Ordering::Equal => {
-                    writeln!(out, "      and {} more", row.blockers.len() - most)?;
-                }
-                Ordering::Greater => {}
-            }
-            helped.extend(help.as_deref().filter(|help| !helped.contains(help)));
+        if let more @ 1.. = row.blockers.len().saturating_sub(most) {
+            writeln!(out, "      and {more} more")?;
         }
-        for help in helped {
-            // What is said of bytes is long, and the same of all.
+        for help in row.helps() {
+            // The help about byte types is long, and printed in full once.
             let again = help.strip_suffix(BYTES).filter(|_| self.told.replace(true));
             let more =
                 if again.is_some() { ". Another byte type helps, too: see above" } else { "" };
@@ -508,35 +499,26 @@ impl<'a> Shown<'a> {
         if let Some((_, Some(remark))) = &row.vectors {
             writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
         }
-        match row.outcome {
-            Some(outcome) => {
-                let asked = match outcome {
-                    Proved::Anyhow => "",
-                    Proved::Loop(_) => "LLVM, if no two objects of the loop overlap: ",
-                    Proved::Load(_) => "LLVM, if what is blamed is to other memory: ",
-                };
-                writeln!(out, "    {asked}{}", outcome.words())
-            }
+        let asked = match row.outcome {
+            Some(Proved::Loop(_)) => "LLVM, if no two objects of the loop overlap: ",
+            Some(Proved::Load(_)) => "LLVM, if what is blamed is to other memory: ",
             None if row.is_not_asked => {
-                writeln!(out, "    LLVM was not asked: other memory alone does not free this load")
+                "LLVM was not asked: other memory alone does not free this load"
             }
-            None => Ok(()),
-        }
+            Some(Proved::Anyhow) => "",
+            None => return Ok(()),
+        };
+        writeln!(out, "    {asked}{}", row.outcome.map_or("", Proved::words))
     }
 
-    /// Returns the line at which the loop begins that a load could leave.
-    fn loop_of(&self, function: &Judged<'_>, blocked: &Blocked) -> Option<String> {
-        let header = match &blocked.wanted {
-            Wanted::Hoist(header) | Wanted::Sink(header) => *header,
-            Wanted::Vectorise(it) => it.header,
-            _ => return None,
-        };
+    /// Returns the line at which a loop begins.
+    fn loop_of(&self, function: &Judged<'_>, header: usize) -> Option<String> {
         let blocks = function.body.function.blocks.iter().enumerate();
         let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
         let named = back.find_map(|(block, _)| {
-            last_offset(&function.body, block).and_then(|offset| self.debug.loop_at(offset))
+            function.body.last_offset(block).and_then(|offset| self.debug.loop_at(offset))
         });
-        let first = || first_offset(&function.body, header);
+        let first = || function.body.first_offset(header);
         let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
         Some(self.sources.place(&at?))
     }
@@ -550,10 +532,6 @@ impl<'a> Shown<'a> {
             return Some(Proved::Anyhow);
         }
         sample.outcome(load).map(Proved::Load)
-    }
-
-    fn is_plain_load(&self, access: usize) -> bool {
-        self.judge.module.instructions()[access].opcode == Opcode::Load
     }
 
     /// The global variable that an access is to, if its tag says nothing of the variable's members:
@@ -576,26 +554,20 @@ impl<'a> Shown<'a> {
         let offset = self.judge.offset(body, event);
         let at = self.debug.location_near(offset);
         let source = at.as_ref().map(|at| self.sources.place(at));
-        let shown = self.sample.is_none().then_some(offset);
+        // The text that LLVM printed for --prove has numbers of its own.
+        let offset = self.sample.is_none().then_some(offset);
         let inst = body.inst(event);
         let opcode = inst.map_or(Opcode::Other, |it| it.opcode);
         let callee = || inst.and_then(|it| body.function.call(it)).map_or(&b""[..], |it| it.callee);
+        let verb = match opcode {
+            Opcode::Call | Opcode::Other => call_of(callee()),
+            _ => opcode.word().to_owned(),
+        };
         let Event::Access(index) = event else {
-            let what = match opcode {
-                Opcode::Fence => "fence".to_owned(),
-                _ => call_of(callee()),
-            };
             let (access, tag, of) = (None, None, String::new());
-            return ShownEvent { access, what, of, tag, source, at, offset: shown };
+            return ShownEvent { access, what: verb, of, tag, source, at, offset };
         };
         let instruction = &self.judge.module.instructions()[index];
-        let verb = match opcode {
-            Opcode::Load => "load".to_owned(),
-            Opcode::Store => "store".to_owned(),
-            Opcode::AtomicRmw => "atomicrmw".to_owned(),
-            Opcode::CmpXchg => "cmpxchg".to_owned(),
-            _ => call_of(callee()),
-        };
         let of = match instruction.tag {
             Some(tag) => printable(self.names.tag(tag).as_bytes()),
             None => {
@@ -615,11 +587,10 @@ impl<'a> Shown<'a> {
             access: Some(access_name(self.judge.module, index)),
             what,
             of,
-            // What LLVM printed has numbers of its own.
-            tag: shown.and(instruction.tag).map(|tag| self.input.label(tag)),
+            tag: offset.and(instruction.tag).map(|tag| self.input.label(tag)),
             source,
             at,
-            offset: shown,
+            offset,
         }
     }
 
@@ -632,7 +603,7 @@ impl<'a> Shown<'a> {
         is_base.then(|| printable(self.names.ty(tag.base).as_bytes()))
     }
 
-    /// Which of the two accesses is tagged as `char`, and why.
+    /// Says which of the two accesses is tagged as `char`, and why.
     fn why_char(&self, blocker: &Blocker) -> String {
         let both = [("", blocker.event.access()), ("of the load: ", blocker.load.access())];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
@@ -742,6 +713,31 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// Writes how many loads LLVM was asked about, and how many go.
+pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io::Result<()> {
+    let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } = figures;
+    writeln!(
+        out,
+        "{passes} leaves {} that stores and calls alone block. LLVM was asked about {asked} of \
+         them: if what is blamed is to other memory, {gone} go ({}).",
+        counted(*blamed, "load"),
+        percent(*gone as u64, *asked as u64)
+    )?;
+    writeln!(
+        out,
+        "Of {tried} loads that it leaves, {gone_of_tried} go if all accesses to other places \
+         and all calls are to other memory; {found} of these go by the blamed ones alone ({}).",
+        percent(*found as u64, *gone_of_tried as u64)
+    )?;
+    if missed.is_empty() {
+        return Ok(());
+    }
+    let missed = missed.iter().map(|(why, count)| format!("{count} {why}"));
+    writeln!(out, "The others: {}.", missed.collect::<Vec<_>>().join("; "))
+}
+
+const IN_USE: &str = ", but these may use that memory:";
+
 /// A call that changes nothing, and may not return.
 const IDLE: Cause = Cause::NoReturn { writes: false };
 
@@ -753,25 +749,5 @@ fn call_of(callee: &[u8]) -> String {
         _ if callee.is_empty() => "call through a pointer".to_owned(),
         Some(name) => format!("call of {name}"),
         None => format!("call of @{}", function_name(callee)),
-    }
-}
-
-fn label(function: &Judged<'_>, block: usize) -> String {
-    String::from_utf8_lossy(function.body.function.blocks[block].labels[0]).into_owned()
-}
-
-fn code(cause: Cause) -> &'static str {
-    match cause {
-        Cause::NoTag => "no tag",
-        Cause::LoadNoTag => "load without a tag",
-        Cause::FlattenedUnion => "flattened union",
-        Cause::Covers => "covering type",
-        Cause::RuleLlvm => "rule llvm",
-        Cause::SameType => "same type",
-        Cause::SamePlace | Cause::Register => "same place",
-        Cause::Order => "order",
-        Cause::Call => "call",
-        Cause::Errno => "errno",
-        Cause::NoReturn { .. } => "may not return",
     }
 }

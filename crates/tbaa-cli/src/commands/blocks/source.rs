@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use tbaa_ir::Location;
 
 use super::show::{BlockerRow, Could, Row, Shown};
+use crate::output::listed;
 use crate::report::{Failure, note};
 use crate::sources::Sources;
 
@@ -25,23 +27,15 @@ pub(crate) struct SourceLine {
     blocks: usize,
 }
 
-/// What is said of a line.
+/// The remarks on a line.
 #[derive(Default)]
 struct Said {
     reloads: usize,
     blocks: usize,
-    notes: Vec<String>,
+    notes: IndexSet<String>,
 }
 
-impl Said {
-    fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-}
-
-/// By line, what is said of it; `None` of a place that has no line.
+/// The remarks on lines.
 type Lines = BTreeMap<u32, Said>;
 
 /// The lines of each file, in the order in which the files come up.
@@ -58,15 +52,13 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
     };
     for row in rows {
         let Some(at) = &row.load.at else { continue };
-        let mut helped: Vec<&str> = Vec::new();
-        for BlockerRow { place, why, help, .. } in &row.blockers {
+        for BlockerRow { place, why, .. } in &row.blockers {
             if let Some(at) = &place.at {
                 said(at, &mut |said| {
                     said.blocks += 1;
-                    said.note(format!("{}: {why}", place.what));
+                    said.notes.insert(format!("{}: {why}", place.what));
                 });
             }
-            helped.extend(help.as_deref().filter(|help| !helped.contains(help)));
         }
         let turn = match &row.around {
             Some(around) => format!(" in every turn of the loop at {}", short(around, at, sources)),
@@ -79,13 +71,12 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
         };
         let what = &row.load.of;
         let blockers = blockers(row, at, sources);
-        let heat = row.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default();
-        let reload =
-            format!("{} {verb} {what}{turn}, because {blockers} may {end}{heat}", row.function);
+        let (name, heat) = (&row.function, row.heat());
+        let reload = format!("{name} {verb} {what}{turn}, because {blockers} may {end}{heat}");
         said(at, &mut |said| {
             said.reloads += usize::from(row.could != Could::Sink);
-            said.note(reload.clone());
-            helped.iter().for_each(|help| said.note(format!("help: {help}")));
+            said.notes.insert(reload.clone());
+            said.notes.extend(row.helps().iter().map(|help| format!("help: {help}")));
         });
     }
     files
@@ -97,16 +88,8 @@ fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
         Some(source) => short(source, at, sources),
         None => it.place.what.clone(),
     };
-    let mut names: Vec<String> = Vec::new();
-    for name in row.blockers.iter().map(name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let more = names.len().saturating_sub(SHOWN);
-    names.truncate(SHOWN);
-    let dots = if more > 0 { format!(" or {more} more") } else { String::new() };
-    format!("{}{dots}", names.join(" or "))
+    let names: IndexSet<String> = row.blockers.iter().map(name).collect();
+    listed(names.into_iter(), SHOWN, " or ", " or ")
 }
 
 /// `line 7` of a place in the file of another, or else `f.c:7`.
@@ -146,7 +129,7 @@ fn write_file(
             writeln!(out, "{:>22}", "...")?;
         }
         for number in from..=line.saturating_add(AROUND) {
-            // What follows may be a line that something is said of, and comes by itself.
+            // A line that has remarks of its own comes next.
             if number > line && lines.contains_key(&number) {
                 break;
             }
@@ -160,13 +143,10 @@ fn write_file(
                 None => missing += 1,
             }
             let figure = |count: usize| match count {
-                0 => String::new(),
-                count => count.to_string(),
+                1.. if is_said => count.to_string(),
+                _ => String::new(),
             };
-            let [reloads, blocks] = match is_said {
-                true => [figure(said.reloads), figure(said.blocks)],
-                false => [String::new(), String::new()],
-            };
+            let [reloads, blocks] = [said.reloads, said.blocks].map(figure);
             let row = format!("{reloads:>7}{blocks:>8}{number:>8}  {}", text.unwrap_or_default());
             writeln!(out, "{}", row.trim_end())?;
             if is_said {
@@ -187,8 +167,7 @@ fn write_file(
     Ok(())
 }
 
-/// The lines that a load and what blocks it are at, in the load's own file, with those
-/// around them.
+/// The lines that a load and what blocks it are at, in the load's own file, with those around them.
 pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
     /// Lines of one load.
     const MOST: usize = 16;

@@ -7,7 +7,7 @@ use tbaa_instrument::is_supported;
 
 use crate::report::Failure;
 
-/// What the line asks for.
+/// The work that the line asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     /// `-c`, or `-S`: one output for each input.
@@ -40,30 +40,30 @@ pub(super) struct Line {
 /// Flags whose value is the next word.
 ///
 /// Source: `clang/Driver/Options.td`.
-const WITH_VALUE: &[&str] = &[
-    "-A", "-B", "-D", "-F", "-G", "-I", "-L", "-MF", "-MJ", "-MQ", "-MT", "-T", "-U", "-Xanalyzer",
-    "-Xassembler", "-Xclang", "-Xlinker", "-Xopenmp-target", "-Xpreprocessor", "-allowable_client",
-    "-arch", "-cxx-isystem", "-dumpbase", "-dumpdir", "-e", "-framework", "-fplugin", "-idirafter",
-    "-imacros", "-imultilib", "-include", "-include-pch", "-install_name", "-iprefix", "-iquote",
-    "-isysroot", "-isystem", "-iwithprefix", "-iwithprefixbefore", "-l", "-mllvm", "-o", "-rpath",
-    "-serialize-diagnostics", "-target", "-u", "-x", "-z", "--include", "--language", "--output",
-    "--param", "--sysroot",
-];
+const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer -Xassembler -Xclang -Xlinker -Xopenmp-target \
+    -Xpreprocessor -allowable_client -arch -cxx-isystem -dumpbase -dumpdir -e -framework \
+    -fplugin -idirafter -imacros -imultilib -include -include-pch -install_name -iprefix -iquote \
+    -isysroot -isystem -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics \
+    -target -u -x -z --include --language --output --param --sysroot";
 
-/// Flags of the preprocessor and of warnings, which say nothing to a back end; joined to
-/// their values, or not.
-const FRONT: &[&str] = &[
-    "-A", "-D", "-F", "-I", "-M", "-U", "-W", "-Xpreprocessor", "-ansi", "-cxx-isystem",
-    "-idirafter", "-imacros", "-imultilib", "-include", "-include-pch", "-iprefix", "-iquote",
-    "-isystem", "-iwithprefix", "-iwithprefixbefore", "-pedantic", "-std", "-trigraphs",
-];
+/// Flags of the preprocessor and of warnings, which say nothing to a back end; joined to their values, or not.
+const FRONT: &str = "-A -D -F -I -MF -MJ -MQ -MT -U -W -Xpreprocessor -ansi -cxx-isystem -idirafter -imacros \
+    -imultilib -include -include-pch -iprefix -iquote -isystem -iwithprefix -iwithprefixbefore \
+    -pedantic -std -trigraphs";
+
+/// Flags that write rules of dependencies.
+const DEPENDENCIES: &str = "-M -MM -MD -MMD -MP -MG -MV";
+
+/// Flags with which clang makes no code.
+const NO_CODE: &str = "-E -M -MM -fsyntax-only --analyze --precompile --version --help -help -### -dumpmachine \
+    -dumpversion -emit-ast -cc1 -cc1as -emit-pch";
 
 /// Source: `clang/include/clang/Basic/Sanitizers.def`.
 const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kernel-address kernel-hwaddress \
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 
-fn is_among(flag: &OsStr, list: &[&str]) -> bool {
-    list.iter().any(|it| flag == *it)
+fn is_among(flag: &OsStr, list: &str) -> bool {
+    list.split(' ').any(|it| flag == it)
 }
 
 impl Line {
@@ -87,7 +87,8 @@ impl Line {
                 line.words.push(Word::Flag(vec![word, value]));
             } else {
                 let bytes = word.as_encoded_bytes();
-                if let Some(joined) = bytes.strip_prefix(b"-o").filter(|_| !is_long_o(bytes)) {
+                // `-object` is another flag.
+                if let Some(joined) = bytes.strip_prefix(b"-o").filter(|it| !it.starts_with(b"b")) {
                     line.output = Some(String::from_utf8_lossy(joined).into_owned().into());
                     continue;
                 }
@@ -108,18 +109,17 @@ impl Line {
     fn input(&mut self, word: OsString, language: Option<OsString>) {
         let path = PathBuf::from(&word);
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        let header = ["h", "H", "hh", "hp", "hpp", "hxx", "h++", "HPP", "tcc"];
+        let is_one_of = |list: &str, it: &str| list.split(' ').any(|known| known == it);
         let is_header = match language.as_deref() {
             Some(language) => language.as_encoded_bytes().ends_with(b"-header"),
-            None => header.contains(&extension),
+            None => is_one_of("h H hh hp hpp hxx h++ HPP tcc", extension),
         };
         if is_header && self.task != Task::Other {
             self.task = Task::Header;
         }
-        let by_name = ["c", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "ii"];
         let is_source = match language.as_deref().and_then(OsStr::to_str) {
-            Some(language) => ["c", "c++", "cpp-output", "c++-cpp-output"].contains(&language),
-            None => by_name.contains(&extension),
+            Some(language) => is_one_of("c c++ cpp-output c++-cpp-output", language),
+            None => is_one_of("c i cc cp cpp cxx c++ C CPP ii", extension),
         };
         self.words.push(match is_source {
             true => Word::Source { path, language },
@@ -128,25 +128,20 @@ impl Line {
     }
 
     fn flag(&mut self, flag: &OsStr) {
-        let other = [
-            "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "--precompile", "--version", "--help",
-            "-help", "-###", "-dumpmachine", "-dumpversion", "-emit-ast", "-cc1", "-cc1as",
-            "-emit-pch",
-        ];
         let text = flag.to_string_lossy();
-        if is_among(flag, &other) || text.starts_with("-print-") || text.starts_with("--print-") {
+        if is_among(flag, NO_CODE) || text.starts_with("-print-") || text.starts_with("--print-") {
             self.task = Task::Other;
         } else if self.task == Task::Link && (flag == "-c" || flag == "-S") {
             self.task = Task::Compile;
         }
     }
 
-    /// Whether this flag is there.
+    /// Returns whether this flag is there.
     pub(super) fn has(&self, flag: &str) -> bool {
         self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
     }
 
-    /// Whether clang is to keep what it makes on the way to an object.
+    /// Returns whether clang is to keep what it makes on the way to an object.
     pub(super) fn saves_temporaries(&self) -> bool {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
@@ -175,7 +170,7 @@ impl Line {
         found.first().map(|it| format!("-fsanitize={it}")).or_else(patchable)
     }
 
-    /// Whether it is for x86-64 Linux, as far as flags say.
+    /// Returns whether it is for x86-64 Linux, as far as flags say.
     pub(super) fn is_supported_target(&self) -> bool {
         let last = self.flags().rev().find_map(|flag| {
             let text = flag[0].to_str()?;
@@ -205,36 +200,12 @@ impl Line {
     }
 }
 
-/// Flags that begin like `-o` and are none.
-fn is_long_o(flag: &[u8]) -> bool {
-    flag.starts_with(b"-object") || flag.starts_with(b"-ob") || flag == b"-o"
-}
-
-/// Whether a flag is for the front end alone.
+/// Returns whether a flag is for the front end alone.
 pub(super) fn is_front(flag: &[OsString]) -> bool {
     let first = flag[0].as_encoded_bytes();
-    // `-Wl,` and `-Wa,` are for others, and of `-M` and `-F` other flags begin with the letter.
-    let other = [&b"-Wl,"[..], b"-Wa,", b"-Miphone"].iter().any(|it| first.starts_with(it));
-    let joins = |it: &&str| match *it {
-        "-M" => {
-            matches!(
-                first,
-                b"-M"
-                    | b"-MM"
-                    | b"-MD"
-                    | b"-MMD"
-                    | b"-MP"
-                    | b"-MG"
-                    | b"-MV"
-                    | b"-MF"
-                    | b"-MT"
-                    | b"-MQ"
-                    | b"-MJ"
-            ) || [&b"-MF"[..], b"-MT", b"-MQ", b"-MJ"].iter().any(|it| first.starts_with(it))
-        }
-        it => first.starts_with(it.as_bytes()),
-    };
-    !other && FRONT.iter().any(joins)
+    let begins = |list: &str| list.split(' ').any(|it| first.starts_with(it.as_bytes()));
+    // `-Wl,` and `-Wa,` are for the linker and the assembler.
+    !begins("-Wl, -Wa,") && (begins(FRONT) || is_among(&flag[0], DEPENDENCIES))
 }
 
 /// Response files that name response files, at most so deep.

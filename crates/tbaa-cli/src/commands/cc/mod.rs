@@ -13,21 +13,20 @@ use std::process::{Command, ExitStatus};
 use tbaa_instrument::{Form, instrument};
 
 use crate::convert::{Words, words};
-use crate::report::{Failure, note, refuse_input};
+use crate::report::{Context, Failure, note, refuse_input};
 use crate::scratch::Folder;
 use crate::tools::{INSTALL, cannot_run, clang, command_of, version};
 use line::{Line, Task, Word};
-use record::Recording;
+use record::{Recording, Step};
 
 /// Compiles C as clang does, with run-time checks of tags.
 ///
-/// Put it in a compiler's place: CC="tbaa cc" CXX="tbaa c++" ./configure && make. It
-/// compiles by clang (`$CLANG`, or else clang-22 or the newest clang; 15 at least), puts a check before each tagged access, and links
-/// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
-/// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
-/// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
-/// --recorded DIR`. A compiler's path stands for `cc` or `c++`, as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and
-/// `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
+/// Put it in a compiler's place: CC="tbaa cc" CXX="tbaa c++" ./configure && make. It compiles by clang
+/// (`$CLANG`, or else clang-22 or the newest clang; 15 at least), puts a check before each tagged access, and
+/// links `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note says so. All
+/// arguments are clang's, but these: `--record DIR` as the first one, or `TBAA_RECORD=DIR`, compiles without
+/// checks and records the modules for `tbaa bisect --recorded DIR`. A compiler's path stands for `cc` or `c++`,
+/// as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -40,12 +39,12 @@ Examples:
 Exit status: clang's"
 )]
 pub(crate) struct Cc {
-    /// What clang would get.
+    /// The arguments for clang.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// How clang ended, for this program to end so, too.
+/// Clang's exit status, which becomes this program's.
 pub(crate) type Status = u8;
 
 pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
@@ -78,12 +77,11 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
         )));
     }
     if line.task == Task::Header {
-        // As sources are compiled that include it.
+        // The flags of sources that include it.
         let checked = Job::as_checked(&line);
         return finish(driver.command().args(arguments).args(checked).args(runtime::include()));
     }
-    let folder = Folder::new()
-        .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
+    let folder = Folder::new()?;
     let job = Job { line: &line, driver, folder: &folder, recording: recording.as_ref() };
     for word in &line.words {
         if let Word::Input(path) = word
@@ -98,7 +96,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
     }
 }
 
-/// Why an input gets no checks, if it is one that could have had some.
+/// The reason why an input gets no checks, if it could have had some.
 fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     let extension = Path::new(path).extension().and_then(OsStr::to_str)?;
     match extension {
@@ -203,7 +201,7 @@ impl Job<'_> {
         let sources = self.line.sources().count();
         if self.line.output.is_some() && sources > 1 {
             // clang says what is wrong with that.
-            return finish(self.driver.command().args(self.whole()));
+            return finish(self.driver.command().args(self.plain(|_| true)));
         }
         for (path, language) in self.line.sources() {
             let to = match &self.line.output {
@@ -216,17 +214,10 @@ impl Job<'_> {
         if !others {
             return Ok(0);
         }
-        let rest = |it: &&Word| !matches!(it, Word::Source { .. });
-        let rest = self.line.words.iter().filter(rest).flat_map(plain);
-        let mut command = self.driver.command();
-        command.args(rest);
-        if let Some(output) = &self.line.output {
-            command.arg("-o").arg(output);
-        }
-        finish(&mut command)
+        finish(self.driver.command().args(self.plain(|it| !matches!(it, Word::Source { .. }))))
     }
 
-    /// What clang calls a source's output.
+    /// Clang's name for a source's output.
     fn default_output(&self, source: &Path) -> PathBuf {
         let name = source.file_name().unwrap_or(OsStr::new("-"));
         Path::new(name).with_extension(match (self.line.has("-S"), self.line.has("-emit-llvm")) {
@@ -237,13 +228,16 @@ impl Job<'_> {
         })
     }
 
-    /// The line as it was.
-    fn whole(&self) -> Vec<OsString> {
-        let mut words: Vec<_> = self.line.words.iter().flat_map(plain).collect();
-        if let Some(output) = &self.line.output {
-            words.extend(["-o".into(), output.clone().into()]);
-        }
-        words
+    /// The line as it was, with these words of it and the output.
+    fn plain(&self, is_kept: impl Fn(&Word) -> bool) -> Vec<OsString> {
+        let kept = self.line.words.iter().filter(|it| is_kept(it));
+        kept.flat_map(plain).chain(self.output()).collect()
+    }
+
+    /// The flag that names the output.
+    fn output(&self) -> Vec<OsString> {
+        let output = self.line.output.as_ref();
+        output.map(|it| vec!["-o".into(), it.into()]).unwrap_or_default()
     }
 
     /// Compiles one source to `to`. `named` is what rules of dependencies are for.
@@ -254,7 +248,7 @@ impl Job<'_> {
         to: &Path,
         named: &Path,
     ) -> Result<Status, Failure> {
-        // What clang makes beside the object is named by this.
+        // Clang names files beside the object by this.
         let stem = source.file_stem().filter(|it| *it != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
         let mut front = self.front(source, language, &text, named);
@@ -270,13 +264,13 @@ impl Job<'_> {
             }
         };
         let mut back = self.back();
-        let arguments: Vec<OsString> = back.get_args().map(OsStr::to_owned).collect();
+        let step = self.recording.map(|it| (it, Step::of(&back, Some(&module), to)));
         let status = finish(back.arg(&module).arg("-o").arg(to))?;
         if self.line.saves_temporaries() {
             self.name_temporaries(&text, to, named);
         }
-        if let Some(recording) = self.recording.filter(|_| status == 0) {
-            recording.compiled(back.get_program(), &arguments, &module, to)?;
+        if let Some((recording, step)) = step.filter(|_| status == 0) {
+            recording.add(&step?)?;
         }
         Ok(status)
     }
@@ -312,7 +306,7 @@ impl Job<'_> {
         [level.then_some("-O1"), lines, old.then_some("-gdwarf-4")].into_iter().flatten()
     }
 
-    /// What the names begin with of files that clang makes of a source when it links at once.
+    /// The beginning of names of files that clang makes of a source when it links at once.
     fn prefix(&self) -> String {
         let output = self.line.output.as_deref().and_then(Path::file_name);
         format!("{}-", output.unwrap_or(OsStr::new("a")).display())
@@ -409,6 +403,7 @@ impl Job<'_> {
 
     fn link(&self) -> Result<Status, Failure> {
         let mut command = self.driver.command();
+        let linked = self.line.output.clone().unwrap_or_else(|| "a.out".into());
         for (number, word) in self.line.words.iter().enumerate() {
             match word {
                 Word::Source { path, language } => {
@@ -416,8 +411,7 @@ impl Job<'_> {
                         Some(recording) => recording.object(path)?,
                         None => self.folder.file(&format!("{number}.o")),
                     };
-                    let output = self.line.output.clone().unwrap_or_else(|| "a.out".into());
-                    check!(self.compile(path, language.as_deref(), &object, &output));
+                    check!(self.compile(path, language.as_deref(), &object, &linked));
                     command.arg(object);
                 }
                 // The language was the sources'.
@@ -425,17 +419,13 @@ impl Job<'_> {
                 word => drop(command.args(plain(word))),
             }
         }
-        if let Some(output) = &self.line.output {
-            command.arg("-o").arg(output);
-        }
+        command.args(self.output());
         if self.recording.is_none() {
             command.args(runtime::flags(self.line, self.folder, self.driver.clang)?);
         }
-        let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
         let status = finish(&mut command)?;
         if let Some(recording) = self.recording.filter(|_| status == 0) {
-            let output = self.line.output.clone().unwrap_or_else(|| "a.out".into());
-            recording.linked(command.get_program(), &arguments, &output)?;
+            recording.add(&Step::of(&command, None, &linked)?)?;
         }
         Ok(status)
     }
@@ -489,8 +479,7 @@ pub(crate) struct Run {
 }
 
 pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
-    let folder = Folder::new()
-        .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
+    let folder = Folder::new()?;
     let program = folder.file("program");
     let plus_plus = args.source.extension().is_some_and(|it| it != "c");
     // Debug information has the typedefs of structs without a name.
@@ -503,7 +492,5 @@ pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
     arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);
     check!(run(&Cc { arguments }, plus_plus));
     let status = Command::new(&program).args(&args.arguments).status();
-    status
-        .map(code)
-        .map_err(|error| Failure::unusable(format!("cannot run {}: {error}", program.display())))
+    status.map(code).context(format_args!("cannot run {}", program.display()))
 }

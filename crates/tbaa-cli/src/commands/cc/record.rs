@@ -1,14 +1,15 @@
-//! What a build did, for `tbaa bisect --recorded`: its modules, how they became objects, and
+//! The steps of a build, for `tbaa bisect --recorded`: its modules, how they became objects, and
 //! what was linked.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Failure;
+use crate::report::{Context, Failure};
 
 /// A folder that records a build.
 pub(crate) struct Recording {
@@ -18,14 +19,31 @@ pub(crate) struct Recording {
 /// One step of a build: `program arguments` in `folder` made `output`.
 #[derive(Clone, Serialize, Deserialize, Debug)]
 pub(crate) struct Step {
-    /// The module that was compiled, which stands after the arguments; none where it was
-    /// linked.
+    /// The module that was compiled, which stands after the arguments; none where it was linked.
     pub(crate) module: Option<PathBuf>,
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) folder: PathBuf,
     /// From the root.
     pub(crate) output: PathBuf,
+}
+
+impl Step {
+    /// A command that was run, or its arguments before the module and the output.
+    pub(super) fn of(
+        command: &Command,
+        module: Option<&Path>,
+        output: &Path,
+    ) -> Result<Step, Failure> {
+        let text = |it: &OsStr| it.to_string_lossy().into_owned();
+        Ok(Step {
+            module: module.map(Path::to_owned),
+            program: text(command.get_program()),
+            arguments: command.get_args().map(text).collect(),
+            folder: std::env::current_dir()?,
+            output: std::path::absolute(output)?,
+        })
+    }
 }
 
 const LIST: &str = "build.jsonl";
@@ -44,9 +62,7 @@ impl Recording {
         fs::create_dir_all(&folder)
             .and_then(|()| fs::canonicalize(&folder))
             .map(|folder| (Some(Recording { folder }), rest))
-            .map_err(|error| {
-                Failure::unusable(format!("cannot record in {}: {error}", folder.display()))
-            })
+            .context(format_args!("cannot record in {}", folder.display()))
     }
 
     /// A name in the folder that nobody else has.
@@ -57,63 +73,30 @@ impl Recording {
             match OpenOptions::new().write(true).create_new(true).open(&file) {
                 Ok(_) => return Ok(file),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(self.failed(&error)),
+                Err(error) => return Err(error).context(self.place()),
             }
         }
         unreachable!("numbers do not end")
     }
 
-    fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::unusable(format!("cannot record in {}: {error}", self.folder.display()))
+    fn place(&self) -> String {
+        format!("cannot record in {}", self.folder.display())
     }
 
     /// Keeps a module.
     pub(super) fn keep(&self, module: &Path) -> Result<PathBuf, Failure> {
         let file = self.fresh(OsStr::new("module"), "ll")?;
-        fs::copy(module, &file).map_err(|error| self.failed(&error))?;
+        fs::copy(module, &file).context(self.place())?;
         Ok(file)
     }
 
-    /// Where the object of a source goes that is compiled and linked at once.
+    /// The place for the object of a source that is compiled and linked at once.
     pub(super) fn object(&self, source: &Path) -> Result<PathBuf, Failure> {
         self.fresh(source.file_stem().unwrap_or(OsStr::new("module")), "o")
     }
 
-    pub(super) fn compiled(
-        &self,
-        program: &OsStr,
-        arguments: &[OsString],
-        module: &Path,
-        output: &Path,
-    ) -> Result<(), Failure> {
-        self.add(program, arguments, Some(module.to_owned()), output)
-    }
-
-    pub(super) fn linked(
-        &self,
-        program: &OsStr,
-        arguments: &[OsString],
-        output: &Path,
-    ) -> Result<(), Failure> {
-        self.add(program, arguments, None, output)
-    }
-
-    fn add(
-        &self,
-        program: &OsStr,
-        arguments: &[OsString],
-        module: Option<PathBuf>,
-        output: &Path,
-    ) -> Result<(), Failure> {
-        let text = |it: &OsString| it.to_string_lossy().into_owned();
-        let step = Step {
-            module,
-            program: program.to_string_lossy().into_owned(),
-            arguments: arguments.iter().map(text).collect(),
-            folder: std::env::current_dir()?,
-            output: std::path::absolute(output)?,
-        };
-        let mut line = serde_json::to_vec(&step).map_err(Failure::unusable)?;
+    pub(super) fn add(&self, step: &Step) -> Result<(), Failure> {
+        let mut line = serde_json::to_vec(step).map_err(Failure::unusable)?;
         line.push(b'\n');
         // One write, so that compilers that run at once do not mix their lines.
         OpenOptions::new()
@@ -121,11 +104,11 @@ impl Recording {
             .append(true)
             .open(self.folder.join(LIST))
             .and_then(|mut list| list.write_all(&line))
-            .map_err(|error| self.failed(&error))
+            .context(self.place())
     }
 }
 
-/// Reads what a build did, in order. Of steps that made one file the last one counts.
+/// Reads the steps of a build, in order. Of steps that made one file the last one counts.
 pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
     let list = folder.join(LIST);
     let text = fs::read_to_string(&list).map_err(|error| {
@@ -137,13 +120,9 @@ pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
     })?;
     let mut steps: Vec<Step> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let step: Step = serde_json::from_str(line).map_err(|error| {
-            Failure::unusable(format!(
-                "line {} of {} is not what `tbaa cc` writes: {error}",
-                number + 1,
-                list.display()
-            ))
-        })?;
+        let (number, list) = (number + 1, list.display());
+        let what = format_args!("line {number} of {list} is not what `tbaa cc` writes");
+        let step: Step = serde_json::from_str(line).context(what)?;
         steps.retain(|other| other.output != step.output);
         steps.push(step);
     }

@@ -9,15 +9,13 @@ use tbaa_ir::clang::{ClangAccesses, ClangRecords};
 use super::{Declare, Loaded};
 use crate::convert;
 use crate::printable::{printable, printable_path};
-use crate::report::{Failure, note, warn};
+use crate::report::{Context, Failure, note, warn};
 use crate::tools::{self, cannot_run, command_of};
 
-/// Declares the records of a header, but those that clang tags otherwise than
-/// they can be declared.
+/// Declares the records of a header, but those that clang tags otherwise than they can be declared.
 pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
-    let file = args.input.canonicalize().map_err(|error| {
-        Failure::unusable(format!("cannot read {}: {error}", printable_path(&args.input)))
-    })?;
+    let input = printable_path(&args.input);
+    let file = args.input.canonicalize().context(format_args!("cannot read {input}"))?;
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
     let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
@@ -64,8 +62,7 @@ pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
 const C_ONLY: &str =
     "#ifdef __cplusplus\n#error C++ is not read: declare its classes by hand\n#endif\n";
 
-/// The records that clang declares itself. No C text can name these structs, and none has
-/// attributes.
+/// The records that clang declares itself. No C text can name these structs, and none has attributes.
 const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
 
 /// A record that is left out, and why.
@@ -90,8 +87,7 @@ fn ask_more(
     let enums: Vec<&str> = records.enums().collect();
     let typedefs = records.typedefs(builtin);
     let unnamed: Vec<&str> = records.typedef_records().collect();
-    // GCC's numbers: an integer's class is 1, and so is an enum's in C; a union's
-    // is 13.
+    // GCC's numbers: an integer's class is 1, and so is an enum's in C; a union's is 13.
     let is_class = |name, class| format!("__builtin_classify_type(*({name} *)0) == {class}");
     let sizes = enums.iter().map(|name| format!("sizeof(enum {name})"));
     let sizes = sizes
@@ -125,16 +121,13 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
         accesses.leave_out(record);
     }
-    let flags = [
-        "-O1", "-Xclang", "-disable-llvm-passes", "-fstrict-aliasing", "-S", "-emit-llvm", "-o",
-        "-",
-    ];
+    let flags = "-O1 -Xclang -disable-llvm-passes -fstrict-aliasing -S -emit-llvm -o -";
+    let flags: Vec<&str> = flags.split(' ').collect();
     let lines = accesses.lines().map(|(id, line)| (types.display(id), line.to_owned())).collect();
     let (module, mut found) = answer(args, &flags, include, lines)?;
     let hidden = |id: &DeclId| found.iter().any(|(name, _)| *name == types.display(*id));
     types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
-    let module = tbaa_ir::read(&module)
-        .map_err(|error| Failure::unusable(format!("clang's own output: {error}")))?;
+    let module = tbaa_ir::read(&module).context("clang's own output")?;
     let functions: Vec<Vec<u8>> = module.functions().map(<[u8]>::to_vec).collect();
     let tags = module.instructions().iter().map(|it| (it.function as usize, it.tag));
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();

@@ -19,7 +19,7 @@ use crate::files::read_file;
 use crate::input::load_spec;
 use crate::output::NEW_NUMBERS;
 use crate::printable::{printable, printable_path};
-use crate::report::{Failure, warn};
+use crate::report::{Context as _, Failure, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
 ///
@@ -33,10 +33,10 @@ pub(crate) struct Declare {
     pub(crate) input: PathBuf,
     /// Paths to members.
     pub(crate) paths: Vec<String>,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-    /// How types become nodes [default: the spec's, or else clang].
+    /// The policy by which types become nodes [default: the spec's, or else clang].
     #[arg(long, value_enum)]
     pub(crate) policy: Option<PolicyName>,
     /// A preset, a triple or a data layout string [default: the input's].
@@ -226,12 +226,8 @@ fn load(args: &Declare) -> Result<Loaded, Failure> {
         let mut declare = declare.clone();
         declare.target = args.target.clone().unwrap_or(declare.target);
         let types = declare.declare().map_err(Failure::unusable)?;
-        return Ok(Loaded {
-            types,
-            target: declare.target,
-            policy: declare.policy,
-            complete: true,
-        });
+        let (target, policy) = (declare.target, declare.policy);
+        return Ok(Loaded { types, target, policy, complete: true });
     }
     if extension == "ll" {
         let (_, text) = read_file(&args.input)?;
@@ -279,10 +275,9 @@ fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded, Failure> {
         |line: &&[u8]| line.starts_with(b"%") && line.windows(8).any(|part| part == b" = type ");
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(is_type).collect();
     let mut context = Context::new();
-    context
-        .read_definitions(&lines.join(&b'\n'))
-        .map_err(|error| Failure::unusable(format!("{file}: {}", error.kind)))?;
+    let read = context.read_definitions(&lines.join(&b'\n')).map_err(|error| error.kind);
+    read.context(&file)?;
     let mut types = Declarations::new(target);
-    types.import_llvm(&context).map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
+    types.import_llvm(&context).context(&file)?;
     Ok(Loaded { types, target: name, policy: Policy::Clang, complete: true })
 }

@@ -45,8 +45,7 @@ fn middle<K: PartialEq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-/// Goes back along the way that was found, and collects where the lists are
-/// alike.
+/// Goes back along the way that was found, and collects where the lists are alike.
 fn back(
     steps: &[Vec<usize>],
     mut diagonal: usize,

@@ -1,7 +1,6 @@
 //! One of the two builds: its accesses, function by function.
 
-use std::collections::HashMap;
-
+use indexmap::IndexMap;
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
@@ -65,16 +64,12 @@ impl<'a> Build<'a> {
 
     /// The tags of all accesses in order of appearance, and how many have each.
     pub(super) fn tags(&self) -> Vec<(TagId, u64)> {
-        let (mut tags, mut places) = (Vec::new(), HashMap::new());
+        let mut tags: IndexMap<TagId, u64> = IndexMap::new();
         let accesses = self.functions.iter().flat_map(|function| &function.accesses);
         for tag in accesses.filter_map(|access| access.tag) {
-            let at = *places.entry(tag).or_insert_with(|| {
-                tags.push((tag, 0));
-                tags.len() - 1
-            });
-            tags[at].1 += 1;
+            *tags.entry(tag).or_default() += 1;
         }
-        tags
+        tags.into_iter().collect()
     }
 
     /// Returns the meaning of a tag.

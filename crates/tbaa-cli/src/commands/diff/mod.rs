@@ -24,12 +24,11 @@ use tags::{Tags, Used};
 
 /// Compares two builds of one program: their tags, and the answers for pairs.
 ///
-/// It matches tags by their content, not by their numbers. It lists tags that only one
-/// build has, and tags that have one name and different types. It matches functions by
-/// name, and their accesses in order, by opcode and type. A pair is lost if it is
-/// NoAlias in A and MayAlias in B, and gained if it is the other way round. An access
-/// without a tag may alias everything. With --without-tags, B is A without tags: the
-/// lost pairs are those that the tags separate.
+/// It matches tags by their content, not by their numbers. It lists tags that only one build has,
+/// and tags that have one name and different types. It matches functions by name, and their
+/// accesses in order, by opcode and type. A pair is lost if it is NoAlias in A and MayAlias in B,
+/// and gained if it is the other way round. An access without a tag may alias everything. With
+/// --without-tags, B is A without tags: the lost pairs are those that the tags separate.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/diff.txt"))]
 pub(crate) struct Diff {
@@ -48,7 +47,7 @@ pub(crate) struct Diff {
     /// The rules for B, if they differ from those for A.
     #[arg(long, value_name = "RULES")]
     rules_b: Option<AliasRule>,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
     /// List at most this many tags, functions, and pairs of each function; 0 lists all.
@@ -130,7 +129,7 @@ impl Found {
             self.write_tags(args.top, out)?;
         }
         let Counts { functions, accesses, pairs, lost, gained, .. } = &self.counts;
-        let functions = counted(*functions as u64, "function", "functions");
+        let functions = counted(*functions, "function");
         writeln!(out, "accesses  {accesses} compared in {functions}{}", self.unmatched())?;
         writeln!(
             out,
@@ -157,7 +156,7 @@ impl Found {
         more(limit, changed.len(), "changed", out)?;
         for (title, list) in [("only in A", only_a), ("only in B", only_b)] {
             for Used { tag, meaning, accesses } in &list[..shown(limit, list.len())] {
-                let accesses = counted(*accesses, "access", "accesses");
+                let accesses = counted(*accesses, "access");
                 writeln!(out, "  {title}  {tag} {meaning}, on {accesses}")?;
             }
             more(limit, list.len(), title, out)?;
@@ -174,8 +173,8 @@ impl Found {
             [(functions_only_a, accesses_only_a, "A"), (functions_only_b, accesses_only_b, "B")]
         {
             if functions + *accesses as usize > 0 {
-                let functions = counted(*functions as u64, "function", "functions");
-                let accesses = counted(*accesses, "other access", "other accesses");
+                let functions = counted(*functions, "function");
+                let accesses = counted(*accesses, "other access");
                 text += &format!("; only in {side}: {functions}, {accesses}");
             }
         }
@@ -202,7 +201,7 @@ fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Re
     let most = shown(args.top, pairs.len());
     for Pair { lost, count, first, second } in &pairs[..most] {
         let word = if *lost { "lost  " } else { "gained" };
-        let times = counted(count.pairs, "pair", "pairs");
+        let times = counted(count.pairs, "pair");
         writeln!(
             out,
             "  {word} {times}: {}, {}; {}, {}",

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::align::align;
@@ -71,8 +72,7 @@ pub(super) struct MatchedAccess {
 /// Accesses with one tag in A and one in B.
 #[derive(Default)]
 struct SameTags {
-    /// The accesses that write, and those that do not, by their place in the list of
-    /// matched accesses.
+    /// The accesses that write, and those that do not, by their place in the list of matched accesses.
     writes: Vec<usize>,
     reads: Vec<usize>,
 }
@@ -133,16 +133,16 @@ fn changes(
     matched: &[Matched<'_>],
     counts: &mut Counts,
 ) -> Changes {
-    let (kinds, tags) = kinds(matched);
+    let kinds = kinds(matched);
     let none = Count::default();
     let mut changes =
         Changes { function: function.to_owned(), lost: none, gained: none, pairs: Vec::new() };
-    for (x, kind) in kinds.iter().enumerate() {
-        for (y, other) in kinds.iter().enumerate().skip(x) {
+    for (x, (tags, kind)) in kinds.iter().enumerate() {
+        for (y, (others, other)) in kinds.iter().enumerate().skip(x) {
             let count = count(kind, other, x == y);
             counts.pairs += count.pairs;
-            let before = a.oracle.may_alias(tags[x].0, tags[y].0);
-            let after = b.oracle.may_alias(tags[x].1, tags[y].1);
+            let before = a.oracle.may_alias(tags.0, others.0);
+            let after = b.oracle.may_alias(tags.1, others.1);
             if before == after || count.pairs == 0 {
                 continue;
             }
@@ -171,18 +171,14 @@ fn changes(
 type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
 
 /// Sorts the accesses by their two tags.
-fn kinds(matched: &[Matched<'_>]) -> (Vec<SameTags>, Vec<TagPair>) {
-    let (mut kinds, mut tags, mut places) = (Vec::<SameTags>::new(), Vec::new(), HashMap::new());
+fn kinds(matched: &[Matched<'_>]) -> IndexMap<TagPair, SameTags> {
+    let mut kinds: IndexMap<TagPair, SameTags> = IndexMap::new();
     for (index, (a, b)) in matched.iter().enumerate() {
-        let at = *places.entry((a.tag, b.tag)).or_insert_with(|| {
-            kinds.push(SameTags::default());
-            tags.push((a.tag, b.tag));
-            kinds.len() - 1
-        });
-        let list = if a.writes { &mut kinds[at].writes } else { &mut kinds[at].reads };
+        let kind = kinds.entry((a.tag, b.tag)).or_default();
+        let list = if a.writes { &mut kind.writes } else { &mut kind.reads };
         list.push(index);
     }
-    (kinds, tags)
+    kinds
 }
 
 fn count(kind: &SameTags, other: &SameTags, same: bool) -> Count {

@@ -1,5 +1,4 @@
-//! The tags that two builds have in common, by what they say and not by their
-//! numbers.
+//! The tags that two builds have in common, by what they say and not by their numbers.
 
 use std::collections::{HashMap, HashSet};
 

@@ -56,7 +56,7 @@ impl DrawnKind {
 pub(super) struct DrawnType {
     pub(super) kind: DrawnKind,
     pub(super) name: String,
-    /// In bytes, where the format records it.
+    /// Bytes, if the format records them.
     pub(super) size: Option<u64>,
     pub(super) rows: Vec<Row>,
     pub(super) marks: Bits,
@@ -219,13 +219,9 @@ impl DagBuilder<'_> {
                 _ => DrawnKind::Malformed,
             };
             self.place.insert(ty, self.dag.nodes.len());
-            self.dag.nodes.push(DrawnType {
-                kind,
-                name: self.name(ty),
-                size: node.size(),
-                rows: Vec::new(),
-                marks: self.marks.ty(ty),
-            });
+            let (name, marks) = (self.name(ty), self.marks.ty(ty));
+            let (size, rows) = (node.size(), Vec::new());
+            self.dag.nodes.push(DrawnType { kind, name, size, rows, marks });
             self.group(ty);
         }
     }
@@ -233,18 +229,13 @@ impl DagBuilder<'_> {
     /// The scalars right under a type, if they share a box.
     fn group(&mut self, parent: TypeId) {
         let Some(members) = self.groups.get(&parent) else { return };
-        let rows = members.iter().map(|&ty| Row { text: self.name(ty), ..Row::default() });
-        let rows: Vec<Row> = rows.collect();
+        let row = |&ty: &TypeId| Row { text: self.name(ty), ..Row::default() };
+        let rows: Vec<Row> = members.iter().map(row).collect();
         let name = format!("{} under {}", rows.len(), self.name(parent));
         let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
         self.dag.edges.push(Arrow { from, row: None, to, parent: true, marks: 0 });
-        self.dag.nodes.push(DrawnType {
-            kind: DrawnKind::Scalars,
-            name,
-            size: None,
-            rows,
-            marks: 0,
-        });
+        let kind = DrawnKind::Scalars;
+        self.dag.nodes.push(DrawnType { kind, name, size: None, rows, marks: 0 });
     }
 
     /// The box of the aggregates that stand apart.
@@ -252,12 +243,9 @@ impl DagBuilder<'_> {
         if types.is_empty() {
             return;
         }
-        let rows = types.iter().map(|&ty| {
-            let fields = self.graph.ty(ty).fields().count();
-            self.hidden += fields;
-            Row { text: self.name(ty), ..Row::default() }
-        });
-        let rows: Vec<Row> = rows.collect();
+        self.hidden += types.iter().map(|&ty| self.graph.ty(ty).fields().count()).sum::<usize>();
+        let row = |&ty: &TypeId| Row { text: self.name(ty), ..Row::default() };
+        let rows: Vec<Row> = types.iter().map(row).collect();
         let name = format!("{} of scalars alone, in no other struct", rows.len());
         let (kind, size) = (DrawnKind::Apart, None);
         self.dag.nodes.push(DrawnType { kind, name, size, rows, marks: 0 });
@@ -310,7 +298,7 @@ impl DagBuilder<'_> {
         if let more @ 1.. = all.len() - shown.len() {
             self.hidden += more;
             let text = match shown.len() {
-                0 => counted(more as u64, "scalar", "scalars"),
+                0 => counted(more, "scalar"),
                 _ => format!("… {more} more"),
             };
             self.dag.nodes[from].rows.push(Row { text, ..Row::default() });

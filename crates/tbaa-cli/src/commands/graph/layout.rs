@@ -1,6 +1,5 @@
-//! Places the boxes of a picture in layers from left to right, each as far
-//! from the right as the longest way from it, and in each layer near what they
-//! are connected to. Aggregates stand left of scalars.
+//! Places the boxes of a picture in layers from left to right, each as far from the right as the longest way
+//! from it, and in each layer near what they are connected to. Aggregates stand left of scalars.
 //!
 //! All of it takes time near linear in boxes and edges. A layer that would be
 //! much higher than the picture is wide is broken into several columns. Columns
@@ -87,8 +86,7 @@ fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     length.into_iter().flatten().collect()
 }
 
-/// Puts each layer in the order of the mean place of what its nodes are
-/// connected to.
+/// Puts each layer in the order of the mean place of what its nodes are connected to.
 fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
     // A place is a fraction of its layer, for layers differ in length.
     let mut place = vec![0.0; near.len()];
@@ -182,8 +180,7 @@ fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize
     Layout { places, width, height: y.saturating_sub(GAP_BAND) }
 }
 
-/// Moves the boxes of a column towards what they are connected to, as far as
-/// their order and the band allow.
+/// Moves the boxes of a column towards what they are connected to, as far as their order and the band allow.
 fn pull(
     column: &[usize],
     sizes: &[Size],

@@ -18,7 +18,7 @@ use crate::convert::InputArg;
 use crate::find::Found;
 use crate::input::Input;
 use crate::input::RulesArg;
-use crate::output::counted;
+use crate::output::{counted, listed};
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::type_name;
@@ -28,21 +28,19 @@ use mark::Marks;
 
 /// Draws the types: structs, unions, arrays and scalars, and what is in what.
 ///
-/// A union is a box with round corners. A bar marks fields that share bytes. An
-/// array's field shows its number of elements, if the format records it. Fields have
-/// names if debug information or a spec has them. A picture of more than 60 types
-/// shows only the fields that lead to other structs: `--around TYPE` draws one type
-/// with all its fields and its neighbours.
+/// A union is a box with round corners. A bar marks fields that share bytes. An array's field shows
+/// its number of elements, if the format records it. Fields have names if debug information or a
+/// spec has them. A picture of more than 60 types shows only the fields that lead to other structs:
+/// `--around TYPE` draws one type with all its fields and its neighbours.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/graph.txt"))]
 pub(crate) struct Graph {
     #[command(flatten)]
     input: InputArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Highlight where a tag leads: under rule llvm the types that LLVM visits,
-    /// under the others every path.
+    /// Highlight where a tag leads: under rule llvm the types that LLVM visits, under the others every path.
     #[arg(long, alias = "tag", value_name = "TAG", add = ArgValueCompleter::new(accesses))]
     highlight: Option<String>,
     /// Highlight the two paths that `explain` compares.
@@ -70,32 +68,23 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
     let mut input = Input::open(&args.input)?;
     let rules = input.rules(args.rules.rules);
     let (mut marks, mut about) = (Marks::default(), Vec::new());
-    let highlighted = match &args.pair[..] {
-        [a, b] => {
-            let [a_tag, b_tag] = [one(&mut input, a)?, one(&mut input, b)?];
-            let why = Oracle::new(input.graph(), rules).explain(a_tag, b_tag);
-            about.push(format!("{a} and {b}: {}", why.answer));
-            about.push(format!("rule {rules}: {}", why.clause));
-            marks = Marks::of_pair(input.graph(), &why, a_tag, b_tag);
-            true
-        }
-        _ => match &args.highlight {
-            Some(name) => {
-                let tag = one(&mut input, name)?;
-                about.push(format!("{name}, by rule {rules}"));
-                marks = Marks::of_tag(input.graph(), rules, tag);
-                true
-            }
-            None => false,
-        },
-    };
-    if highlighted {
-        about.push(picture::legend(!args.pair.is_empty()).to_owned());
+    if let [a, b] = &args.pair[..] {
+        let [a_tag, b_tag] = [one(&mut input, a)?, one(&mut input, b)?];
+        let why = Oracle::new(input.graph(), rules).explain(a_tag, b_tag);
+        about.push(format!("{a} and {b}: {}", why.answer));
+        about.push(format!("rule {rules}: {}", why.clause));
+        about
+            .push("blue: the first access; orange and dashed: the second; purple: both".to_owned());
+        marks = Marks::of_pair(input.graph(), &why, a_tag, b_tag);
+    } else if let Some(name) = &args.highlight {
+        let tag = one(&mut input, name)?;
+        about.push(format!("{name}, by rule {rules}"));
+        about.push("blue: where the tag leads".to_owned());
+        marks = Marks::of_tag(input.graph(), rules, tag);
     }
     let types = match &args.around {
         Some(name) => {
-            let about_around = format!("{name}, and what is within {}", steps(args.steps));
-            about.push(about_around);
+            about.push(format!("{name}, and what is within {}", counted(args.steps, "step")));
             around(input.graph(), &named(&input, name)?, args.steps)
         }
         None => input.graph().type_dag(),
@@ -120,10 +109,6 @@ pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<V
     Ok(svg)
 }
 
-fn steps(depth: usize) -> String {
-    counted(depth as u64, "step", "steps")
-}
-
 /// Types that a message lists.
 const LISTED: usize = 8;
 
@@ -140,14 +125,9 @@ fn named(input: &Input, name: &str) -> Result<Vec<TypeId>, Failure> {
     let (mut near, mut others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|it| it.to_lowercase().contains(&lower));
     near.append(&mut others);
-    let more = near.len().saturating_sub(LISTED);
-    near.truncate(LISTED);
-    let dots = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Err(Failure::unusable(format!(
-        "no type of {} is called {name:?}; its types are {}{dots}",
-        input.file(),
-        near.join(", ")
-    )))
+    let (file, near) = (input.file(), listed(near.into_iter(), LISTED, ", ", " and "));
+    let why = format!("no type of {file} is called {name:?}; its types are {near}");
+    Err(Failure::unusable(why))
 }
 
 /// Finds the one tag that a name stands for.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
 use super::dot::{array, color, note};
 use super::layout::{Layout, Size, WIDTH, layout};
-use super::mark::{A, B};
-use crate::svg::{Head, cut, escape, width};
+use super::mark::B;
+use crate::svg::{Head, cut, escape, text, width};
 
 /// Characters of a name that are shown.
 const NAME: usize = 40;
@@ -17,6 +17,8 @@ const PAD: usize = 7;
 const MARGIN: usize = 16;
 /// Rows of a box of many types before a further column begins.
 const COLUMN: usize = 32;
+const BOLD: &str = " font-weight=\"bold\"";
+const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
 
 pub(super) fn write(
     dag: &Dag,
@@ -102,18 +104,9 @@ fn arrow(
     let end = (u, v + LINE / 2 + PAD / 2);
     // Enough of a bow to tell arrows apart that lead back.
     let bow = (start.0.abs_diff(end.0) / 2).clamp(24, 120);
-    write!(
-        out,
-        "<path d=\"M{} {}C{} {} {} {} {} {}\" marker-end=\"url(#into)\"",
-        start.0,
-        start.1,
-        start.0 + bow,
-        start.1,
-        end.0.saturating_sub(bow),
-        end.1,
-        end.0,
-        end.1
-    )?;
+    let ((x, y), (u, v)) = (start, end);
+    let (right, left) = (x + bow, u.saturating_sub(bow));
+    write!(out, "<path d=\"M{x} {y}C{right} {y} {left} {v} {u} {v}\" marker-end=\"url(#into)\"")?;
     match edge.marks {
         0 if edge.parent => write!(out, " stroke=\"#5f6368\"")?,
         0 => write!(out, " stroke=\"#c3c7cc\"")?,
@@ -152,14 +145,9 @@ fn draw(
         escape(&node.name)
     )?;
     let baseline = LINE - 3 + PAD / 2;
-    writeln!(
-        out,
-        "<text x=\"{PAD}\" y=\"{baseline}\" font-weight=\"bold\">{}</text>\
-         <text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\" fill=\"#5f6368\">{}</text>",
-        escape(&cut(&node.name, NAME)),
-        w - PAD,
-        escape(&note(node))
-    )?;
+    text(out, (PAD, baseline), BOLD, &cut(&node.name, NAME))?;
+    text(out, (w - PAD, baseline), GREY_END, &note(node))?;
+    writeln!(out)?;
     let (column_width, left) = (row_width(node), offset_width(node));
     let lines = node.rows.len().div_ceil(columns(node)).max(1);
     for (at, row) in node.rows.iter().enumerate() {
@@ -180,53 +168,33 @@ fn draw_row(
     let (text_x, top) = (x + left, y + PAD / 2);
     if row.marks != 0 {
         let dashes = if row.marks == B { " stroke-dasharray=\"5 3\"" } else { "" };
+        let (x, wide, ink) = (text_x - 3, width_of_box - text_x, color(row.marks));
         writeln!(
             out,
-            "<rect x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{LINE}\" fill=\"#ffe9a8\" stroke=\"{}\"{dashes}/>",
-            text_x - 3,
-            width_of_box - text_x,
-            color(row.marks)
+            "<rect x=\"{x}\" y=\"{top}\" width=\"{wide}\" height=\"{LINE}\" fill=\"#ffe9a8\" stroke=\"{ink}\"{dashes}/>"
         )?;
     }
     if row.overlaps {
         // A bar beside all that share bytes.
+        let x = text_x - 8;
         writeln!(
             out,
-            "<rect x=\"{}\" y=\"{top}\" width=\"3\" height=\"{LINE}\" fill=\"#7b3f98\"/>",
-            text_x - 8
+            "<rect x=\"{x}\" y=\"{top}\" width=\"3\" height=\"{LINE}\" fill=\"#7b3f98\"/>"
         )?;
     }
     if let Some(offset) = row.offset {
-        writeln!(
-            out,
-            "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\" fill=\"#5f6368\">{offset}</text>",
-            (x + left).saturating_sub(PAD + 5)
-        )?;
+        let at = ((x + left).saturating_sub(PAD + 5), baseline);
+        text(out, at, GREY_END, &offset.to_string())?;
+        writeln!(out)?;
     }
-    let text = cut(&row.text, NAME);
-    write!(out, "<text x=\"{text_x}\" y=\"{baseline}\">{}</text>", escape(&text))?;
+    let said = cut(&row.text, NAME);
+    text(out, (text_x, baseline), "", &said)?;
     if row.array.is_some() {
-        let (at, wide) = (text_x + width(&text), width(&array(row)));
+        let (at, wide, high) = (text_x + width(&said), width(&array(row)), LINE - 4);
+        let (x, y) = (at + 3, baseline + 3);
         // One sheet behind another.
-        write!(
-            out,
-            "<path d=\"M{} {}h{wide}v-{}\" fill=\"none\" stroke=\"#222\"/>\
-             <text x=\"{at}\" y=\"{baseline}\" font-weight=\"bold\">{}</text>",
-            at + 3,
-            baseline + 3,
-            LINE - 4,
-            array(row)
-        )?;
+        write!(out, "<path d=\"M{x} {y}h{wide}v-{high}\" fill=\"none\" stroke=\"#222\"/>")?;
+        text(out, (at, baseline), BOLD, &array(row))?;
     }
     writeln!(out)
 }
-
-/// What the colours mean.
-pub(super) fn legend(pair: bool) -> &'static str {
-    match pair {
-        false => "blue: where the tag leads",
-        true => "blue: the first access; orange and dashed: the second; purple: both",
-    }
-}
-
-const _: () = assert!(A | B == 3);

@@ -17,25 +17,23 @@ use super::dump::{Numbers, Printed};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::NEW_NUMBERS;
-use crate::report::{Failure, note};
+use crate::report::{Context, Failure, note};
 use certificate::{certificate, named};
 use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
 ///
-/// LLVM follows one member of a union and ignores sizes. This command makes new tags
-/// from a type system of its own. With them LLVM answers MayAlias wherever the rule
-/// (by default `union`) does, and for as few other pairs as possible. For a .ll file
-/// it prints the whole module, with `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa`
-/// replaced; for a spec it prints the metadata. Standard error says how many of the
-/// rule's NoAlias pairs LLVM still answers NoAlias.
+/// LLVM follows one member of a union and ignores sizes. This command makes new tags from a type
+/// system of its own. With them LLVM answers MayAlias wherever the rule (by default `union`) does,
+/// and for as few other pairs as possible. For a .ll file it prints the whole module, with `!tbaa`,
+/// `!tbaa.struct` and `!llvm.errno.tbaa` replaced; for a spec it prints the metadata. Standard
+/// error says how many of the rule's NoAlias pairs LLVM still answers NoAlias.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/lower.txt"))]
 pub(crate) struct Lower {
     #[command(flatten)]
     pub(crate) input: InputArg,
-    /// The rule to follow: llvm, union or union-strict; by default union,
-    /// or union-strict where a spec says so.
+    /// The rule to follow: llvm, union or union-strict; by default union, or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
     /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
@@ -44,12 +42,9 @@ pub(crate) struct Lower {
     pub(crate) open: bool,
     /// Other code uses only structs or unions of this name, and what is inside them,
     /// and accesses everything else as `char`. May be given several times.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
-    /// No other code tags this memory under the same root: the default.
-    #[arg(long, conflicts_with = "open")]
-    pub(crate) closed: bool,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
     /// Add `!alias.scope` and `!noalias` for all NoAlias pairs to those that the module has.
@@ -140,9 +135,7 @@ fn lower_module(
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(module);
-    lowering
-        .lower(&oracle, sources(module, &sizes))
-        .map_err(|error| unusable(input.file(), error))?;
+    lowering.lower(&oracle, sources(module, &sizes)).context(input.file())?;
     summary(&lowering);
     let wide = Lint::ALL.iter().fold(lint::Options::default(), |options, &it| match it {
         Lint::WidthMismatch => options,
@@ -154,7 +147,7 @@ fn lower_module(
     match args.format {
         LowerFormat::Llvm => {
             let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();
-            let classes = classes.map_err(|error| unusable(input.file(), error))?;
+            let classes = classes.context(input.file())?;
             rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
         }
         format => certificate(&input.rows(), &lowering, &oracle, format, None, out),
@@ -176,7 +169,6 @@ fn lower_spec(
     rows: &[(String, TagId)],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let fail = |error: &dyn std::fmt::Display| unusable(file, error);
     let rules = rules_of_spec(built.spec(), args.rules);
     let types = built.tagged().map(|declared| declared.types().clone());
     if args.classes {
@@ -191,11 +183,11 @@ fn lower_spec(
     let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
     let mut theirs = None;
     if let Some(types) = types.filter(|_| open.is_some()) {
-        let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
+        let shared = shared(&types, &args.open_struct).context(file)?;
         let found = tags_of_clang(&types, &mut graph, |record| {
             shared.as_ref().is_none_or(|shared| shared.has(record))
         });
-        theirs = Some(found.map_err(|error| fail(&error))?);
+        theirs = Some(found.context(file)?);
         if let Some(shared) = shared {
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
@@ -203,9 +195,9 @@ fn lower_spec(
     let oracle = Oracle::new(graph, rules);
     let mut lowering = Lowering::new(options(args));
     if let Some((theirs, pairs)) = theirs {
-        lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
+        lowering.fix(&oracle, theirs, pairs).context(file)?;
     }
-    lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
+    lowering.lower(&oracle, sources).context(file)?;
     summary(&lowering);
     let graph = lowering.graph();
     let (numbering, named) = (args.numbers.of(graph)?, named(rows, &lowering));

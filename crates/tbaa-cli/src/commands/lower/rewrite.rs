@@ -13,8 +13,7 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
 
-/// The accesses of a module: each tag, and beside it each access that is wider
-/// than its tag says.
+/// The accesses of a module: each tag, and beside it each access that is wider than its tag says.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
@@ -28,8 +27,7 @@ pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     sources
 }
 
-/// A tag as a source, with the bytes of the access where these are more than
-/// the tag says, or are not known.
+/// A tag as a source, with the bytes of the access where these are more than the tag says, or are not known.
 fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
@@ -80,7 +78,7 @@ impl<'t> Definitions<'_, 't> {
             match std::str::from_utf8(node).ok().and_then(|node| listed(lists, node)) {
                 Some("") => {}
                 Some(there) => operands = format!("{there}, {operands}"),
-                // What cannot be read stays: without ours LLVM knows less.
+                // A list that cannot be read stays: without ours LLVM knows less.
                 None => return Ok(()),
             }
         }
@@ -97,8 +95,7 @@ impl<'t> Definitions<'_, 't> {
     }
 }
 
-/// The operands of each node of a text that is a list of nodes alone, by its
-/// reference.
+/// The operands of each node of a text that is a list of nodes alone, by its reference.
 fn lists(text: &[u8]) -> HashMap<&str, &str> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
     let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
@@ -110,7 +107,7 @@ fn lists(text: &[u8]) -> HashMap<&str, &str> {
         .collect()
 }
 
-/// What stands in the braces of a list of nodes alone.
+/// The operands of a list of nodes alone.
 fn operands(list: &str) -> Option<&str> {
     let inside = list.trim().strip_prefix("!{")?.strip_suffix('}')?;
     let plain = |at: char| at.is_ascii_digit() || matches!(at, '!' | ',' | ' ');
@@ -146,15 +143,23 @@ pub(super) fn rewrite(
     classes: Option<&AccessClasses>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let at = |error: TextError| input.wrong(&error);
+    let text = rewritten(module, sizes, lowering, classes).map_err(|error| input.wrong(&error))?;
+    Ok(out.write_all(&text)?)
+}
+
+fn rewritten(
+    module: &Module<'_>,
+    sizes: &Sizes,
+    lowering: &Lowering,
+    classes: Option<&AccessClasses>,
+) -> Result<Vec<u8>, TextError> {
     let graph = lowering.graph();
     let mut rewriter = Rewriter::new(module);
-    let nodes = rewriter.define_graph(graph).map_err(at)?;
+    let nodes = rewriter.define_graph(graph)?;
     let mut definitions =
         Definitions { rewriter: &mut rewriter, nodes, lists: HashMap::new(), there: None };
-    let scopes = write_scopes(lowering, &mut definitions).map_err(at)?;
-    let class_scopes =
-        classes.map(|it| write_classes(it, &mut definitions)).transpose().map_err(at)?;
+    let scopes = write_scopes(lowering, &mut definitions)?;
+    let class_scopes = classes.map(|it| write_classes(it, &mut definitions)).transpose()?;
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
     for (index, instruction) in module.instructions().iter().enumerate() {
         if let Some(tag) = instruction.tag {
@@ -165,14 +170,14 @@ pub(super) fn rewrite(
             if let (Some(class), Some(scopes)) = (class.and_then(|it| it.of(access)), &class_scopes)
             {
                 let own = [scopes[class as usize]];
-                definitions.add_scopes(module.text(), index, "alias.scope", &own).map_err(at)?;
+                definitions.add_scopes(module.text(), index, "alias.scope", &own)?;
             }
             if let Some(of) = lowering.scopes_of(access) {
                 let own = [scopes[of.scope as usize]];
                 let apart: Vec<u32> = of.noalias().map(|scope| scopes[scope as usize]).collect();
-                definitions.add_scopes(module.text(), index, "alias.scope", &own).map_err(at)?;
+                definitions.add_scopes(module.text(), index, "alias.scope", &own)?;
                 if !apart.is_empty() {
-                    definitions.add_scopes(module.text(), index, "noalias", &apart).map_err(at)?;
+                    definitions.add_scopes(module.text(), index, "noalias", &apart)?;
                 }
             }
         }
@@ -180,8 +185,7 @@ pub(super) fn rewrite(
             let number = match copies.get(&copy.node()) {
                 Some(&number) => number,
                 None => {
-                    let number =
-                        write_copy(module, copy, lowering, &mut definitions).map_err(at)?;
+                    let number = write_copy(module, copy, lowering, &mut definitions)?;
                     copies.insert(copy.node(), number);
                     number
                 }
@@ -201,8 +205,7 @@ pub(super) fn rewrite(
     // These lists name the old tags and types. LLVM reads neither.
     rewriter.set_named_metadata(TAGS, None);
     rewriter.set_named_metadata(TYPES, None);
-    out.write_all(&rewriter.to_bytes().map_err(at)?)?;
-    Ok(())
+    rewriter.to_bytes()
 }
 
 /// Defines the classes' relation and their scopes; returns the scopes' numbers.

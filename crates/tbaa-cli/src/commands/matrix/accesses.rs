@@ -1,15 +1,14 @@
 //! The tagged accesses of a function.
 //!
-//! A function with thousands of accesses has millions of pairs, but the answer depends on
-//! the tags alone: it is asked once for each pair of distinct tags, and counted for the
-//! pairs of accesses.
+//! A function with thousands of accesses has millions of pairs, but the answer depends on the tags
+//! alone: it is asked once for each pair of distinct tags, and counted for the pairs of accesses.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
 use serde::Serialize;
 use tbaa::{AliasResult, Matrix, Oracle, TagId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Instruction, Module};
 
 use crate::input::Input;
 use crate::output::{counted, percent};
@@ -30,9 +29,9 @@ impl std::fmt::Display for Count {
         write!(
             f,
             "{}, {} untagged; {}: {} NoAlias ({}), {} MayAlias",
-            counted(self.tagged, "tagged access", "tagged accesses"),
+            counted(self.tagged, "tagged access"),
             self.untagged,
-            counted(self.pairs, "pair", "pairs"),
+            counted(self.pairs, "pair"),
             self.no_alias,
             percent(self.no_alias, self.pairs),
             self.may_alias
@@ -49,7 +48,7 @@ struct AccessRow {
     opcode: &'static str,
     #[serde(rename = "type")]
     ty: String,
-    /// Which of the function's tags.
+    /// Index of the tag among the function's.
     tag: usize,
 }
 
@@ -76,9 +75,7 @@ impl Accesses {
         oracle: &Oracle<&tbaa::Graph>,
         (name, instructions): (&[u8], &[Instruction]),
     ) -> Accesses {
-        let mut tags: Vec<TagId> = Vec::new();
-        let mut places = HashMap::new();
-        let mut uses: Vec<u64> = Vec::new();
+        let mut uses: IndexMap<TagId, u64> = IndexMap::new();
         let mut accesses = Vec::new();
         let mut count = Count::default();
         for (instruction, access) in instructions.iter().zip(1..) {
@@ -86,16 +83,15 @@ impl Accesses {
                 count.untagged += u64::from(instruction.opcode.accesses_memory());
                 continue;
             };
-            let place = *places.entry(tag).or_insert(tags.len());
-            if place == tags.len() {
-                tags.push(tag);
-                uses.push(0);
-            }
-            uses[place] += 1;
+            let entry = uses.entry(tag);
+            let place = entry.index();
+            *entry.or_default() += 1;
             accesses.push(AccessRow {
                 index: instruction.index,
                 access,
-                opcode: opcode(instruction.opcode),
+                opcode: Some(instruction.opcode.word())
+                    .filter(|it| !it.is_empty())
+                    .unwrap_or("other"),
                 ty: match module.access_type(instruction) {
                     b"" => "-".to_owned(),
                     ty => printable(ty),
@@ -103,6 +99,7 @@ impl Accesses {
                 tag: place,
             });
         }
+        let (tags, uses): (Vec<TagId>, Vec<u64>) = uses.into_iter().unzip();
         let answers = oracle.matrix(&tags);
         for i in 0..tags.len() {
             for j in 0..=i {
@@ -162,16 +159,4 @@ pub(super) fn distinct_tags(instructions: &[Instruction]) -> usize {
 pub(super) fn count_pairs<'m>(functions: impl Iterator<Item = &'m [Instruction]>) -> u64 {
     let tagged = |all: &[Instruction]| all.iter().filter(|it| it.tag.is_some()).count() as u64;
     functions.map(tagged).map(|count| count * count.saturating_sub(1) / 2).sum()
-}
-
-fn opcode(opcode: Opcode) -> &'static str {
-    match opcode {
-        Opcode::Load => "load",
-        Opcode::Store => "store",
-        Opcode::Call => "call",
-        Opcode::AtomicRmw => "atomicrmw",
-        Opcode::CmpXchg => "cmpxchg",
-        Opcode::VaArg => "va_arg",
-        _ => "other",
-    }
 }

@@ -26,11 +26,10 @@ use picture::Picture;
 
 /// Prints the answers for all pairs of tags.
 ///
-/// There is one row and one column per tag, in the order in which the file's
-/// instructions first use them. If no instruction has a tag, the tags are those of
-/// `!tbaa.struct`, `!tbaa.tags` and `!llvm.errno.tbaa`. If the text has no
-/// instructions, they are all nodes that have the form of a tag. For a spec there is
-/// one row per name, in file order, even if two names mean the same tag.
+/// There is one row and one column per tag, in the order in which the file's instructions first use
+/// them. If no instruction has a tag, the tags are those of `!tbaa.struct`, `!tbaa.tags` and
+/// `!llvm.errno.tbaa`. If the text has no instructions, they are all nodes that have the form of a
+/// tag. For a spec there is one row per name, in file order, even if two names mean the same tag.
 ///
 /// With a function, the tags are those of its accesses. Untagged accesses may alias
 /// everything: they are counted, but they are in no pair.
@@ -46,7 +45,7 @@ pub(crate) struct Matrix {
     pub(crate) flags: FlagsArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum)]
     pub(crate) format: Option<MatrixFormat>,
     #[command(flatten)]
@@ -65,8 +64,7 @@ pub(crate) enum MatrixFormat {
 /// The most tags that a terminal gets as a table unasked.
 const TABLE_TAGS: usize = 64;
 
-/// Up to this many tags, all pairs are answered at once, and kept in a bit each:
-/// 32 MB at most.
+/// Up to this many tags, all pairs are answered at once, and kept in a bit each: 32 MB at most.
 const KEPT_TAGS: usize = 1 << 14;
 
 /// Above this many pairs, some 100 MB, it is said how many are written.
@@ -225,8 +223,7 @@ fn each_row(
     Ok(())
 }
 
-/// A grid with the names of the tags before the rows, and their places above
-/// the columns.
+/// A grid with the names of the tags before the rows, and their places above the columns.
 fn table(
     oracle: &Oracle<&tbaa::Graph>,
     names: &[String],
@@ -257,8 +254,8 @@ fn table(
     writeln!(
         out,
         "\nM MayAlias   . NoAlias   {}, {}, {disjoint} NoAlias ({}) by rule {}",
-        counted(tags.len() as u64, "tag", "tags"),
-        counted(pairs, "pair", "pairs"),
+        counted(tags.len(), "tag"),
+        counted(pairs, "pair"),
         percent(disjoint, pairs),
         oracle.rule()
     )?;

@@ -1,8 +1,7 @@
 //! The order of rows in which tags that answer alike are neighbours.
 //!
-//! A tag may alias what lies above and below it in the forest that LLVM walks;
-//! in preorder of that forest these are ranges, and a picture shows them as
-//! blocks and lines.
+//! A tag may alias what lies above and below it in the forest that LLVM walks; in preorder of that
+//! forest these are ranges, and a picture shows them as blocks and lines.
 
 use tbaa::{Graph, TagId};
 use tbaa_ir::Names;

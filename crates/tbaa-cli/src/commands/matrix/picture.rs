@@ -6,8 +6,7 @@ use std::ops::Range;
 use super::order::Group;
 use crate::svg::{Head, cut, escape, width};
 
-/// The most cells in a row; with more tags than this, a cell stands for a
-/// square block of pairs.
+/// The most cells in a row; with more tags than this, a cell stands for a square block of pairs.
 const MAX_CELLS: usize = 512;
 /// The most tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
@@ -160,7 +159,7 @@ fn color(shade: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0xe6, 0x12), mix(0xe9, 0x4a), mix(0xef, 0x8c))
 }
 
-/// What stands along both sides: the tags' names where there is room for each,
+/// The labels along both sides: the tags' names where there is room for each,
 /// and else the types that the tags of a range access.
 struct Axis {
     labels: Vec<Label>,

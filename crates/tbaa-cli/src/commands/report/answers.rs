@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexSet;
 use serde::Serialize;
-use tbaa::explain::{AccessPath, ByteRange, Clause, Comparison, Explanation, Side};
+use tbaa::explain::{AccessPath, ByteRange, Clause, Comparison, Side};
 use tbaa::{AliasRule, Graph, Matrix, Oracle, TagId, TypeId};
 
-use super::related::Related;
-use super::runs::triangle;
+use crate::output::letter;
 
 /// Comparisons of paths that are kept.
 const COMPARISONS: usize = 6000;
@@ -17,12 +17,12 @@ const DIFFERING: usize = 200;
 #[derive(Serialize)]
 pub(super) struct Answers {
     rules: [String; 3],
-    /// For each rule its answers, M and N, in the form of `runs`.
+    /// For each rule its answers, M and N, in the form of [`triangle`].
     answers: Vec<String>,
     /// The tags of which every pair is explained, in order.
     pub(super) explained: usize,
     explained_tags: Vec<usize>,
-    /// What a letter of `reasons` stands for, from A on.
+    /// The meanings of the letters of `reasons`, from A on.
     clauses: Vec<String>,
     /// For each rule the clauses of pairs of explained tags.
     reasons: Vec<String>,
@@ -61,11 +61,8 @@ impl Answers {
     ) -> Answers {
         let oracles = AliasRule::ALL.map(|rules| Oracle::new(graph, rules));
         let matrices = [0, 1, 2].map(|rule: usize| oracles[rule].matrix(tags));
-        let letter = |may| if may { b'M' } else { b'N' };
-        let answers = matrices.iter().map(|matrix| {
-            triangle(tags.len(), |row, column| letter(matrix.may_alias(row, column)))
-        });
-        let answers = answers.collect();
+        let triangle_of =
+            |it: &Matrix| triangle(tags.len(), |row, column| letter(it.may_alias(row, column)));
         let len = tags.len() as u64;
         let (differ, differing) = differing(&matrices);
         // The most used are explained, in the order of the matrix.
@@ -73,7 +70,7 @@ impl Answers {
         chosen.sort_by_key(|&at| std::cmp::Reverse(uses[at]));
         chosen.truncate(explained);
         chosen.sort_unstable();
-        let (clauses, comparisons, last) = (Vec::new(), Vec::new(), HashMap::new());
+        let (clauses, comparisons, last) = (IndexSet::new(), Vec::new(), HashMap::new());
         let mut reasons = Reasons { graph, place, clauses, comparisons, last };
         let related = Related::of(graph, chosen.iter().map(|&at| tags[at]));
         let letters: Vec<String> = (0..3)
@@ -81,18 +78,21 @@ impl Answers {
                 triangle(chosen.len(), |row, column| {
                     let (a, b) = (chosen[row], chosen[column]);
                     let pair = (tags[a], tags[b]);
-                    // Where no type leads to another that is the reason.
+                    // No type leads to another: this is the reason.
                     if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
                         return reasons.clause(Clause::Unrelated);
                     }
                     let why = oracles[rule].explain(pair.0, pair.1);
-                    reasons.letter((a, b), pair, rule, &why)
+                    if let Some(found) = &why.comparison {
+                        reasons.comparison((a, b), pair, rule, found);
+                    }
+                    reasons.clause(why.clause)
                 })
             })
             .collect();
         Answers {
             rules: AliasRule::ALL.map(|rules| rules.to_string()),
-            answers,
+            answers: matrices.iter().map(triangle_of).collect(),
             explained: chosen.len(),
             explained_tags: if chosen.len() == tags.len() { Vec::new() } else { chosen },
             clauses: reasons.clauses.iter().map(Clause::to_string).collect(),
@@ -125,33 +125,16 @@ fn differing(matrices: &[Matrix; 3]) -> (u64, Vec<(usize, usize)>) {
 struct Reasons<'a> {
     graph: &'a Graph,
     place: &'a HashMap<TypeId, usize>,
-    clauses: Vec<Clause>,
+    clauses: IndexSet<Clause>,
     comparisons: Vec<Compared>,
     /// The last comparison of each pair.
     last: HashMap<(usize, usize), usize>,
 }
 
 impl Reasons<'_> {
-    /// The letter of an explanation's clause; its paths are kept.
-    fn letter(
-        &mut self,
-        (a, b): (usize, usize),
-        tags: (TagId, TagId),
-        rule: usize,
-        why: &Explanation,
-    ) -> u8 {
-        if let Some(found) = &why.comparison {
-            self.comparison((a, b), tags, rule, found);
-        }
-        self.clause(why.clause)
-    }
-
+    /// The letter of a clause.
     fn clause(&mut self, wanted: Clause) -> u8 {
-        let at = self.clauses.iter().position(|&clause| clause == wanted);
-        let at = at.unwrap_or_else(|| {
-            self.clauses.push(wanted);
-            self.clauses.len() - 1
-        });
+        let (at, _) = self.clauses.insert_full(wanted);
         // There are fewer clauses than letters.
         b'A' + u8::try_from(at).unwrap_or(25).min(25)
     }
@@ -200,9 +183,87 @@ fn bytes(range: &ByteRange) -> Bytes {
     (range.start, range.end, repeats)
 }
 
+/// The types that are reached from some types by fields and parents, in any order.
+struct Related {
+    /// For each base type asked about, a bit for each node.
+    reached: HashMap<TypeId, Vec<u64>>,
+}
+
+impl Related {
+    /// Follows the base types of some tags.
+    fn of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> Related {
+        let mut reached = HashMap::new();
+        for base in tags.filter_map(|tag| graph.tag(tag).ok()).map(|tag| tag.base) {
+            reached.entry(base).or_insert_with(|| reach(graph, base));
+        }
+        Related { reached }
+    }
+
+    /// Returns whether one tag's base type may lead to the other's, or to a type below it; a doubt is a yes.
+    fn may_meet(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
+        let (Ok(a), Ok(b)) = (graph.tag(a), graph.tag(b)) else { return true };
+        let leads = |from: TypeId, to: TypeId| {
+            let at = to.node().index();
+            self.reached.get(&from).is_none_or(|bits| bits[at / 64] >> (at % 64) & 1 != 0)
+        };
+        leads(a.base, b.base) || leads(b.base, a.base)
+    }
+}
+
+fn reach(graph: &Graph, base: TypeId) -> Vec<u64> {
+    let mut bits = vec![0; graph.node_count().div_ceil(64)];
+    let mut pending = vec![base];
+    while let Some(ty) = pending.pop() {
+        let (at, node) = (ty.node().index(), graph.ty(ty));
+        if bits[at / 64] >> (at % 64) & 1 != 0 {
+            continue;
+        }
+        bits[at / 64] |= 1 << (at % 64);
+        pending.extend(node.fields().map(|field| field.ty).chain(node.parent()));
+    }
+    bits
+}
+
+/// Writes the upper triangle of a square of letters without the diagonal, a row after a comma. A letter has
+/// behind it how often it follows itself, in base 36. A row ends where only its last letter follows.
+fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
+    let mut text = String::new();
+    for row in 0..side {
+        if row > 0 {
+            text.push(',');
+        }
+        let (mut last, mut length) = (0, 0_usize);
+        for column in row + 1..side {
+            let next = letter(row, column);
+            if next != last && length > 0 {
+                push(&mut text, last, length);
+                length = 0;
+            }
+            last = next;
+            length += 1;
+        }
+        if length > 0 {
+            text.push(char::from(last));
+        }
+    }
+    text
+}
+
+/// A letter is a capital, so that it is no digit of a length.
+fn push(text: &mut String, letter: u8, length: usize) {
+    debug_assert!(letter.is_ascii_uppercase());
+    text.push(char::from(letter));
+    let (mut digits, mut rest) = (Vec::new(), length);
+    while rest > 0 {
+        digits.push(b"0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
+        rest /= 36;
+    }
+    text.extend(digits.iter().rev().map(|&digit| char::from(digit)));
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{AliasRule, Related};
+    use super::{AliasRule, Related, triangle};
     use tbaa::Oracle;
     use tbaa::explain::Clause;
     use tbaa::spec::Spec;
@@ -230,5 +291,20 @@ mod tests {
             }
         }
         assert!(quick * 3 > all, "{quick} of {all}");
+    }
+
+    #[test]
+    fn rows_are_short() {
+        assert_eq!(triangle(0, |_, _| b'M'), "");
+        assert_eq!(triangle(3, |_, _| b'N'), "N,N,");
+        let letter = |row: usize, column: usize| if column == row + 1 { b'M' } else { b'N' };
+        assert_eq!(triangle(4, letter), "M1N,M1N,M,");
+        assert_eq!(
+            triangle(100, |row, column| if row == 0 && column == 99 { b'M' } else { b'N' })
+                .split_once(',')
+                .unwrap()
+                .0,
+            "N2qM"
+        );
     }
 }

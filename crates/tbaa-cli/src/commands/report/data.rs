@@ -1,9 +1,9 @@
-//! What the page is made of: one document for each input, which the page's
-//! script reads.
+//! The content of the page: one document for each input, which the page's script reads.
 
 use std::collections::HashMap;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tbaa::parts::TagParts;
@@ -23,72 +23,36 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Failure;
 
-/// Loads that are listed at most, and stores and calls that keep one.
+/// The most entries of each kind; the most used are kept. A page that is too large has half of
+/// each, or a quarter, and so on.
+pub(super) const TAGS: usize = 3000;
+/// Tags whose pairs are all explained.
+const EXPLAINED: usize = 1500;
+const TYPES: usize = 4000;
+const FIELDS: usize = 40_000;
+const FINDINGS: usize = 500;
+const FUNCTIONS: usize = 2000;
 const LOADS: usize = 400;
+/// Stores and calls that block one load.
 const BLOCKERS: usize = 4;
-/// Types that have a picture of what is around them at most, and the bytes of one.
+/// Types with a picture of their neighbours, and the bytes of one.
 const PICTURES: usize = 40;
 const PICTURE: usize = 30_000;
 
-/// How much of each kind is kept; the most used first.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) tags: usize,
-    /// Tags of which every pair is explained.
-    pub(super) explained: usize,
-    pub(super) types: usize,
-    pub(super) fields: usize,
-    pub(super) findings: usize,
-    pub(super) functions: usize,
-    /// Loads that stores and calls keep.
-    pub(super) loads: usize,
-    /// Types with a picture of what is around them.
-    pub(super) pictures: usize,
-}
-
-impl Limits {
-    pub(super) const START: Limits = Limits {
-        tags: 3000,
-        explained: 1500,
-        types: 4000,
-        fields: 40_000,
-        findings: 500,
-        functions: 2000,
-        loads: LOADS,
-        pictures: PICTURES,
-    };
-
-    /// Half of everything; `None` where nothing is left.
-    pub(super) fn halved(self) -> Option<Limits> {
-        let Limits { tags, explained, types, fields, findings, functions, loads, pictures } = self;
-        (tags > 8).then_some(Limits {
-            tags: tags / 2,
-            explained: explained / 2,
-            types: types / 2,
-            fields: fields / 2,
-            findings: findings / 2,
-            functions: functions / 2,
-            loads: loads / 2,
-            pictures: pictures / 2,
-        })
-    }
-}
-
 /// One input.
 #[derive(Serialize)]
-pub(super) struct Data {
+pub(super) struct Data<'f> {
     file: String,
     /// Figures for the top of the page, in order.
     summary: Vec<(&'static str, String)>,
-    /// What is not on the page.
+    /// The parts that are not on the page.
     left_out: Vec<String>,
     types: Vec<Type>,
     tags: Vec<TagRow>,
     answers: Answers,
-    findings: Vec<Finding>,
+    findings: Vec<Finding<'f>>,
     functions: Vec<Function>,
-    /// As `tbaa blocks --format json` has them, with `more` for blockers that are
-    /// left out.
+    /// The rows of `tbaa blocks --format json`, with `more` for blockers that are left out.
     loads: Vec<Value>,
     kept_loads: usize,
 }
@@ -97,12 +61,12 @@ pub(super) struct Data {
 struct Type {
     name: String,
     kind: &'static str,
-    /// In bytes, where the format records it.
+    /// Bytes, if the format records them.
     size: Option<u64>,
     /// Position of the parent among the types.
     parent: Option<usize>,
     fields: Vec<FieldRow>,
-    /// What is around it, as SVG; of the types of the most used tags.
+    /// A picture of its neighbours, as SVG; of the types of the most used tags.
     picture: Option<String>,
 }
 
@@ -120,20 +84,17 @@ struct TagRow {
     offset: u64,
     size: Option<u64>,
     uses: u64,
-    /// Why LLVM's verifier rejects it.
+    /// The reason why LLVM's verifier rejects it.
     rejected: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Finding {
-    code: String,
-    level: String,
-    message: String,
+struct Finding<'f> {
+    #[serde(flatten)]
+    found: &'f Diagnostic,
     line: Option<usize>,
-    /// The line, what is before the place in it, and what is the place.
+    /// The line before the place, the place, and the line after it.
     text: Option<(String, String, String)>,
-    notes: Vec<String>,
-    help: Option<String>,
 }
 
 #[derive(Serialize, Clone)]
@@ -149,7 +110,7 @@ struct Function {
     apart: Option<[u64; 3]>,
 }
 
-/// What is found out once, however much of it is kept.
+/// Facts that are found once, however many of them are kept.
 pub(super) struct Facts {
     used: Vec<(TagId, u64)>,
     functions: Vec<Function>,
@@ -206,33 +167,33 @@ fn short(mut row: Value) -> Value {
     row
 }
 
-impl Data {
-    pub(super) fn of(input: &Input, facts: &Facts, limits: Limits) -> Data {
+impl<'f> Data<'f> {
+    /// Keeps a part of the facts: all, or half of them `halvings` times.
+    pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
         let graph = input.graph();
         let names = input.names();
         let mut left_out = Vec::new();
         let used = &facts.used;
-        let (tags, uses) = kept_tags(graph, used, limits, &mut left_out);
-        let (mut types, place) = types(input, &names, &tags, limits, &mut left_out);
-        for (ty, svg) in facts.pictures.iter().take(limits.pictures) {
+        let (tags, uses) = kept_tags(graph, used, TAGS >> halvings, &mut left_out);
+        let (mut types, place) = types(input, &names, &tags, halvings, &mut left_out);
+        for (ty, svg) in facts.pictures.iter().take(PICTURES >> halvings) {
             if let Some(&at) = place.get(ty) {
                 types[at].picture = Some(svg.clone());
             }
         }
-        let answers = Answers::of(graph, &tags, &uses, &place, limits.explained);
+        let answers = Answers::of(graph, &tags, &uses, &place, EXPLAINED >> halvings);
         if answers.explained < tags.len() {
             left_out.push(format!(
                 "reasons: of pairs of the {} most used tags only; answers are of all",
                 answers.explained
             ));
         }
-        let functions = kept_functions(&facts.functions, limits, &mut left_out);
-        let findings = kept_findings(input, &facts.findings, limits, &mut left_out);
-        let loads: Vec<Value> = facts.loads.iter().take(limits.loads).cloned().collect();
+        let functions = kept_functions(&facts.functions, FUNCTIONS >> halvings, &mut left_out);
+        let findings = kept_findings(input, &facts.findings, FINDINGS >> halvings, &mut left_out);
+        let loads: Vec<Value> = facts.loads.iter().take(LOADS >> halvings).cloned().collect();
         if loads.len() < facts.kept_loads {
             left_out.push(format!("loads: the first {} of {}", loads.len(), facts.kept_loads));
         }
-        let kept_loads = facts.kept_loads;
         let figure = |count: usize| count.to_string();
         let mut summary =
             vec![("types", figure(graph.types().count())), ("tags", figure(used.len()))];
@@ -242,9 +203,8 @@ impl Data {
         }
         summary.push(("findings", figure(facts.findings.0.len() + facts.findings.1)));
         let tags = rows(input, &names, &tags, &uses, &place);
-        let file = input.file().to_owned();
         Data {
-            file,
+            file: input.file().to_owned(),
             summary,
             left_out,
             types,
@@ -253,12 +213,12 @@ impl Data {
             findings,
             functions,
             loads,
-            kept_loads,
+            kept_loads: facts.kept_loads,
         }
     }
 }
 
-/// How many loads and stores have a tag.
+/// Counts loads and stores, and those with a tag.
 fn coverage(module: &Module<'_>) -> Vec<(&'static str, String)> {
     let of = |opcode| {
         let all = || module.instructions().iter().filter(move |it| it.opcode == opcode);
@@ -268,34 +228,30 @@ fn coverage(module: &Module<'_>) -> Vec<(&'static str, String)> {
     vec![("loads", of(Opcode::Load)), ("stores", of(Opcode::Store))]
 }
 
-/// The tags that matter, in order of appearance, and how many instructions have
-/// each.
+/// The tags that matter, in order of appearance, and how many instructions have each.
 fn used(input: &Input) -> Vec<(TagId, u64)> {
-    let mut counts: HashMap<TagId, u64> = HashMap::new();
+    let mut counts: IndexMap<TagId, u64> =
+        input.rows().into_iter().map(|(_, tag)| (tag, 0)).collect();
     if let Content::Module(module) = &input.content {
         for tag in module.instructions().iter().filter_map(|instruction| instruction.tag) {
-            *counts.entry(tag).or_default() += 1;
+            counts.entry(tag).and_modify(|count| *count += 1);
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    let rows = input.rows().into_iter().map(|(_, tag)| tag);
-    rows.filter(|&tag| seen.insert(tag))
-        .map(|tag| (tag, counts.get(&tag).copied().unwrap_or(0)))
-        .collect()
+    counts.into_iter().collect()
 }
 
 /// The most used tags, in the order of the matrix.
 fn kept_tags(
     graph: &Graph,
     used: &[(TagId, u64)],
-    limits: Limits,
+    most: usize,
     left_out: &mut Vec<String>,
 ) -> (Vec<TagId>, Vec<u64>) {
     let mut kept: Vec<(TagId, u64)> = used.to_vec();
     kept.sort_by_key(|&(_, uses)| std::cmp::Reverse(uses));
-    if kept.len() > limits.tags {
-        left_out.push(format!("tags: the {} most used of {}", limits.tags, kept.len()));
-        kept.truncate(limits.tags);
+    if kept.len() > most {
+        left_out.push(format!("tags: the {most} most used of {}", kept.len()));
+        kept.truncate(most);
     }
     let tags: Vec<TagId> = kept.iter().map(|&(tag, _)| tag).collect();
     let order = preorder(graph, &tags);
@@ -307,21 +263,22 @@ fn types(
     input: &Input,
     names: &Names<'_>,
     tags: &[TagId],
-    limits: Limits,
+    halvings: u32,
     left_out: &mut Vec<String>,
 ) -> (Vec<Type>, HashMap<TypeId, usize>) {
     let graph = input.graph();
     let mut all: Vec<TypeId> = graph.types().collect();
-    if all.len() > limits.types {
-        left_out.push(format!("types: {} of {}", limits.types, all.len()));
+    let most = TYPES >> halvings;
+    if all.len() > most {
+        left_out.push(format!("types: {most} of {}", all.len()));
         let of_tags = tags.iter().filter_map(|&tag| graph.tag(tag).ok());
         let first: std::collections::HashSet<TypeId> =
             of_tags.flat_map(|tag| [tag.base, tag.access]).collect();
         all.sort_by_key(|ty| !first.contains(ty));
-        all.truncate(limits.types);
+        all.truncate(most);
     }
     let place: HashMap<TypeId, usize> = all.iter().enumerate().map(|(at, &ty)| (ty, at)).collect();
-    let (mut room, mut cut) = (limits.fields, 0);
+    let (mut room, mut cut) = (FIELDS >> halvings, 0);
     let types = all.iter().map(|&ty| {
         let node = graph.ty(ty);
         let kind = match node.kind() {
@@ -384,7 +341,7 @@ fn rows(
     tags.iter().zip(uses).map(row).collect()
 }
 
-/// What `verify` and `lint` find, and how much more they counted.
+/// The findings, and how many more there are.
 fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {
@@ -397,13 +354,13 @@ fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     (verified.into_iter().chain(linted).collect(), more)
 }
 
-fn kept_findings(
+fn kept_findings<'f>(
     input: &Input,
-    (all, more): &(Vec<Diagnostic>, usize),
-    limits: Limits,
+    (all, more): &'f (Vec<Diagnostic>, usize),
+    most: usize,
     left_out: &mut Vec<String>,
-) -> Vec<Finding> {
-    let (kept, count) = (all.len().min(limits.findings), all.len() + more);
+) -> Vec<Finding<'f>> {
+    let (kept, count) = (all.len().min(most), all.len() + more);
     if kept < count {
         left_out.push(format!("findings: the first {kept} of {count}"));
     }
@@ -414,28 +371,19 @@ fn kept_findings(
 /// Characters of a line that are shown on either side of a place.
 const AROUND: usize = 120;
 
-fn finding(input: &Input, source: &Source<'_>, found: &Diagnostic) -> Finding {
+fn finding<'f>(input: &Input, source: &Source<'_>, found: &'f Diagnostic) -> Finding<'f> {
     let line = found.primary.as_ref().map(|label| source.position(label.span.start).0);
     let text = found.primary.as_ref().map(|label| {
         let (text, span) = (input.text(), &label.span);
-        let newline = |byte: &u8| *byte == b'\n';
-        let start = text[..span.start].iter().rposition(newline).map_or(0, |at| at + 1);
+        let start = memchr::memrchr(b'\n', &text[..span.start]).map_or(0, |at| at + 1);
         let end =
-            text[span.start..].iter().position(newline).map_or(text.len(), |at| span.start + at);
+            memchr::memchr(b'\n', &text[span.start..]).map_or(text.len(), |at| span.start + at);
         let to = span.end.clamp(span.start, end);
         let (from, till) = (start.max(span.start.saturating_sub(AROUND)), end.min(to + AROUND));
         let part = |from: usize, to: usize| printable(&text[from..to]);
         (part(from, span.start), part(span.start, to.min(span.start + 2 * AROUND)), part(to, till))
     });
-    Finding {
-        code: found.code.to_string(),
-        level: found.level.to_string(),
-        message: found.message.clone(),
-        line,
-        text,
-        notes: found.notes.clone(),
-        help: found.help.clone(),
-    }
+    Finding { found, line, text }
 }
 
 /// Tags of a function of which all pairs are counted.
@@ -447,11 +395,8 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
     let source = Source::new(input.file(), input.text());
     let oracles = AliasRule::ALL.map(|rules| tbaa::Oracle::new(module.graph(), rules));
     let mut all = Vec::new();
-    let mut order: HashMap<TagId, usize> = HashMap::new();
-    for &(tag, _) in used {
-        let next = order.len();
-        order.entry(tag).or_insert(next);
-    }
+    let order: HashMap<TagId, usize> =
+        used.iter().enumerate().map(|(at, &(tag, _))| (tag, at)).collect();
     for (name, instructions) in by_function(module) {
         let mut counts: HashMap<TagId, u64> = HashMap::new();
         let mut untagged = 0;
@@ -466,10 +411,9 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
         tags.sort_by_key(|(tag, _)| order.get(tag));
         let apart = (tags.len() <= COUNTED).then(|| {
             [0, 1, 2].map(|rule| {
-                let pairs = tags
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(at, a)| tags[at..].iter().map(move |b| (a, b)));
+                let tags = &tags;
+                let pairs =
+                    (0..tags.len()).flat_map(|at| tags[at..].iter().map(move |b| (tags[at], b)));
                 let apart = pairs.filter(|(a, b)| !oracles[rule].may_alias(a.0, b.0));
                 apart.map(|(a, b)| a.1 * b.1).sum()
             })
@@ -487,16 +431,12 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
 }
 
 /// The functions with the most pairs, in file order.
-fn kept_functions(all: &[Function], limits: Limits, left_out: &mut Vec<String>) -> Vec<Function> {
+fn kept_functions(all: &[Function], most: usize, left_out: &mut Vec<String>) -> Vec<Function> {
     let mut kept: Vec<usize> = (0..all.len()).collect();
-    if all.len() > limits.functions {
-        left_out.push(format!(
-            "functions: the {} with the most pairs of {}",
-            limits.functions,
-            all.len()
-        ));
+    if all.len() > most {
+        left_out.push(format!("functions: the {most} with the most pairs of {}", all.len()));
         kept.sort_by_key(|&at| std::cmp::Reverse(all[at].pairs));
-        kept.truncate(limits.functions);
+        kept.truncate(most);
         kept.sort_unstable();
     }
     kept.into_iter().map(|at| all[at].clone()).collect()

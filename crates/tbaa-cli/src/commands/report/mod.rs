@@ -2,8 +2,6 @@
 
 mod answers;
 mod data;
-mod related;
-mod runs;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +11,7 @@ use crate::input::Input;
 use crate::report::{Failure, write_output};
 use crate::svg::escape;
 
-use data::{Data, Facts, Limits};
+use data::{Data, Facts, TAGS};
 
 /// The page, with places for what goes into it.
 const PAGE: &str = include_str!("page.html");
@@ -31,9 +29,8 @@ const SIZE: usize = 1_800_000;
 
 /// Writes a page about modules or specs: types, answers, findings, blocked loads.
 ///
-/// The page is one file that loads nothing else, so you can open it from a disk or send
-/// it by mail. It stays below 2 MB: it has the most used tags, and says how many it
-/// leaves out.
+/// The page is one file that loads nothing else, so you can open it from a disk or send it by mail.
+/// It stays below 2 MB: it has the most used tags, and says how many it leaves out.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/report.txt"))]
 pub(crate) struct Report {
@@ -69,22 +66,22 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
 /// The data of an input, with as much of it as fits.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String, Failure> {
     let facts = Facts::of(input, profile)?;
-    let mut limits = Limits::START;
+    let mut halvings = 0;
     loop {
         let data =
-            serde_json::to_string(&Data::of(input, &facts, limits)).map_err(io::Error::from)?;
-        // In a script no `<` may stand that could begin a tag.
+            serde_json::to_string(&Data::of(input, &facts, halvings)).map_err(io::Error::from)?;
+        // A `<` in a script could begin a tag of HTML.
         let data = data.replace('<', "\\u003c");
-        match limits.halved() {
-            Some(fewer) if data.len() > room => limits = fewer,
-            _ => return Ok(data),
+        if data.len() <= room || TAGS >> halvings <= 8 {
+            return Ok(data);
         }
+        halvings += 1;
     }
 }
 
 fn page(title: &str, documents: &[String]) -> String {
     let data = format!("[{}]", documents.join(","));
-    // What an input holds is put in last, for it may hold a mark itself.
+    // The data comes last, for an input may hold a mark itself.
     let page = PAGE.replace("{{style}}", STYLE).replace("{{script}}", SCRIPT);
     let (before, after) = page.split_once("{{data}}").unwrap_or((&page, ""));
     before.replace("{{title}}", &escape(title)) + &data + after

@@ -19,11 +19,10 @@ use crate::report::Failure;
 
 /// Measures what tags buy: the loads, stores and loops that LLVM makes better.
 ///
-/// LLVM 22 optimises the module many times, each time without some NoAlias answers of
-/// its type-based analysis. If the code stays the same, these answers are worth nothing.
-/// The command finds the smallest set of answers that gives the same code, and prints
-/// what each of its pairs of tags improves. It stores results in a folder, so a second
-/// run continues where the first one ended.
+/// LLVM 22 optimises the module many times, each time without some NoAlias answers of its type-based analysis.
+/// If the code stays the same, these answers are worth nothing. The command finds the smallest set of answers
+/// that gives the same code, and prints what each of its pairs of tags improves. It stores results in a folder,
+/// so a second run continues where the first one ended.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/worth.txt"))]
 pub(crate) struct Worth {
@@ -34,7 +33,7 @@ pub(crate) struct Worth {
     tag: bool,
     #[command(flatten)]
     tagging: Tagging,
-    /// What `opt` runs on the module.
+    /// The passes that `opt` runs on the module.
     #[arg(long, value_name = "PIPELINE", default_value = "default<O2>")]
     passes: String,
     /// The number of times that LLVM may optimise the module. 0 measures only all tags together.
@@ -46,7 +45,7 @@ pub(crate) struct Worth {
     /// The folder for results; by default below the user's cache folder.
     #[arg(long, alias = "keep", value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// What to print.
+    /// The output.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
 }
@@ -120,7 +119,7 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
 /// Above this, a time is measured once.
 const LONG: Duration = Duration::from_secs(5);
 
-/// What `opt` takes with its analysis by types and without: the shortest of three runs, or
+/// The time of `opt` with its analysis by types and without: the shortest of three runs, or
 /// one if that is long.
 fn times(runs: &Runs<'_>) -> Result<[Duration; 2], Failure> {
     let mut shortest = [Duration::MAX; 2];

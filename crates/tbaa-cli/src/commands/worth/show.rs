@@ -1,4 +1,4 @@
-//! What `tbaa worth` found, in words.
+//! The findings of `tbaa worth`, in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -10,28 +10,24 @@ use tbaa_ir::Module;
 use tbaa_plugin::{Found, Loss};
 
 use crate::input::Input;
-use crate::output::{counted, percent};
+use crate::output::{self, counted, percent};
 use crate::printable::{function_name, printable};
 
 /// Lines of the source that a pair's entry names.
 const LINES: usize = 3;
 
-/// With fewer functions nothing is said of all of them.
-const FUNCTIONS: usize = 20;
-
 #[derive(Serialize)]
 pub(super) struct Findings {
     questions: Questions,
     code: Totals,
-    /// What is lost without any tag: with `-fno-strict-aliasing`.
+    /// The loss without any tag, as with `-fno-strict-aliasing`.
     without_types: Entry,
-    /// What each pair of places buys, the most first.
+    /// The gain by each pair of places, the greatest first.
     pairs: Vec<PairEntry>,
     tags: Tags,
     /// Functions whose answers were not all tried: their tags count as needed.
     unfinished: Vec<String>,
-    /// Functions whose code is other if all answers that are worth nothing are left out
-    /// at once.
+    /// Functions whose code is other if all answers that are worth nothing are left out at once.
     inexact: Vec<String>,
     seconds: Seconds,
 }
@@ -40,14 +36,13 @@ pub(super) struct Findings {
 struct Questions {
     /// Asked of the analysis by types, when no other had an answer.
     asked: u64,
-    /// Those that only types answer.
+    /// Questions that only types answer.
     decided: u64,
     /// Different answers: a function, and two tags or one immutable one.
     answers: usize,
-    /// Those that change the code.
+    /// Answers that change the code.
     worth: usize,
-    /// Different pairs of the module's tags that are apart; of these some are never asked
-    /// about.
+    /// Different pairs of the module's tags that are apart; of these some are never asked about.
     pairs_apart: u64,
     /// Pairs of tags asked about and apart,
     pairs_asked: usize,
@@ -71,16 +66,11 @@ struct Totals {
     instructions: i64,
 }
 
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 struct Entry {
-    loads: i64,
-    stores: i64,
-    vector_loops: i64,
-    instructions: i64,
-    /// LLVM's throughput cost, weighted by how often it expects each block to run.
-    cost: f64,
+    #[serde(flatten)]
+    loss: Loss,
     functions: Vec<String>,
-    lines: BTreeMap<String, i64>,
 }
 
 #[derive(Serialize)]
@@ -108,30 +98,22 @@ struct Seconds {
 }
 
 impl Entry {
-    fn of(loss: &Loss, functions: Vec<String>) -> Entry {
-        Entry {
-            loads: loss.loads,
-            stores: loss.stores,
-            vector_loops: loss.vector_loops,
-            instructions: loss.instructions,
-            cost: loss.cost,
-            functions,
-            lines: loss.lines.iter().filter(|it| *it.1 > 0).map(|(k, v)| (k.clone(), *v)).collect(),
-        }
+    fn of(mut loss: Loss, functions: Vec<String>) -> Entry {
+        loss.lines.retain(|_, more| *more > 0);
+        Entry { loss, functions }
     }
 
     /// `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
     fn words(&self) -> String {
         let counts = [
-            (self.loads, "load", "loads"),
-            (self.stores, "store", "stores"),
-            (self.vector_loops, "vectorised loop", "vectorised loops"),
+            (self.loss.loads, "load"),
+            (self.loss.stores, "store"),
+            (self.loss.vector_loops, "vectorised loop"),
         ];
         let listed = |of: &dyn Fn(i64) -> bool, more: &str| {
             let counts = counts.iter().filter(|it| of(it.0));
-            let words = counts.map(|&(count, one, many)| {
-                counted(count.unsigned_abs(), &format!("{more}{one}"), &format!("{more}{many}"))
-            });
+            let words = counts
+                .map(|&(count, noun)| counted(count.unsigned_abs(), &format!("{more}{noun}")));
             words.collect::<Vec<_>>().join(", ")
         };
         let (saved, spent) = (listed(&|it| it > 0, ""), listed(&|it| it < 0, "more "));
@@ -174,14 +156,16 @@ impl Findings {
                 a: place(&a),
                 b: (!b.is_empty()).then(|| place(&b)),
                 buys: Entry::of(
-                    &loss,
+                    loss,
                     functions.iter().map(|it| function_name(it.as_bytes())).collect(),
                 ),
             })
             .collect();
         pairs.sort_by(|x, y| {
-            let rank = |it: &PairEntry| (it.buys.vector_loops, it.buys.loads, it.buys.stores);
-            rank(y).cmp(&rank(x)).then_with(|| y.buys.cost.total_cmp(&x.buys.cost))
+            let rank = |it: &PairEntry| {
+                (it.buys.loss.vector_loops, it.buys.loss.loads, it.buys.loss.stores)
+            };
+            rank(y).cmp(&rank(x)).then_with(|| y.buys.loss.cost.total_cmp(&x.buys.loss.cost))
         });
 
         let open = decided.iter().filter(|it| found.open.contains(&it.function));
@@ -196,18 +180,6 @@ impl Findings {
         let pairs_decided: BTreeSet<_> = decided.iter().map(|it| (&it.a, &it.b)).collect();
         let asked = found.asked.iter().filter(|it| it.is_decided());
         let pairs_asked: BTreeSet<_> = asked.map(|it| (&it.a, &it.b)).collect();
-        let mut by_function: BTreeMap<&String, f64> = found
-            .all
-            .keys()
-            .filter(|it| found.none.contains_key(*it))
-            .map(|it| (it, 0.0))
-            .collect();
-        for (function, ..) in &answers {
-            by_function.entry(function).and_modify(|count| *count += 1.0);
-        }
-        let back = |it: &&String| (found.none[*it].loads - found.all[*it].loads) as f64;
-        let back: Vec<f64> = by_function.keys().map(back).collect();
-        let counts: Vec<f64> = by_function.values().copied().collect();
         let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
         Findings {
             questions: Questions {
@@ -223,15 +195,13 @@ impl Findings {
             code: Totals {
                 functions: found.all.len(),
                 functions_that_differ: differ.len(),
-                answers_and_loads: (counts.len() >= FUNCTIONS)
-                    .then(|| correlation(&ranks(&counts), &ranks(&back)))
-                    .filter(|it| it.is_finite()),
+                answers_and_loads: found.answers_and_loads(),
                 loads: total(|it| it.loads),
                 stores: total(|it| it.stores),
                 vector_loops: total(|it| it.vector_loops),
                 instructions: total(|it| it.instructions),
             },
-            without_types: Entry::of(&loss, differ),
+            without_types: Entry::of(loss, differ),
             pairs,
             tags: Tags { all: names.len(), needed: words(needed), worth_nothing: words(nothing) },
             unfinished: found.open.iter().cloned().collect(),
@@ -244,7 +214,7 @@ impl Findings {
     }
 
     pub(super) fn write(&self, top: usize, out: &mut dyn Write) -> io::Result<()> {
-        let Findings { questions, code, without_types: lost, tags, .. } = self;
+        let Findings { questions, code, without_types: Entry { loss: lost, .. }, tags, .. } = self;
         writeln!(out, "{:24}{:>12}{:>12}", "", "with tags", "without")?;
         let rows = [
             ("loads", code.loads, lost.loads),
@@ -301,10 +271,11 @@ impl Findings {
             };
             let functions = listed(&pair.buys.functions, LINES);
             writeln!(out, "{:>4}. {who}: {} in {functions}", at + 1, pair.buys.words())?;
-            let mut lines: Vec<_> = pair.buys.lines.iter().filter(|it| !it.0.is_empty()).collect();
+            let mut lines: Vec<_> =
+                pair.buys.loss.lines.iter().filter(|it| !it.0.is_empty()).collect();
             lines.sort_by_key(|&(line, count)| (-count, line));
             for (line, count) in lines.into_iter().take(LINES) {
-                writeln!(out, "        {line}: {}", counted(*count as u64, "load", "loads"))?;
+                writeln!(out, "        {line}: {}", counted(*count, "load"))?;
             }
         }
         let (needed, others) = (&tags.needed, listed(&tags.worth_nothing, top));
@@ -327,7 +298,7 @@ impl Findings {
                 out,
                 "\nNot all answers were tried in {}: {}. Raise --runs to go on; their tags count \
                  as needed.",
-                counted(self.unfinished.len() as u64, "function", "functions"),
+                counted(self.unfinished.len(), "function"),
                 listed(&self.unfinished, top)
             )?;
         }
@@ -336,7 +307,7 @@ impl Findings {
                 out,
                 "\nIf all tags that buy nothing are left out at once, the code of {} differs: {}. \
                  Functions that are inlined there change each other's code.",
-                counted(self.inexact.len() as u64, "function", "functions"),
+                counted(self.inexact.len(), "function"),
                 listed(&self.inexact, top)
             )?;
         }
@@ -344,39 +315,12 @@ impl Findings {
     }
 }
 
-/// The rank of each number; equal ones have the mean of their ranks.
-fn ranks(numbers: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-    let mut ranks = vec![0.0; numbers.len()];
-    let mut start = 0;
-    for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
-        let mean = start as f64 + (equal.len() - 1) as f64 / 2.0;
-        equal.iter().for_each(|&at| ranks[at] = mean);
-        start += equal.len();
-    }
-    ranks
-}
-
-/// Pearson's correlation; NaN where one list is of one number alone.
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    let (x, y) = (mean(a), mean(b));
-    let product = |f: &dyn Fn(usize) -> f64| (0..a.len()).map(f).sum::<f64>();
-    let both = product(&|at| (a[at] - x) * (b[at] - y));
-    both / (product(&|at| (a[at] - x).powi(2)) * product(&|at| (b[at] - y).powi(2))).sqrt()
-}
-
 fn word(name: &str) -> String {
     format!("`{}`", printable(name.as_bytes()))
 }
 
 fn listed(names: &[String], most: usize) -> String {
-    let mut words: Vec<_> = names.iter().take(most).map(|it| word(it)).collect();
-    if names.len() > most {
-        words.push(format!("and {} more", names.len() - most));
-    }
-    words.join(", ")
+    output::listed(names.iter().map(|it| word(it)), most, ", ", ", and ")
 }
 
 /// The places that tags name, by the plugin's name for a tag: `base+offset:access`.
@@ -396,14 +340,4 @@ fn apart(input: &Input, module: &Module<'_>) -> u64 {
     let pairs =
         tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));
     pairs.filter(|&(a, b)| oracle.alias(a, b) == tbaa::AliasResult::NoAlias).count() as u64
-}
-
-#[test]
-fn ranks_that_agree_correlate() {
-    let counts = [5.0, 0.0, 0.0, 9.0];
-    assert_eq!(ranks(&counts), [2.0, 0.5, 0.5, 3.0]);
-    let of = |other: [f64; 4]| correlation(&ranks(&counts), &ranks(&other));
-    assert!((of([50.0, 1.0, 1.0, 51.0]) - 1.0).abs() < 1e-9);
-    assert!((of([-50.0, 1.0, 1.0, -51.0]) + 1.0).abs() < 1e-9);
-    assert!(of([1.0; 4]).is_nan());
 }

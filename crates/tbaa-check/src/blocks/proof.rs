@@ -1,66 +1,68 @@
-//! How often LLVM bears out what is blamed: in a sample of the loads.
+//! A sample of the loads: how often LLVM removes a load once the blamed accesses are to other memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{self, Write};
 
-use serde::Serialize;
-use tbaa_check::blocks::{Blocked, Cause, Event, Judge, Judged, Wanted};
 use tbaa_ir::Opcode;
 
-use super::prove::{Outcome, Prover, Trial};
-use crate::find::{access_name, in_function};
-use crate::output::{counted, percent};
-use crate::report::Failure;
+use super::prove::{AskError, Outcome, Prover, Trial};
+use super::{Blocked, Cause, Event, Judge, Judged, Wanted};
 
-/// What LLVM made of the loads that it was asked about.
-pub(super) struct Sample {
-    /// With what is blamed told apart.
+/// LLVM's results for the loads that it was asked about.
+pub struct Sample {
+    /// By load, with the blamed accesses in scopes of their own.
     outcomes: HashMap<usize, Outcome>,
     /// The loads that it removes or moves as the module is.
     gone: HashSet<usize>,
-    pub(super) figures: Figures,
+    /// The numbers of loads.
+    pub figures: Figures,
 }
 
-#[derive(Serialize, Default)]
-pub(super) struct Figures {
+/// Numbers of loads.
+#[derive(Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Figures {
     /// Loads that the passes keep and that stores and calls alone are blamed for.
-    blamed: usize,
-    /// Of these, the loads that LLVM was asked about.
-    asked: usize,
+    pub blamed: usize,
+    /// The loads among these that LLVM was asked about.
+    pub asked: usize,
     /// The asked ones that LLVM removes or hoists if what is blamed is to other memory.
-    gone: usize,
+    pub gone: usize,
     /// Loads that the passes keep, blamed or not, that LLVM was asked about with all that is to
     /// other places told apart.
-    tried: usize,
+    pub tried: usize,
     /// The tried ones that LLVM then removes or hoists: memory keeps them.
-    gone_of_tried: usize,
+    pub gone_of_tried: usize,
     /// The ones among these that go with only the blamed told apart.
-    found: usize,
+    pub found: usize,
     /// The others that memory keeps, by what was said about them.
-    missed: BTreeMap<&'static str, usize>,
+    pub missed: BTreeMap<&'static str, usize>,
     /// The loads that memory keeps.
-    kept_by_memory: Vec<String>,
+    pub kept_by_memory: Vec<String>,
     /// The loads that LLVM was asked about and that stay in any case.
-    stay: Vec<String>,
+    pub stay: Vec<String>,
 }
 
 impl Sample {
     /// Asks about `limit` loads at most for each figure, spread over all that
-    /// `has_load` admits.
-    pub(super) fn take(
+    /// `has_load` admits. `name` gives a load its name in the figures.
+    ///
+    /// # Errors
+    ///
+    /// LLVM cannot be asked.
+    pub fn take(
         prover: &Prover<'_>,
-        judge: &Judge<'_>,
         functions: &[Judged<'_>],
         has_load: impl Fn(usize) -> bool,
         limit: usize,
-    ) -> Result<Sample, Failure> {
-        let mut figures = Figures::default();
+        name: impl Fn(usize) -> String,
+    ) -> Result<Sample, AskError> {
+        let (judge, mut figures) = (prover.judge, Figures::default());
         let is_open = |load: usize| has_load(load) && prover.is_kept(load);
         let all = functions.iter().flat_map(|function| {
             function.loads.iter().filter_map(move |it| Some((it.load.access()?, (function, it))))
         });
         let all: Vec<(usize, (&Judged<'_>, &Blocked))> = all.collect();
-        let blamed = all.iter().filter(|(load, it)| is_open(*load) && can_be_asked(it.1));
+        let blamed = all.iter().filter(|(load, it)| is_open(*load) && it.1.can_be_asked());
         let blamed: Vec<Trial> = blamed.map(|&(load, it)| of_blamed(load, it)).collect();
         figures.blamed = blamed.len();
         let trials: Vec<Trial> = spread(&blamed, limit).cloned().collect();
@@ -72,7 +74,7 @@ impl Sample {
 
         let others: Vec<(usize, &Judged<'_>)> = functions
             .iter()
-            .flat_map(|of| in_function(judge.module, of.index).map(move |it| (it, of)))
+            .flat_map(|of| judge.module.accesses_of(of.index).map(move |it| (it, of)))
             .filter(|&(load, _)| is_plain_load(judge, load) && is_open(load))
             .collect();
         let others: Vec<Trial> =
@@ -82,14 +84,13 @@ impl Sample {
         let all_asked = others.iter().zip(&answers).map(|(of, it)| (of.load, it.is_gone()));
         let (gone, stay): (Vec<_>, Vec<_>) = all_asked.partition(|it| it.1);
         let gone: Vec<usize> = gone.into_iter().map(|it| it.0).collect();
-        let name = |load: usize| access_name(judge.module, load);
         figures.kept_by_memory = gone.iter().map(|&it| name(it)).collect();
         figures.stay = stay.into_iter().map(|it| name(it.0)).collect();
         figures.gone_of_tried = gone.len();
         let blocked: HashMap<usize, (&Judged<'_>, &Blocked)> = all.into_iter().collect();
         let known = gone.iter().filter_map(|load| Some((*load, *blocked.get(load)?)));
         let trials: Vec<Trial> = known
-            .filter(|(load, it)| !outcomes.contains_key(load) && can_be_asked(it.1))
+            .filter(|(load, it)| !outcomes.contains_key(load) && it.1.can_be_asked())
             .map(|(load, it)| of_blamed(load, it))
             .collect();
         let answers = prover.ask(&trials)?;
@@ -112,47 +113,28 @@ impl Sample {
         Ok(Sample { outcomes, gone, figures })
     }
 
-    /// What became of a load; `None` if LLVM was not asked about it.
-    pub(super) fn outcome(&self, load: usize) -> Option<Outcome> {
+    /// Returns the result for a load; `None` if LLVM was not asked about it.
+    #[must_use]
+    pub fn outcome(&self, load: usize) -> Option<Outcome> {
         self.outcomes.get(&load).copied()
     }
 
-    /// Whether LLVM removes or moves a load as the module is.
-    pub(super) fn is_gone(&self, load: usize) -> bool {
+    /// Returns whether LLVM removes or moves a load as the module is.
+    #[must_use]
+    pub fn is_gone(&self, load: usize) -> bool {
         self.gone.contains(&load)
-    }
-
-    pub(super) fn write(&self, passes: &str, out: &mut dyn Write) -> io::Result<()> {
-        let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } =
-            &self.figures;
-        writeln!(
-            out,
-            "{passes} leaves {} that stores and calls alone block. LLVM was asked about {asked} of \
-             them: if what is blamed is to other memory, {gone} go ({}).",
-            counted(*blamed as u64, "load", "loads"),
-            percent(*gone as u64, *asked as u64)
-        )?;
-        writeln!(
-            out,
-            "Of {tried} loads that it leaves, {gone_of_tried} go if all accesses to other places \
-             and all calls are to other memory; {found} of these go by the blamed ones alone ({}).",
-            percent(*found as u64, *gone_of_tried as u64)
-        )?;
-        let missed: Vec<String> =
-            missed.iter().map(|(why, count)| format!("{count} {why}")).collect();
-        match missed.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "The others: {}.", missed.join("; ")),
-        }
     }
 }
 
-/// Returns whether LLVM can be told that what is blamed does not change the load.
-pub(super) fn can_be_asked(blocked: &Blocked) -> bool {
-    let is_load = !matches!(blocked.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
-    let is_apart =
-        |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
-    is_load && !blocked.blockers.is_empty() && blocked.blockers.iter().all(|it| is_apart(it.cause))
+impl Blocked {
+    /// Returns whether LLVM can be told that the blamed accesses do not change the load.
+    #[must_use]
+    pub fn can_be_asked(&self) -> bool {
+        let is_load = !matches!(self.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
+        let is_apart =
+            |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
+        is_load && !self.blockers.is_empty() && self.blockers.iter().all(|it| is_apart(it.cause))
+    }
 }
 
 fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
@@ -188,7 +170,7 @@ fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     Trial { load, groups: all.collect() }
 }
 
-/// So many of a list at most, spread evenly over it.
+/// Returns at most `limit` entries of a list, spread evenly over it.
 pub(super) fn spread<T>(all: &[T], limit: usize) -> impl Iterator<Item = &T> {
     let count = all.len().min(limit);
     (0..count).map(move |nth| &all[nth * all.len() / count])

@@ -3,24 +3,34 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
-use tbaa_check::blocks::Judge;
 use tbaa_ir::{Edits, Flow, Module, Opcode, Sizes};
 
-use crate::progress;
-use crate::report::Failure;
-use crate::tools::{cannot_run, tool};
+use super::Judge;
 
-/// What LLVM made of a load.
+/// LLVM cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The program cannot be run.
+    #[error("cannot run {0}: {1}")]
+    NotRun(String, std::io::Error),
+    /// It failed, or its output cannot be read.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// LLVM's result for a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub enum Outcome {
+    /// It stays where it is.
     Kept,
     /// It stays in the block to which LLVM moves it in the module as it is, too.
     Moved,
     /// It is done in another block, and in as many loops as before.
     Elsewhere,
+    /// It is gone.
     Removed,
     /// It is in fewer loops than before.
     Hoisted,
@@ -28,7 +38,8 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// Returns whether the load is done less often.
-    pub(super) fn is_gone(self) -> bool {
+    #[must_use]
+    pub fn is_gone(self) -> bool {
         matches!(self, Outcome::Removed | Outcome::Hoisted)
     }
 }
@@ -44,23 +55,26 @@ pub(super) struct Trial {
 }
 
 /// `opt`, and the passes that are asked.
-pub(super) struct Opt<'a> {
-    program: String,
-    passes: &'a str,
+pub struct Opt<'a> {
+    /// The program.
+    pub program: String,
+    /// The function passes.
+    pub passes: &'a str,
+    /// Called with the work that begins, for a user who waits.
+    pub tell: fn(String),
 }
 
-impl<'a> Opt<'a> {
-    /// The program that is named, or else the one that is installed.
-    pub(super) fn new(named: Option<&str>, passes: &'a str) -> Self {
-        Opt { program: program(named), passes }
-    }
-
+impl Opt<'_> {
     /// Gives every value a name, by which it is found again.
-    pub(super) fn named(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// LLVM cannot be asked.
+    pub fn named(&self, text: &[u8]) -> Result<Vec<u8>, AskError> {
         self.run(text, "instnamer")
     }
 
-    fn optimised(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn optimised(&self, text: &[u8]) -> Result<Vec<u8>, AskError> {
         self.run(text, &format!("function({})", self.passes))
     }
 
@@ -68,9 +82,10 @@ impl<'a> Opt<'a> {
         format!("function({},loop-vectorize)", self.passes)
     }
 
-    /// Cuts out one function, which takes much less time than the whole module later. All of it
-    /// where LLVM's program for that is not there.
-    pub(super) fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
+    /// Cuts out one function, which LLVM optimises in much less time than the whole module. Returns
+    /// the whole text if `llvm-extract` is not there.
+    #[must_use]
+    pub fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
         let (folder, name) = match self.program.rfind('/') {
             Some(at) => self.program.split_at(at + 1),
             None => ("", &*self.program),
@@ -78,52 +93,57 @@ impl<'a> Opt<'a> {
         let program = format!("{folder}{}", name.replacen("opt", "llvm-extract", 1));
         let Ok(function) = std::str::from_utf8(function) else { return text };
         let only = format!("--func={function}");
-        ask(&program, &["-S", "-o", "-", &only, "-"], &text).map_or(text, |[out, _]| out)
+        ask(&program, &["-S", "-o", "-", &only, "-"], &text).map_or(text, |it| it.stdout)
     }
 
-    fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
+    fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, AskError> {
         let passes = format!("-passes={passes}");
-        let written = ask(&self.program, &["-S", "-o", "-", &passes, "-"], text);
-        written.map(|[out, _]| out).map_err(Failure::unusable)
+        ask(&self.program, &["-S", "-o", "-", &passes, "-"], text).map(|it| it.stdout)
     }
 }
 
-/// What LLVM prints of how often each block of a profiled module is run.
-pub(super) fn block_counts(opt: Option<&str>, text: &[u8]) -> Result<Vec<u8>, String> {
+/// The counts of a function's blocks in their order; `None` where LLVM knows none.
+pub type BlockCounts = Vec<Option<u64>>;
+
+/// Returns by function how often the blocks of a profiled module run, by LLVM's
+/// `print<block-freq>`.
+///
+/// # Errors
+///
+/// LLVM cannot be asked.
+pub fn block_counts(opt: &str, text: &[u8]) -> Result<HashMap<Vec<u8>, BlockCounts>, AskError> {
     let arguments = ["-disable-output", "-passes=print<block-freq>", "-"];
-    ask(&program(opt), &arguments, text).map(|[_, printed]| printed)
+    let printed = ask(opt, &arguments, text)?.stderr;
+    let (mut by_name, mut blocks) = (HashMap::<_, BlockCounts>::new(), None);
+    for line in printed.split(|&byte| byte == b'\n') {
+        if let Some(name) = line.strip_prefix(b"block-frequency-info: ") {
+            blocks = Some(by_name.entry(name.to_owned()).or_default());
+        } else if let Some(blocks) = blocks.as_mut().filter(|_| line.starts_with(b" - ")) {
+            let count = memchr::memmem::rfind(line, b", count = ").map(|at| &line[at + 10..]);
+            blocks.push(count.and_then(|it| str::from_utf8(it).ok()?.parse().ok()));
+        }
+    }
+    Ok(by_name)
 }
 
-fn program(named: Option<&str>) -> String {
-    named.map_or_else(|| tool("opt"), str::to_owned)
-}
-
-/// What a program of LLVM's makes of a text, and what it prints beside it.
-fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<[Vec<u8>; 2], String> {
-    let fail = |why: String| format!("cannot ask {program}: {why}");
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| cannot_run(program, &error, "name LLVM's opt by --opt"))?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
-    std::thread::scope(|scope| {
+/// Runs a program of LLVM's on a text.
+fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskError> {
+    let fail = |why: String| AskError::Failed(format!("cannot ask {program}: {why}"));
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| AskError::NotRun(program.to_owned(), error))?;
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
         // An early end of the program shows in its status.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
-        scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_end(&mut errors)));
-        stdout.map(|mut stdout| stdout.read_to_end(&mut out)).transpose()
-    })
-    .map_err(|error| fail(error.to_string()))?;
-    let status = child.wait().map_err(|error| fail(error.to_string()))?;
-    if status.success() {
-        return Ok([out, errors]);
+        child.wait_with_output()
+    });
+    let output = output.map_err(|error| fail(error.to_string()))?;
+    if output.status.success() {
+        return Ok(output);
     }
-    let errors = String::from_utf8_lossy(&errors);
-    let first = errors.lines().next().unwrap_or("it says nothing");
-    Err(fail(format!("{status}, {first}")))
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(fail(format!("{}, {}", output.status, errors.lines().next().unwrap_or("it says nothing"))))
 }
 
 /// A place where a load is done: in how many loops a block is, and its label.
@@ -136,14 +156,14 @@ type Place = (usize, String);
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 
 impl Places {
-    /// Of the functions whose names are `wanted`.
+    /// Finds the loads of the functions whose names are `wanted`.
     fn of(
         text: &[u8],
         wanted: &HashSet<&[u8]>,
         written: Option<&Places>,
-    ) -> Result<Places, Failure> {
+    ) -> Result<Places, AskError> {
         let module = tbaa_ir::read(text)
-            .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
+            .map_err(|error| AskError::Failed(format!("cannot read what opt wrote: {error}")))?;
         let sizes = Sizes::new(&module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
@@ -177,23 +197,28 @@ impl Places {
         self.0.get(function)?.get(value)
     }
 
-    /// In how many loops a load is done at most; `None` if it is not done.
+    /// The greatest number of loops that a load is in; `None` if it is not done.
     fn depth(&self, function: &[u8], value: &str) -> Option<usize> {
         self.get(function, value)?.last().map(|it| it.0)
     }
 }
 
-/// A module whose values have names, and what LLVM makes of it.
-pub(super) struct Prover<'a> {
+/// A module whose values have names, and LLVM's result for it.
+pub struct Prover<'a> {
     opt: Opt<'a>,
-    judge: &'a Judge<'a>,
+    pub(super) judge: &'a Judge<'a>,
     functions: Vec<&'a [u8]>,
     written: Places,
     before: Places,
 }
 
 impl<'a> Prover<'a> {
-    pub(super) fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, Failure> {
+    /// Optimises the module as it is.
+    ///
+    /// # Errors
+    ///
+    /// LLVM cannot be asked.
+    pub fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, AskError> {
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let all = functions.iter().copied().collect();
         let written = Places::of(judge.module.text(), &all, None)?;
@@ -223,11 +248,11 @@ impl<'a> Prover<'a> {
 
     /// Asks for every trial what becomes of its load. Trials of different
     /// functions are asked at once.
-    pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, Failure> {
+    pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, AskError> {
         let mut outcomes = vec![Outcome::Kept; trials.len()];
         let mut left: Vec<usize> = (0..trials.len()).collect();
         while !left.is_empty() {
-            progress::doing(format!("asking opt of {} loads", left.len()));
+            (self.opt.tell)(format!("asking opt of {} loads", left.len()));
             let mut taken = HashSet::new();
             let (now, later) =
                 left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));
@@ -257,18 +282,17 @@ impl<'a> Prover<'a> {
 
     /// Returns LLVM's vectorised module, with the scopes of some trials, which have no access in
     /// common.
-    pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, Failure> {
-        progress::doing(format!("asking opt of {} loops", trials.len()));
+    pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, AskError> {
+        (self.opt.tell)(format!("asking opt of {} loops", trials.len()));
         self.opt.run(&self.scoped(trials), &self.opt.with_vectors())
     }
 
-    /// What LLVM's vectoriser says of the module as it is.
-    pub(super) fn remarks(&self) -> Result<String, Failure> {
+    /// Returns the remarks of LLVM's vectoriser on the module as it is.
+    pub(super) fn remarks(&self) -> Result<String, AskError> {
         let passes = format!("-passes={}", self.opt.with_vectors());
         let only = "-pass-remarks-filter=loop-vectorize";
         let arguments = ["-disable-output", "-pass-remarks-output=-", only, &passes, "-"];
-        let [records, _] =
-            ask(&self.opt.program, &arguments, self.module().text()).map_err(Failure::unusable)?;
+        let records = ask(&self.opt.program, &arguments, self.module().text())?.stdout;
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 

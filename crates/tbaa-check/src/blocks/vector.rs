@@ -8,15 +8,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa_check::blocks::{
-    Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted,
-};
 use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
-use super::last_offset;
 use super::proof::spread;
-use super::prove::{Prover, Trial};
-use crate::report::Failure;
+use super::prove::{AskError, Prover, Trial};
+use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
 
 /// Pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
@@ -51,14 +47,18 @@ impl Candidate<'_, '_> {
 
 /// Finds the loops that `is_wanted` admits accesses of, with the indices of their functions.
 /// LLVM is asked about `limit` loops at most.
-pub(super) fn loops<'a>(
-    prover: &Prover<'_>,
-    judge: &Judge<'a>,
+///
+/// # Errors
+///
+/// LLVM cannot be asked.
+pub fn loops<'a>(
+    prover: &Prover<'a>,
     functions: &[Judged<'a>],
     debug: &DebugInfo<'_>,
     is_wanted: impl Fn(usize) -> bool,
     limit: usize,
-) -> Result<Vec<(usize, Blocked)>, Failure> {
+) -> Result<Vec<(usize, Blocked)>, AskError> {
+    let judge = prover.judge;
     let names: Vec<&[u8]> = judge.module.functions().collect();
     let mut all = Vec::new();
     for (index, function) in functions.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(super) fn loops<'a>(
     if all.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = |trials: &[Trial]| Ok::<_, Failure>(Results::read(&prover.vectorised(trials)?));
+    let ask = |trials: &[Trial]| Ok::<_, AskError>(Results::read(&prover.vectorised(trials)?));
     let now = ask(&[])?;
     let trials: Vec<Trial> = all.iter().map(|it| it.trial(None)).collect();
     let then = ask(&trials)?;
@@ -99,7 +99,7 @@ pub(super) fn loops<'a>(
         let blocks = &body.function.blocks;
         let all = it.flow.blocks_of(it.around).iter();
         let mut ends = all.filter(|&&block| blocks[block].successors.contains(&header));
-        let at = ends.find_map(|&end| debug.loop_at(last_offset(body, end)?));
+        let at = ends.find_map(|&end| debug.loop_at(body.last_offset(end)?));
         let line = at.map_or((0, 0), |at| (at.line, at.column));
         let remark = remark(&records, it.name.0, line);
         for (load, blockers) in by_access {
@@ -196,7 +196,7 @@ struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
 
 impl Results {
     fn get(&self, (function, header): (&[u8], &[u8])) -> Vectors {
-        // Where the whole loop is done in vectors, its old blocks are gone.
+        // The old blocks are gone if the whole loop is done in vectors.
         let key = (function.to_vec(), header.to_vec());
         self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
     }
@@ -229,8 +229,8 @@ impl Results {
     }
 }
 
-/// Why LLVM does not vectorise a loop, from its optimisation records; `None` where loops of one
-/// line differ. Records of a function stand together, a loop's reason before the loop.
+/// Returns LLVM's reason not to vectorise a loop, from its optimisation records; `None` if loops of
+/// one line differ. Records of a function stand together, a loop's reason before the loop.
 ///
 /// LLVM: `YAMLRemarkSerializer`.
 fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {

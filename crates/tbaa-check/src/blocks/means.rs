@@ -1,0 +1,95 @@
+//! Facts on which advice to free a load rests, besides a copy of its value.
+
+use tbaa_ir::{Inst, Object, Value};
+
+use super::{Blocker, Body, Cause, Event, Judge};
+use crate::char_origin::{is_char, is_wider_char};
+
+/// Returns whether a function of C's `math.h` sets errno, which `-fno-math-errno` concerns.
+#[must_use]
+pub fn sets_errno(name: &[u8]) -> bool {
+    const NAMES: &str = "acos acosh asin atan2 atanh cos cosh erfc exp exp10 exp2 expm1 fdim fma \
+                         fmod hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb \
+                         lrint lround nextafter nexttoward pow remainder remquo scalbln scalbn sin \
+                         sincos sinh sqrt tan tgamma";
+    let name = String::from_utf8_lossy(name);
+    let bare = name.strip_suffix(['f', 'l']).unwrap_or(&name);
+    NAMES.split(' ').any(|it| it == name || it == bare)
+}
+
+impl Body<'_> {
+    /// Returns whether a call has a result, and no pointer through which it could give others.
+    #[must_use]
+    pub fn may_be_pure(&self, inst: &Inst) -> bool {
+        let function = &*self.function;
+        let Some(call) = function.call(inst) else { return false };
+        let has = |attributes: &[u8], words: &[&str]| {
+            let mut all = attributes.split(u8::is_ascii_whitespace);
+            all.any(|it| words.iter().any(|word| it == word.as_bytes()))
+        };
+        let mut arguments = call.arguments.iter().zip(function.operands(inst));
+        let writable = arguments.any(|(it, &value)| {
+            function.is_pointer(value) && !has(it.attributes, &["readonly", "readnone"])
+        });
+        inst.result.is_some() && !has(function.text_of(inst), &["noalias"]) && !writable
+    }
+}
+
+impl Judge<'_> {
+    /// Returns whether an access is to the pointer by which an object of C++ finds its virtual
+    /// functions, or follows that pointer.
+    #[must_use]
+    pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
+        let graph = self.module.graph();
+        let is_vtable = |it: usize| {
+            let tag = self.module.instructions()[it].tag.and_then(|tag| graph.tag(tag).ok());
+            tag.is_some_and(|it| graph.ty(it.access).name() == Some(b"vtable pointer"))
+        };
+        let pointer = load.access().and_then(|it| body.pointer(it));
+        let base = pointer.map(|it| body.pointers.address(it).base);
+        let from = base.and_then(|base| body.function.inst(base)?.access);
+        [load.access(), from].into_iter().flatten().any(is_vtable)
+    }
+
+    /// Returns whether one of a blocker and its load is of one byte that is tagged as `char`, and
+    /// another byte type would separate the two.
+    #[must_use]
+    pub fn is_byte(&self, blocker: &Blocker) -> bool {
+        let is_byte = |it: usize| {
+            let it = &self.module.instructions()[it];
+            it.tag.is_some_and(|tag| is_char(self.module, tag))
+                && !is_wider_char(self.module, self.sizes, it)
+        };
+        let mut both = [blocker.event, blocker.load].into_iter().filter_map(Event::access);
+        blocker.cause == Cause::Covers && both.any(is_byte)
+    }
+
+    /// Returns the parameters whose declaration as `restrict` separates a blocker and its load.
+    /// clang heeds it on the parameters of functions alone, and only accesses through the parameter
+    /// itself count.
+    #[must_use]
+    pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
+        let pointers = &body.pointers;
+        let of = |event: Event| event.access().and_then(|it| body.pointer(it));
+        let Some(pointer) = of(blocker.load) else { return Vec::new() };
+        let read = pointers.based_on(pointer);
+        let write = of(blocker.event).map(|it| pointers.based_on(it));
+        // The pointers of a call are not known.
+        let is_hidden = match blocker.event {
+            Event::Access(_) => false,
+            Event::Other(at) => {
+                pointers.is_out_of_reach(pointer, at, self.is_store(blocker.load), true)
+            }
+        };
+        if Some(read) == write || !is_hidden && write.is_none() {
+            return Vec::new();
+        }
+        let both = [(Some(read), write), (write, Some(read))].into_iter();
+        let open = both.filter_map(|(it, other)| {
+            let it = it.filter(|&it| pointers.object(it) == Object::Parameter)?;
+            let apart = || other.is_some_and(|other| pointers.restrict_separates(it, other));
+            (is_hidden || apart()).then_some(it)
+        });
+        open.collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Samples of a program by line, as `perf script` prints them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use tbaa_ir::Location;
+
+/// A line, with its file as perf names it.
+pub type PerfLine<'s> = (&'s str, u32);
+
+/// Samples by the symbol that they are in.
+pub type BySymbol<'s> = HashMap<&'s str, u64>;
+
+/// The output of `perf script` with `-F ip,sym,srcline`, or with its own fields and `srcline`.
+pub struct PerfScript<'s> {
+    /// The number of samples.
+    pub samples: u64,
+    /// By the last part of a file's name and the number: perf's names of the file, each with the
+    /// samples by symbol.
+    pub lines: HashMap<(String, u32), HashMap<&'s str, BySymbol<'s>>>,
+}
+
+impl<'s> PerfScript<'s> {
+    /// Reads it.
+    ///
+    /// A sample begins with a line that ends with an address and a symbol. Its place in the source
+    /// is the next line, if perf knows it. With a call chain each line of the chain begins with a
+    /// tab, and the first of them is where the program was.
+    #[must_use]
+    pub fn read(text: &'s str) -> PerfScript<'s> {
+        let mut script = PerfScript { samples: 0, lines: HashMap::new() };
+        let mut sample = None;
+        let mut is_in_chain = false;
+        for line in text.lines() {
+            if let Some((file, number)) = place(line) {
+                if let Some(symbol) = sample.take() {
+                    let last = file.rsplit('/').next().unwrap_or(file);
+                    let files = script.lines.entry((last.to_owned(), number)).or_default();
+                    *files.entry(file).or_default().entry(symbol).or_default() += 1;
+                }
+                continue;
+            }
+            let is_caller = is_in_chain && line.starts_with('\t');
+            // A chain ends with an empty line, or with the first line of the next sample.
+            is_in_chain = line.starts_with('\t') || is_in_chain && line.starts_with("  ");
+            sample = symbol(line).filter(|_| !is_caller);
+            script.samples += u64::from(sample.is_some());
+        }
+        script
+    }
+
+    /// Returns the lines of the script that may be a place: perf prints the last part of a file's name
+    /// unless it is asked for all of it.
+    #[must_use]
+    pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
+        let path = Path::new(&at.file);
+        let last = at.file.rsplit('/').next().unwrap_or_default();
+        let files = self.lines.get(&(last.to_owned(), at.line)).into_iter().flatten();
+        let is = |file: &str| path.ends_with(file) || Path::new(file).ends_with(path);
+        let files = files.filter(|(file, _)| is(file));
+        files.map(|(&file, by_symbol)| ((file, at.line), by_symbol)).collect()
+    }
+}
+
+/// `f.c:12`, after which perf may write ` (discriminator 2)`.
+fn place(line: &str) -> Option<(&str, u32)> {
+    let line = line.strip_prefix("  ")?;
+    let end = line.find(" (discriminator").unwrap_or(line.len());
+    let (file, number) = line[..end].trim().rsplit_once(':')?;
+    Some((file, number.parse().ok()?))
+}
+
+/// The symbol in `5586df7fe164 fill` and in `hot 3720 601.2: 250000 cpu-clock: 5586df7fe164
+/// fill+0x14 (/tmp/hot)`.
+fn symbol(line: &str) -> Option<&str> {
+    let (_, rest) = line.rsplit_once(": ").unwrap_or(("", line));
+    let (address, rest) = rest.trim().split_once(' ')?;
+    u64::from_str_radix(address, 16).ok()?;
+    let end = [" (", "+0x"].iter().filter_map(|it| rest.rfind(it)).min();
+    let symbol = rest[..end.unwrap_or(rest.len())].trim();
+    (!symbol.ends_with(':')).then_some(symbol)
+}
