@@ -15,7 +15,7 @@ use std::process::Command;
 use tbaa_instrument::{Form, SkipReason, instrument};
 use tbaa_tests::files;
 use tbaa_tests::llvm::Llvm;
-use tbaa_tests::process::run;
+use tbaa_tests::process::{run, text_of};
 
 /// The ways to instrument: before optimising, as recommended, or after it.
 const WAYS: [(&str, &[&str]); 2] =
@@ -195,8 +195,8 @@ fn reports_reproduce_themselves() {
 /// An access is printed as it is written, and the report says what LLVM may do with that one.
 #[test]
 fn volatile_and_atomic_accesses() {
-    let Some(()) = clang() else { return };
-    let source = fs::read_to_string(fault("atomics.ll")).unwrap();
+    let Some(_) = Llvm::get() else { return };
+    let source = fs::read_to_string(program("faults/atomics.ll")).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written");
     fs::create_dir_all(&folder).unwrap();
     let goes_first = "LLVM may let the read go first";
@@ -227,8 +227,7 @@ fn volatile_and_atomic_accesses() {
         let file = folder.join(format!("{}-{}.ll", write, read).replace(' ', "_"));
         fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
         let program = build(&file, "written", WAYS[0].1);
-        let (output, found) = reports(&program, &format!("repro={}", folder.display()));
-        let text = String::from_utf8_lossy(&output.stderr);
+        let Ran { text, found, .. } = reports(&program, &format!("repro={}", folder.display()));
         assert_eq!(found.len(), 1, "{text}");
         for part in [&first.1, &second.1, so] {
             assert!(text.contains(part), "{part}: {text}");
@@ -549,13 +548,13 @@ fn a_stack_without_limit_is_given_one() {
 /// A loader that knows the table's names alone can load every module with checks.
 #[test]
 fn the_table_has_all_names_that_modules_use() {
-    let Some(()) = clang() else { return };
+    let Some(_) = Llvm::get() else { return };
     let library = std::env::current_exe().unwrap().with_file_name("libtbaa_witness.so");
-    let all = run(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(library)).stdout;
-    let all = String::from_utf8(all).unwrap();
+    let all =
+        text_of(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(library)).unwrap();
     let all: BTreeSet<_> = all.lines().filter(|it| it.starts_with("__tbaa_witness_")).collect();
-    let listed = run(&mut Command::new(build(&program("symbols.c"), "symbols", WAYS[0].1))).stdout;
-    let listed = String::from_utf8(listed).unwrap();
+    let printed = build(&program("symbols.c"), "symbols", WAYS[0].1);
+    let listed = text_of(&mut Command::new(printed)).unwrap();
     let listed: BTreeSet<_> = listed.lines().collect();
     assert!(all.len() > 10 && all.is_subset(&listed), "{all:?}, {listed:?}");
 }

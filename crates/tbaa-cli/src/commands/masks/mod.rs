@@ -59,7 +59,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let (names, tags): (Vec<String>, Vec<TagId>) = input.rows().into_iter().unzip();
     if tags.is_empty() || tags.len() > MOST_NAMES {
-        let count = counted(tags.len() as u64, "tag", "tags");
+        let count = counted(tags.len() as u64, "tag");
         return unusable(format!(" has {count}: list 1 to {MOST_NAMES} accesses under `tags`"));
     }
     let rules = input.rules(args.rules.rules);
@@ -131,13 +131,13 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Says how many bits there are, and what they are worth.
 fn about(masks: &Masks, lost: usize) -> String {
-    let accesses = counted(masks.len() as u64, "access", "accesses");
-    let bits = counted(masks.bits() as u64, "bit", "bits");
+    let accesses = counted(masks.len() as u64, "access");
+    let bits = counted(masks.bits() as u64, "bit");
     let worth = match (lost, masks.exact_bits(), masks.least_bits()) {
         (0, exact, least) if exact == least => "exact, and fewer cannot be".to_owned(),
         (0, _, least) => format!("exact, and fewer than {least} cannot be"),
         (lost, exact, _) => {
-            let pairs = counted(lost as u64, "pair", "pairs");
+            let pairs = counted(lost as u64, "pair");
             format!("{pairs} that do not alias share a bit, and {exact} bits would be exact")
         }
     };
