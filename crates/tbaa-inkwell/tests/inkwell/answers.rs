@@ -13,7 +13,7 @@ use crate::{Rng, runtime};
 /// A load and a store with each tag, each through a pointer of its own.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
-    let mut tagger = tagger(&context);
+    let tagger = tagger(&context);
     let code = Code::new(&context, tags.len());
     for (number, &tag) in tags.iter().enumerate() {
         let pointer = code.parameter(number);

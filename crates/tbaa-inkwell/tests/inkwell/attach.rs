@@ -9,7 +9,7 @@ use inkwell::{AddressSpace, AtomicOrdering};
 use tbaa::declare::{Declarations, Member, Policy, Record, ScalarLayout, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
-use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags};
+use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
 use tbaa_lower::emit::{Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
 
 use crate::runtime;
