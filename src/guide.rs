@@ -9,7 +9,8 @@
 //! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
 //!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift); the answers as
 //!   [bits](masks).
-//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; [specs]; [lowering] for stock LLVM.
+//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; numbers for one that prints [text](mod@text); [specs];
+//!   [lowering] for stock LLVM.
 //! * The library: [architecture]; [performance]; [limits].
 //!
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
@@ -58,6 +59,7 @@ pages! {
     front_ends "front-ends"
     tag "tag"
     specs "specs"
+    text "text"
     lowering "lowering"
     architecture "architecture"
     performance "performance"

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use libloading::Library;
+use libloading::{Library, Symbol};
 
 use tbaa_tests::process::{run, text_of};
 
