@@ -70,8 +70,8 @@ pub(super) fn include() -> Vec<OsString> {
     found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
 }
 
-/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, and in
-/// `lib` beside its folder.
+/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, in `lib` beside
+/// its folder, and where packages put libraries.
 fn find(name: &str) -> Result<PathBuf, Failure> {
     let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
     let program = std::env::current_exe().ok();
@@ -81,11 +81,13 @@ fn find(name: &str) -> Result<PathBuf, Failure> {
         beside.map(Path::to_owned),
         beside.map(|it| it.join("deps")),
         beside.and_then(Path::parent).map(|it| it.join("lib")),
+        Some("/usr/local/lib".into()),
+        Some("/usr/lib".into()),
     ];
     let mut files = folders.into_iter().flatten().map(|folder| folder.join(name));
     files.find(|file| file.is_file()).ok_or_else(|| {
         Failure::unusable(format!(
-            "{name} is not beside this program: `cargo build --release -p tbaa-witness` makes it; \
+            "{name} is neither beside this program nor installed: `cargo build --release -p tbaa-witness` makes it; \
              set TBAA_WITNESS_LIBRARY to its folder"
         ))
     })
