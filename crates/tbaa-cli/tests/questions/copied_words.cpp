@@ -1,7 +1,4 @@
 // Title: a struct that is copied through unsigned words
-// Asked: A loop over `unsigned` copies a struct of `long long`, and copies nothing at -O2. A bug of clang?
-// Source: https://github.com/llvm/llvm-project/issues/68655
-// Answer: No: `long long` is read as `unsigned`. Copy the struct, or use memcpy.
 // $ tbaa run FILE
 // says: as "long long"
 // exit: 66

@@ -1,7 +1,4 @@
 // Title: an element of an array that is a member
-// Asked: TypeSanitizer reports `a.elems[0] = 1` of a global struct with `int elems[3]`. Is the program wrong?
-// Source: https://github.com/llvm/llvm-project/issues/210643 https://github.com/llvm/llvm-project/issues/208655
-// Answer: No: an element of an array member is accessed as declared.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

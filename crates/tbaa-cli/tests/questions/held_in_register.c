@@ -1,7 +1,4 @@
 // Title: a counter that the loop itself stores, which a char store keeps in memory
-// Asked: Why does a loop over bytes load and store `w->n` in every turn?
-// Source: https://github.com/ClickHouse/ClickHouse/pull/9304
-// Answer: Each store through an `unsigned char *` may change `w->n`.
 // $ tbaa blocks FILE @f
 // says: LLVM would hold the value in a register through the loop
 // says: declare parameter w restrict

@@ -1,7 +1,4 @@
 // Title: the same by a local union
-// Asked: Is a local union safe to read the bits of a `double`?
-// Source: https://github.com/llvm/llvm-project/issues/203703
-// Answer: Yes, if both accesses name the union's members.
 // $ tbaa run FILE
 // never: contradiction
 // $ tbaa lint FILE

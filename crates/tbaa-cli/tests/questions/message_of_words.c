@@ -1,7 +1,4 @@
 // Title: the neighbour: members of the words' own type
-// Asked: And if the members of `struct Msg` are `unsigned`?
-// Source: https://stackoverflow.com/questions/98650
-// Answer: Then it is right.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

@@ -1,7 +1,4 @@
 // Title: lists of other structs through one kind of pointer
-// Asked: A list of `Foo *` is walked as a list of `Bar *`. Why does it crash since clang 20?
-// Source: https://github.com/llvm/llvm-project/issues/208606
-// Answer: A variable of type `Foo *` is read as `Bar *`: different types.
 // $ tbaa run FILE
 // says: as "Foo *"
 // says: as "Bar *"

@@ -1,7 +1,4 @@
 // Title: int and unsigned int
-// Asked: May an `int` be read as `unsigned`?
-// Source: https://stackoverflow.com/questions/98650
-// Answer: Yes.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

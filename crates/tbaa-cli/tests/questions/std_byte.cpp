@@ -1,7 +1,4 @@
 // Title: the neighbour: std::byte
-// Asked: May `std::byte` be part of an `unsigned`?
-// Source: https://github.com/llvm/llvm-project/pull/200462
-// Answer: Yes, of any object.
 // $ tbaa run FILE
 // never: contradiction
 // exit: 0

@@ -1,7 +1,4 @@
 // Title: an int and a float that are written in turn
-// Asked: A loop stores a float and a short into one union. Why is the wrong one left at -O2?
-// Source: https://github.com/llvm/llvm-project/issues/86685
-// Answer: Pointers to members name no union: LLVM may store the float after the loop.
 // $ tbaa run FILE
 // says: as "int"
 // says: as "float"
