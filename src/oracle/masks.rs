@@ -306,9 +306,7 @@ impl Search<'_> {
             }
             forced = if is_forced { cliques.len() } else { forced };
         }
-        eprintln!("before {}", cliques.len());
         self.drop_redundant(&mut cliques, forced, accesses)?;
-        eprintln!("after {}", cliques.len());
         Some((cliques, least))
     }
 
