@@ -287,6 +287,7 @@ impl Search<'_> {
                 if !is_open && !is_free {
                     continue;
                 }
+                self.spend(1)?;
                 let common: Set = and(near.row(a), near.row(b)).collect();
                 let is_clique = is_forced && self.is_clique(&common)?;
                 if is_free && (is_clique || !is_forced) {
@@ -306,9 +307,7 @@ impl Search<'_> {
             }
             forced = if is_forced { cliques.len() } else { forced };
         }
-        eprintln!("before {}", cliques.len());
         self.drop_redundant(&mut cliques, forced, accesses)?;
-        eprintln!("after {}", cliques.len());
         Some((cliques, least))
     }
 
