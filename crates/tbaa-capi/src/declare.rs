@@ -144,7 +144,8 @@ fn union_of(
     if !start.is_multiple_of(align) {
         align = 1;
     }
-    let size = (end - start).next_multiple_of(align);
+    // Too large a record is refused when it is defined.
+    let size = (end - start).checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut union = Record::union("");
     for of in members {
         // Members of a union have offset 0, and those of a struct in it any.
