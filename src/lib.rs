@@ -105,7 +105,8 @@
 //!
 //! * `declare`: [`declare`] and [`Session`];
 //! * `spec`, the default: [`spec`], and `serde` for the data types; brings `declare`;
-//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`.
+//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`;
+//! * `equal`: types of several modules, compared and merged, in [`types`]; brings `declare`.
 
 #![forbid(unsafe_code)]
 

@@ -9,7 +9,7 @@ export LLVM_SYS_221_PREFIX
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-for features in '' declare serde derive; do
+for features in '' declare serde derive equal; do
     cargo clippy -p tbaa --no-default-features --features "$features" --quiet -- -D warnings
 done
 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet

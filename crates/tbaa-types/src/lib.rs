@@ -7,8 +7,8 @@
 //! of older LLVMs; `tbaa_ir::types` reads it.
 //!
 //! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements, as LLVM
-//! 22 computes them. [`TypeClasses`] compare types of one or of several contexts by one of the
-//! [`Equality`] relations, and [`MergedTypes`] merges several contexts into one.
+//! 22 computes them. With the feature `equal`, `TypeClasses` compare types of one or of several
+//! contexts, and `MergedTypes` merges several contexts into one.
 //!
 //! ```
 //! use tbaa_types::{Context, DataLayout, Packing, TypeSize};
@@ -31,16 +31,19 @@
 mod context;
 #[doc(hidden)]
 pub mod demangle;
+#[cfg(feature = "equal")]
 mod equal;
 mod id;
 mod kind;
 mod layout;
+#[cfg(feature = "equal")]
 mod merge;
 mod print;
 mod store;
 mod table;
 
 pub use context::Context;
+#[cfg(feature = "equal")]
 pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name};
 pub use id::Type;
 pub use kind::{
@@ -52,5 +55,6 @@ pub use layout::{
     DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
     PrimitiveSpec, StructLayout, TypeSize,
 };
+#[cfg(feature = "equal")]
 pub use merge::{MergedTypes, TypeClash};
 pub use print::Display;
