@@ -28,7 +28,7 @@ in_c() {
             echo "#include <$header>" | cc -x $language $flags -fsyntax-only -
     done
     [ "$1" -gt 14 ] || { echo "LLVM $1: the headers compile"; return; }
-    for program in examples/c/stack crates/tbaa-capi/tests/c/llvm crates/tbaa-capi/tests/c/tagged crates/tbaa-capi/tests/c/tag; do
+    for program in examples/c/stack examples/c/regions crates/tbaa-capi/tests/c/llvm crates/tbaa-capi/tests/c/tagged crates/tbaa-capi/tests/c/tag; do
         # shellcheck disable=SC2086 # lists of words
         cc $flags "$program.c" -o "$target/program" $libraries
         "$target/program" >"$target/printed"
