@@ -162,7 +162,7 @@ impl Relation {
 
     /// Begins with no free node in a region, and adds each that gains more pairs than it costs by what it joins: those
     /// first whose neighbours weigh least. Degree alone is no measure, for many light nodes may have few pairs.
-    fn try_upwards(&self, free: &[usize], without: &mut Vec<bool>) {
+    fn try_upwards(&self, free: &[usize], without: &mut [bool]) {
         let of = |node: usize| {
             let node = &self.nodes[node];
             [node.loads, node.stores, node.accesses].map(i128::from)
@@ -347,7 +347,7 @@ mod tests {
                 relation.score(&without)
             };
             let (all, vaguest) = (best(Relation::try_all), best(Relation::try_vaguest));
-            let upwards = best(Relation::try_upwards);
+            let upwards = best(|it, free, without| it.try_upwards(free, without));
             assert!(vaguest.max(upwards) <= all && relation.score(&vec![false; count]) <= vaguest);
             exact = (exact.0 + all.0, exact.1 + upwards.0);
             greedy += vaguest.max(upwards).0;
