@@ -21,13 +21,8 @@ pub(crate) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     pub(crate) fn of_graph(graph: &'a Graph) -> Self {
-        Subject {
-            graph,
-            module: None,
-            functions: Vec::new(),
-            names: Names::of_graph(graph),
-            sizes: OnceCell::new(),
-        }
+        let (names, functions) = (Names::of_graph(graph), Vec::new());
+        Subject { graph, module: None, functions, names, sizes: OnceCell::new() }
     }
 
     pub(crate) fn of_module(module: &'a Module<'a>) -> Self {

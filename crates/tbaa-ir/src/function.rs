@@ -35,7 +35,7 @@ impl<'t> Scan<'t> {
     /// brackets are ignored.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize> {
         let text = self.text;
-        let mut stops = Stops::<BODY>::new();
+        let mut stops = Stops::<BODY>::default();
         let mut depth = 0_usize;
         let mut at_start = true;
         let mut current =

@@ -537,10 +537,9 @@ impl<'t> Pointers<'t> {
         match self.function.def(base) {
             Def::Global(_) => Object::Global,
             Def::Parameter(at) => {
-                match is_noalias(self.function.header.parameters[at].attributes) {
-                    true => Object::Noalias,
-                    false => Object::Parameter,
-                }
+                let mut words = self.function.header.parameters[at].words();
+                let is_noalias = words.any(|it| it == b"noalias" || it == b"byval");
+                if is_noalias { Object::Noalias } else { Object::Parameter }
             }
             Def::Instruction(at) if self.function.instructions[at].opcode == Opcode::Alloca => {
                 Object::Local
@@ -681,12 +680,6 @@ impl<'t> Pointers<'t> {
     fn captures(&self) -> &HashMap<Value, Captures> {
         self.captures.get_or_init(|| captures(&self.function, self.effects))
     }
-}
-
-/// Returns whether a parameter's attributes say that no other pointer points to its object.
-fn is_noalias(attributes: &[u8]) -> bool {
-    let mut words = attributes.split(|byte| b" (".contains(byte));
-    words.any(|it| it == b"noalias" || it == b"byval")
 }
 
 /// Finds the slots that LLVM promotes to registers, because they are only loaded and stored as a

@@ -15,6 +15,7 @@ use tbaa_lex::source::position;
 pub(super) const RECENT: usize = 16;
 
 /// The results of the pass over the text.
+#[derive(Default)]
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     /// The module that is being built; its text is set later.
@@ -54,21 +55,7 @@ impl<'t> Scan<'t> {
         // C++ has about one load or store in this many bytes, and C twice as many. If the
         // reservation fails, the list grows later.
         let _ = module.instructions.try_reserve(text.len() / 256);
-        Scan {
-            text,
-            module,
-            recent_types: [0; RECENT],
-            lines: Stops::new(),
-            nodes: Stops::new(),
-            attachments: Vec::new(),
-            attached: Numbers::new(text.len()),
-            uses: Vec::new(),
-            errno: Vec::new(),
-            tags: Vec::new(),
-            copies: Vec::new(),
-            types: Vec::new(),
-            listed: Vec::new(),
-        }
+        Scan { text, module, attached: Numbers::new(text.len()), ..Scan::default() }
     }
 
     pub(super) fn top_level(&mut self) -> Result<()> {

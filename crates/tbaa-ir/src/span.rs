@@ -35,14 +35,6 @@ impl Module<'_> {
     }
 
     /// Finds the name of an instruction's result, such as `%x`; `None` if it has no result.
-    ///
-    /// ```
-    /// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
-    /// let module = tbaa_ir::read(text)?;
-    /// let result = module.result_span(&module.instructions()[0]).unwrap();
-    /// assert_eq!(&text[result], b"%x");
-    /// # Ok::<(), tbaa_ir::TextError>(())
-    /// ```
     #[must_use]
     pub fn result_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
         let mut lexer = at(&self.text, instruction.offset as usize)?;

@@ -21,12 +21,14 @@ pub(super) struct Stops<const SET: u8> {
     mask: u64,
 }
 
-impl<const SET: u8> Stops<SET> {
-    pub(super) fn new() -> Self {
+impl<const SET: u8> Default for Stops<SET> {
+    fn default() -> Self {
         // This block contains no offset.
         Stops { base: usize::MAX, mask: 0 }
     }
+}
 
+impl<const SET: u8> Stops<SET> {
     /// Returns the first offset from `at` on of a byte to stop at, or the end of the text. A `+` or
     /// `?` may be reported too.
     #[inline]
@@ -214,9 +216,9 @@ mod tests {
             for at in 0..150 {
                 let mut text = [b' '; 150];
                 text[at] = byte;
-                let found = Stops::<SET>::new().next(&text, 0);
+                let found = Stops::<SET>::default().next(&text, 0);
                 assert_eq!(found, if stops { at } else { 150 }, "{byte:#x} at {at}");
-                assert_eq!(Stops::<SET>::new().next(&text, at + 1), 150);
+                assert_eq!(Stops::<SET>::default().next(&text, at + 1), 150);
             }
         }
     }
@@ -235,7 +237,7 @@ mod tests {
         for at in places {
             text[at] = b'\n';
         }
-        let mut stops = Stops::<LINES>::new();
+        let mut stops = Stops::<LINES>::default();
         for from in (0..=300).chain((0..=300).rev()) {
             let expected = places.into_iter().find(|&at| at >= from).unwrap_or(300);
             assert_eq!(stops.next(&text, from), expected, "from {from}");

@@ -35,15 +35,6 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
 /// node or `null`: `Some(true)` if in every module, `Some(false)` if in none. `None` if that
 /// depends on the module or is not examined: global names, expressions, aggregates, types with a
 /// name or a pointee, and specialised nodes.
-///
-/// ```
-/// use tbaa_lex::constant::is_constant;
-///
-/// assert_eq!(is_constant("i128 5"), Some(true));
-/// assert_eq!(is_constant("0"), Some(false));
-/// assert_eq!(is_constant("ptr @g"), None);
-/// ```
-///
 /// LLVM: `LLParser::parseMetadata`, `LLParser::parseValueAsMetadata`.
 pub fn is_constant(text: &str) -> Option<bool> {
     if let Some(node) = text.strip_prefix('!') {

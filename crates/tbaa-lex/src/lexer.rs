@@ -363,20 +363,19 @@ pub const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Splits a text at its spaces, one between two words.
+/// Splits a text at its spaces into exactly `N` words.
 #[must_use]
 pub const fn words<const N: usize>(text: &'static str) -> [&'static [u8]; N] {
     let mut words: [&[u8]; N] = [b""; N];
-    let (mut rest, mut nth, mut len) = (text.as_bytes(), 0, 0);
-    while nth + 1 < N {
-        if rest[len] == b' ' {
-            words[nth] = rest.split_at(len).0;
-            (rest, nth, len) = (rest.split_at(len + 1).1, nth + 1, 0);
-        } else {
-            len += 1;
+    let (text, mut nth, mut start, mut at) = (text.as_bytes(), 0, 0, 0);
+    while at <= text.len() {
+        if at == text.len() || text[at] == b' ' {
+            words[nth] = text.split_at(at).0.split_at(start).1;
+            (nth, start) = (nth + 1, at + 1);
         }
+        at += 1;
     }
-    words[nth] = rest;
+    assert!(nth == N);
     words
 }
 

@@ -6,17 +6,11 @@ use super::{Code, Diagnostic, Level};
 
 /// The limits on stored findings. A hostile input may have a finding for every few bytes, or for
 /// every pair of bytes.
-///
-/// ```
-/// use tbaa_check::FindingLimits;
-///
-/// assert_eq!(FindingLimits::default(), FindingLimits { by_code: 100, in_all: 1000 });
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FindingLimits {
-    /// The most findings of one code.
+    /// The most findings of one code; 100 by default.
     pub by_code: usize,
-    /// The most findings of all codes together.
+    /// The most findings of all codes together; 1000 by default.
     pub in_all: usize,
 }
 

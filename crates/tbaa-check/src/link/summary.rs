@@ -20,7 +20,6 @@ pub(super) enum Op {
 
 /// The identity of a node that never equals another, whatever its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Origin {
     pub(super) module: u32,
     /// Its place among such nodes of its module.
@@ -28,7 +27,6 @@ pub(super) struct Origin {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Key {
     pub(super) origin: Option<Origin>,
     pub(super) ops: Vec<Op>,
@@ -40,7 +38,6 @@ pub(super) const TYPE: u8 = 4;
 
 /// The modules' facts about a node; linking two summaries joins them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Facts {
     pub(super) roles: u8,
     /// Index of the first module by name that has the node.

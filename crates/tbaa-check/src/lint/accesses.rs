@@ -102,10 +102,9 @@ fn argument_memory(
         let inst = function.at(one.offset as usize).map(|at| &function.instructions[at]);
         let call = inst.and_then(|it| function.call(it));
         let arguments = call.iter().flat_map(|call| &call.arguments);
-        let mut attributes =
-            arguments.flat_map(|it| it.attributes.split(|&byte| byte == b' ' || byte == b'('));
         let own = [&b"byval"[..], b"sret", b"inalloca", b"preallocated"];
-        let Some(word) = attributes.find(|word| own.contains(word)) else { continue };
+        let mut words = arguments.flat_map(|it| it.words());
+        let Some(word) = words.find(|word| own.contains(word)) else { continue };
         let word = String::from_utf8_lossy(word);
         let message = || format!("a call has a tag, and an argument that is memory ({word})");
         let Some(found) = report.add(Lint::ArgumentMemory, message) else { continue };

@@ -246,8 +246,7 @@ fn is_small(function: &Function<'_>) -> bool {
 
 /// Returns whether a parameter points to a copy of the caller's object.
 fn is_copy(function: &Function<'_>, parameter: usize) -> bool {
-    let attributes = function.header.parameters[parameter].attributes;
-    let mut words = attributes.split(|byte| b" (".contains(byte));
+    let mut words = function.header.parameters[parameter].words();
     words.any(|word| matches!(word, b"byval" | b"inalloca" | b"preallocated"))
 }
 

@@ -51,7 +51,12 @@ pub struct Argument<'t> {
     pub value: &'t [u8],
 }
 
-impl Argument<'_> {
+impl<'t> Argument<'t> {
+    /// Returns the words of the attributes, each without what follows in brackets.
+    pub fn words(&self) -> impl Iterator<Item = &'t [u8]> + use<'t> {
+        self.attributes.split(|byte| b" (".contains(byte))
+    }
+
     /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
     /// LLVM: `Argument::getDereferenceableBytes`.
     #[must_use]

@@ -76,17 +76,6 @@ pub trait ReadTypes {
     /// # Errors
     ///
     /// As [`ReadTypes::read_definitions`]; offsets are those in `text`.
-    ///
-    /// ```
-    /// use tbaa_ir::types::ReadTypes;
-    /// use tbaa_types::Context;
-    ///
-    /// let text = b"%struct.Point = type { i32, i32 }\n@g = global i32 0\n";
-    /// let mut context = Context::new();
-    /// let names = context.read_definitions_at(text, [(&b"struct.Point"[..], 21)])?;
-    /// assert_eq!(context.parts(names.named(b"struct.Point").unwrap()).len(), 2);
-    /// # Ok::<(), tbaa_ir::types::ParseError>(())
-    /// ```
     fn read_definitions_at<'t>(
         &mut self,
         text: &'t [u8],

@@ -55,25 +55,20 @@ pub enum FunctionPointerAlign {
     MultipleOfFunctionAlign,
 }
 
-/// The ways to mangle a target's symbols.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum Mangling {
-    /// `m:e`
-    Elf,
-    /// `m:l`
-    Goff,
-    /// `m:o`
-    MachO,
-    /// `m:m`
-    Mips,
-    /// `m:w`
-    WinCoff,
-    /// `m:x`
-    WinCoffX86,
-    /// `m:a`
-    Xcoff,
+macro_rules! manglings {
+    ($($name:ident $letter:literal)*) => {
+        /// The ways to mangle a target's symbols.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum Mangling {
+            $(#[doc = concat!("`m:", $letter, "`")] $name,)*
+        }
+
+        const MANGLINGS: &[(&str, Mangling)] = &[$(($letter, Mangling::$name),)*];
+    };
 }
+
+manglings! { Elf "e" Goff "l" MachO "o" Mips "m" WinCoff "w" WinCoffX86 "x" Xcoff "a" }
 
 /// The contents of a target's data layout string.
 ///

@@ -2,7 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
-use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, PrimitiveSpec};
+use super::{
+    DataLayout, FunctionPointerAlign, MANGLINGS, Mangling, POINTER, PointerSpec, PrimitiveSpec,
+};
 
 /// The reason why a data layout string cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -314,16 +316,6 @@ impl fmt::Display for DataLayout {
         f.write_str(&parts.join("-"))
     }
 }
-
-const MANGLINGS: [(&str, Mangling); 7] = [
-    ("e", Mangling::Elf),
-    ("l", Mangling::Goff),
-    ("o", Mangling::MachO),
-    ("m", Mangling::Mips),
-    ("w", Mangling::WinCoff),
-    ("x", Mangling::WinCoffX86),
-    ("a", Mangling::Xcoff),
-];
 
 fn letter(mangling: Mangling) -> &'static str {
     MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
