@@ -22,8 +22,3 @@ impl<const N: usize> Table<N> {
         pairs.iter().map(meet).sum()
     }
 }
-
-/// Reads the pairs alone: the part of every figure that is not a query.
-pub(crate) fn only_loop(pairs: &[[u32; 2]]) -> usize {
-    pairs.iter().map(|&[a, b]| usize::from(a < b)).sum()
-}

@@ -7,13 +7,10 @@ use std::time::Duration;
 use tbaa::wellformed::Verifier;
 use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
-use crate::limit::{Table, only_loop};
+use crate::limit::Table;
 use crate::llvm::LlvmModule;
 use crate::sample::{Contender, Race, Sampler, time};
 use tbaa_tests::Rng;
-
-/// Bytes that most queries read of a tag.
-const RECORD: usize = 8;
 
 /// Returns the number of the pairs that may alias.
 pub(crate) fn ask(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
@@ -29,12 +26,6 @@ fn ask_sized(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
 /// The same by masks, of tags by their numbers.
 fn ask_masks(masks: &[u64], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().filter(|&&[a, b]| masks[a as usize] & masks[b as usize] != 0).count()
-}
-
-/// The same without tables, as the definition has it: rule `llvm` walks for an
-/// explanation as LLVM walks for an answer.
-fn ask_by_definition(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
-    pairs.iter().filter(|&&(a, b)| !oracle.explain(a, b).clause.is_no_alias()).count()
 }
 
 /// For how many pairs there is a most generic tag.
@@ -126,7 +117,6 @@ impl<'a> Subject<'a> {
         self.compare(&ours, &pairs);
         let mut rng = Rng(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
-        let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
         let union = Oracle::new(self.graph, AliasRule::Union);
         let strict = Oracle::new(self.graph, AliasRule::UnionStrict);
 
@@ -145,13 +135,9 @@ impl<'a> Subject<'a> {
         }
         contenders.extend([
             pairs.windows("16 bytes", |w| four.ask(&numbers[w])),
-            pairs.windows("own record", |w| own.ask(&numbers[w])),
-            pairs.windows("loop", |w| only_loop(&numbers[w])),
             pairs.windows("union", |w| ask(&union, &tags[w])),
             pairs.windows("union-strict", |w| ask(&strict, &tags[w])),
-            pairs.windows("sized", |w| ask_sized(&union, &tags[w])),
             again("sized again", &tags[..AGAIN.min(tags.len())], |w| ask_sized(&union, w)),
-            pairs.windows("definition", |w| ask_by_definition(&ours, &tags[w])),
             pairs.windows("generic", |w| generic(&ours, &tags[w])),
             two_threads(&ours, tags),
         ]);
