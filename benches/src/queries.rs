@@ -27,12 +27,6 @@ fn ask_masks(masks: &[u64], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().filter(|&&[a, b]| masks[a as usize] & masks[b as usize] != 0).count()
 }
 
-/// The same without tables, as the definition has it: rule `llvm` walks for an
-/// explanation as LLVM walks for an answer.
-fn ask_by_definition(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
-    pairs.iter().filter(|&&(a, b)| !oracle.explain(a, b).clause.is_no_alias()).count()
-}
-
 /// The hardware lower bound: reads the records of each pair and compares them as intervals. Returns
 /// how many meet.
 fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
@@ -152,9 +146,7 @@ impl<'a> Subject<'a> {
             pairs.windows("16 bytes", |w| compare_records(&records, &numbers[w])),
             pairs.windows("union", |w| ask(&union, &tags[w])),
             pairs.windows("union-strict", |w| ask(&strict, &tags[w])),
-            pairs.windows("sized", |w| ask_sized(&union, &tags[w])),
             again("sized again", &tags[..AGAIN.min(tags.len())], |w| ask_sized(&union, w)),
-            pairs.windows("definition", |w| ask_by_definition(&ours, &tags[w])),
             pairs.windows("generic", |w| generic(&ours, &tags[w])),
             two_threads(&ours, tags),
         ]);

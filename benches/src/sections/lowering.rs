@@ -8,7 +8,6 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::programs::runtime;
 
 use super::Run;
-use super::programs::name_of;
 use crate::heap::peak;
 use crate::programs::programs;
 use crate::report::{figure, grouped, table, with_unit};
@@ -22,7 +21,6 @@ struct Cost {
     peak: f64,
     newcomer_us: Option<f64>,
     kept: f64,
-    lost: u64,
 }
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
@@ -36,11 +34,10 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             figure(cost.peak / 1e6),
             figure(cost.newcomer_us),
             format!("{:.4}", cost.kept),
-            grouped(cost.lost as f64),
         ]);
     };
     let mut many = None;
-    for structs in run.pick(&[250, 1_000, 3_200][..], &[10]) {
+    for structs in run.pick(&[1_000, 3_200][..], &[10]) {
         let (graph, tags) = runtime(*structs);
         let cost = lower(&graph, &tags, run.pick(3, 1))?;
         row(format!("{} records, synthetic", grouped(*structs as f64)), &tags, &cost);
@@ -48,26 +45,22 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     }
     if run.llvm.is_some() && !run.quick {
         for program in programs(false).iter().filter(|it| !it.name.starts_with("RocksDB")) {
-            for format in [Format::Old, Format::New] {
-                let what = format!("{}, {}", program.name, name_of(format));
-                let text = program.text(format, &run.cache)?;
-                let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
-                let mut tags = module.attached_tags();
-                if tags.is_empty() {
-                    // Only the metadata is stored.
-                    tags = module.graph().tags().collect();
-                }
-                tags.sort_unstable();
-                tags.dedup();
-                let cost = lower(module.graph(), &tags, 3)?;
-                row(what, &tags, &cost);
+            let what = format!("{}, new", program.name);
+            let text = program.text(Format::New, &run.cache)?;
+            let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
+            let mut tags = module.attached_tags();
+            if tags.is_empty() {
+                // Only the metadata is stored.
+                tags = module.graph().tags().collect();
             }
+            tags.sort_unstable();
+            tags.dedup();
+            let cost = lower(module.graph(), &tags, 3)?;
+            row(what, &tags, &cost);
         }
     }
-    let header = [
-        "tags of", "tags", "classes", "lowered, ms", "peak, MB", "a newcomer, us", "kept",
-        "pairs lost",
-    ];
+    let header =
+        ["tags of", "tags", "classes", "lowered, ms", "peak, MB", "a newcomer, us", "kept"];
     run.report.section("Lowering", &table(&header, &rows));
     let shapes: &[usize] = run.pick(&[1_000, 4_000, 16_000], &[3]);
     let mut header = vec!["what LLVM gets".to_owned()];
@@ -123,7 +116,6 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
         peak: median(peaks).unwrap_or(0.0),
         newcomer_us: median(times),
         kept: loss.kept(),
-        lost: loss.pairs,
     })
 }
 

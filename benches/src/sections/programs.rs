@@ -15,7 +15,6 @@ use crate::texts::{race_read, race_write};
 struct Measured {
     what: String,
     tags: usize,
-    types: usize,
     /// With functions, not metadata alone.
     whole: bool,
     /// Bytes read and written.
@@ -59,7 +58,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let mut subject = Subject::new(graph, tags, llvm);
     let query = subject.race(&mut run.sampler, &what);
     let all_pairs = subject.race_all_pairs(&mut run.sampler, &what);
-    let (tags, types) = (subject.tags.len(), graph.types().count());
+    let tags = subject.tags.len();
     drop(subject);
     let read = race_read(&mut run.sampler, run.llvm, &what, &text);
     let metadata = ended(tbaa_ir::write(graph));
@@ -67,7 +66,6 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     Ok(Measured {
         what,
         tags,
-        types,
         whole,
         text: text.len() - 1,
         metadata: metadata.len() - 1,
@@ -96,17 +94,13 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         &[
             ("program", &|m| m.what.clone()),
             ("tags", &|m| grouped(m.tags as f64)),
-            ("types", &|m| grouped(m.types as f64)),
             ("two 16-byte records, ns", &ns("16 bytes")),
             ("tbaa, ns", &ns("tbaa")),
             ("mask, ns", &ns("mask")),
             ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
             ("LLVM, ns", &ns("LLVM")),
             ("LLVM / tbaa", &ratio("LLVM", "tbaa")),
-            ("definition / tbaa", &ratio("definition", "tbaa")),
             ("union / llvm", &ratio("union", "tbaa")),
-            ("union-strict / llvm", &ratio("union-strict", "tbaa")),
-            ("sized / union", &ratio("sized", "union")),
             ("sized again / union", &ratio("sized again", "union")),
             ("two threads", &ratio("tbaa", "two threads")),
             ("oracle, bytes a tag", &|m| figure(m.oracle_bytes)),
@@ -145,10 +139,8 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
         &[
             ("program", &|m| m.what.clone()),
             ("all pairs: tbaa, ns a pair", &|m| figure(m.all_pairs.ns("tbaa"))),
-            ("LLVM, ns", &|m| figure(m.all_pairs.ns("LLVM"))),
             ("LLVM / tbaa", &|m| with_unit(m.all_pairs.ratio("LLVM", "tbaa"), "x")),
             ("most generic tag: tbaa, ns", &|m| figure(m.query.ns("generic"))),
-            ("LLVM, ns", &|m| figure(m.query.ns("LLVM generic"))),
             ("LLVM / tbaa", &|m| with_unit(m.query.ratio("LLVM generic", "generic"), "x")),
         ],
     );

@@ -65,9 +65,9 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race]) {
     run.report.at_most(&work, "flat: within 1.25x", flat, "x", 1.25);
 }
 
-/// 1,000 to 1,000,000 tags of synthetic programs.
+/// 1,000 and 1,000,000 tags of synthetic programs.
 pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
-    let counts: &[usize] = run.pick(&[1_000, 10_000, 100_000, 1_000_000], &[10, 100]);
+    let counts: &[usize] = run.pick(&[1_000, 1_000_000], &[10, 100]);
     let mut all = Vec::new();
     let (mut limits, mut unions) = (Vec::new(), Vec::new());
     for &tags in counts {
@@ -84,10 +84,10 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
                 limits.push(race.ratio("tbaa", "16 bytes"));
             }
             unions.extend(["union", "union-strict"].map(|rule| race.ratio(rule, "tbaa")));
-            all.push((subject.tags.len(), structs, what, race));
+            all.push((subject.tags.len(), what, race));
         }
     }
-    type Row = (usize, usize, &'static str, Race);
+    type Row = (usize, &'static str, Race);
     let ns = |name: &'static str| move |(.., race): &Row| figure(race.ns(name));
     let ratio = |above: &'static str, below: &'static str| {
         move |(.., race): &Row| with_unit(race.ratio(above, below), "x")
@@ -96,8 +96,7 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
         &all,
         &[
             ("tags", &|(tags, ..)| grouped(*tags as f64)),
-            ("structs", &|(_, structs, ..)| grouped(*structs as f64)),
-            ("format", &|(_, _, what, _)| (*what).to_owned()),
+            ("format", &|(_, what, _)| (*what).to_owned()),
             ("two 16-byte records, ns", &ns("16 bytes")),
             ("tbaa, ns", &ns("tbaa")),
             ("mask, ns", &ns("mask")),
@@ -105,7 +104,6 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
             ("LLVM, ns", &ns("LLVM")),
             ("LLVM / tbaa", &ratio("LLVM", "tbaa")),
             ("union / llvm", &ratio("union", "tbaa")),
-            ("union-strict / llvm", &ratio("union-strict", "tbaa")),
         ],
     );
     run.report.section("Queries by the number of tags", &rows);

@@ -161,3 +161,45 @@ fn what_the_guides_show_is_printed() {
     }
     assert!(sessions > 0);
 }
+
+/// The name by which GitHub links to a heading.
+fn anchor(heading: &str) -> String {
+    let named = |it: &char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_');
+    heading.trim().to_lowercase().chars().filter(named).collect::<String>().replace(' ', "-")
+}
+
+#[test]
+fn what_the_pages_link_and_name_is_there() {
+    let prose = |page: &Path| -> String {
+        let text = fs::read_to_string(page).unwrap_or_default();
+        text.split("```").step_by(2).collect()
+    };
+    let folders = ["src", "crates", "tests", "docs", "specs", "examples", "benches", "packaging"];
+    let others = ["CONTRIBUTING.md", "CHANGELOG.md"].map(|it| repository().join(it));
+    let mut dead = Vec::new();
+    for page in pages().into_iter().chain(others) {
+        let (text, name) = (prose(&page), page.file_name().unwrap().display());
+        let inline = text.split("](").skip(1).filter_map(|it| Some(it.split_once(')')?.0));
+        let references = text.lines().filter_map(|it| Some(it.split_once("]: ")?.1));
+        for link in inline.chain(references).filter(|it| !it.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let to = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            let text = prose(&to);
+            let mut headings = text.lines().filter(|it| it.starts_with('#'));
+            let is_there = heading.is_empty()
+                || headings.any(|it| anchor(it.trim_start_matches('#')) == heading);
+            if !to.exists() || !is_there {
+                dead.push(format!("{name}: {link}"));
+            }
+        }
+        let spans = text.split("\n\n").flat_map(|it| it.split('`').skip(1).step_by(2));
+        for word in spans.flat_map(str::split_whitespace).filter(|it| !it.contains(['*', '{'])) {
+            let path = word.split([':', '#']).next().unwrap();
+            let is_ours = path.split_once('/').is_some_and(|(top, _)| folders.contains(&top));
+            if is_ours && !repository().join(path).exists() {
+                dead.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
