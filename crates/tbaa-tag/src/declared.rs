@@ -75,10 +75,10 @@ impl<'c> Declared<'c> {
             });
             let contradiction = match stray {
                 _ if declared != Some(size) => {
-                    format!("has {size} bytes, and not {}", declared.unwrap_or(0))
+                    format!("it has {size} bytes, and not {}", declared.unwrap_or(0))
                 }
                 Some((number, (offset, _))) => {
-                    format!("has its element {number} at byte {offset}, where no member begins")
+                    format!("its element {number} is at byte {offset}, where no member begins")
                 }
                 None => {
                     records.insert(ty, record);
