@@ -11,7 +11,10 @@ use crate::places::PlacedAccess;
 use crate::untagged::Untagged;
 
 /// The most parts of a record that are looked at for one offset.
-const PARTS: usize = 1 << 12;
+const PARTS: usize = 1 << 10;
+
+/// The most members of a record that is looked into.
+const MEMBERS: usize = 1 << 12;
 
 /// A demand of an access's `getelementptr`s on the declared types. Offsets are bytes from the
 /// start of the outermost declared record on the way.
@@ -286,7 +289,7 @@ fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Par
     let mut next = 0;
     while let Some(part) = found.get(next).cloned() {
         next += 1;
-        if found.len() > PARTS {
+        if found.len() > PARTS || types.members(part.ty).len() > MEMBERS {
             return None;
         }
         if !types.array_parts(part.ty).1.is_empty() {
