@@ -42,8 +42,6 @@ struct Part {
     at: u64,
     path: String,
     is_bits: bool,
-    /// The bytes by which the elements on the path come after the first ones.
-    behind: u64,
     /// The arrays on the path: the first byte, the bytes of an element, the end.
     arrays: Vec<(u64, u64, Option<u64>)>,
     /// The records on the path, and where each begins.
@@ -215,7 +213,7 @@ impl<'c> Declared<'c> {
                 _ => false,
             };
             let place = self.types.place(&mut self.graph, &part.path).ok();
-            let place = place.filter(|it| it.offset == part.at - part.behind);
+            let place = place.filter(|it| it.offset == part.at);
             tags[usize::from(!is_alike)].extend(place.and_then(|it| it.tag));
         }
         let best = tags.iter().find(|it| !it.is_empty()).ok_or(Untagged::NoDeclared)?;
@@ -251,8 +249,7 @@ impl Part {
             let end = lens[level].filter(|&len| len > 0).map(|len| part.at + stride * len);
             part.arrays.push((part.at, stride, end));
             part.at += index * stride;
-            part.behind += index * stride;
-            part.path += "[*]";
+            part.path += &format!("[{index}]");
         }
         part.records.extend(types.is_record(element).then_some((part.at, element)));
         Some(part)
@@ -282,7 +279,6 @@ fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Par
         at: 0,
         path: types.display(record),
         is_bits: false,
-        behind: 0,
         arrays: Vec::new(),
         records: vec![(0, record)],
     }];
