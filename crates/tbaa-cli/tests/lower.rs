@@ -141,15 +141,16 @@ fn tags_of_declared_types_are_clangs() {
             let line = bare.instructions()[it.instruction].offset as usize;
             let line = bare.text()[line..].split(|&it| it == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // Of a record that is not declared, the tag is that of the declared one inside.
-            let is_inside = |(base, ..): &(String, String, u64)| {
-                let is_known = built.tagged().unwrap().types().named(base).is_some();
-                !is_known && *base != ours.0 && ours.0 != ours.1
+            // Of a record that is not declared, the tag is that of a declared one inside. A bit-field
+            // may be a member of another type in a union, whose tag may alias everything.
+            let is_right = match &theirs {
+                Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
+                    *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)
+                }
+                Some(theirs) => *theirs == ours,
+                None => ours.1 == "omnipotent char",
             };
-            assert!(
-                theirs.as_ref().is_some_and(|it| *it == ours || is_inside(it)),
-                "{what}: {ours:?}, {theirs:?}"
-            );
+            assert!(is_right, "{what}: {ours:?}, {theirs:?}");
         }
         tagged += ours.tags.len();
         let all = (0..theirs.instructions().len()).filter_map(theirs_of);

@@ -11,7 +11,10 @@ use crate::places::PlacedAccess;
 use crate::untagged::Untagged;
 
 /// The most parts of a record that are looked at for one offset.
-const PARTS: usize = 1 << 12;
+const PARTS: usize = 1 << 10;
+
+/// The most members of a record that is looked into.
+const MEMBERS: usize = 1 << 12;
 
 /// A demand of an access's `getelementptr`s on the declared types. Offsets are bytes from the
 /// start of the outermost declared record on the way.
@@ -39,8 +42,6 @@ struct Part {
     at: u64,
     path: String,
     is_bits: bool,
-    /// The bytes by which the elements on the path come after the first ones.
-    behind: u64,
     /// The arrays on the path: the first byte, the bytes of an element, the end.
     arrays: Vec<(u64, u64, Option<u64>)>,
     /// The records on the path, and where each begins.
@@ -75,10 +76,10 @@ impl<'c> Declared<'c> {
             });
             let contradiction = match stray {
                 _ if declared != Some(size) => {
-                    format!("has {size} bytes, and not {}", declared.unwrap_or(0))
+                    format!("it has {size} bytes, and not {}", declared.unwrap_or(0))
                 }
                 Some((number, (offset, _))) => {
-                    format!("has its element {number} at byte {offset}, where no member begins")
+                    format!("its element {number} is at byte {offset}, where no member begins")
                 }
                 None => {
                     records.insert(ty, record);
@@ -212,7 +213,7 @@ impl<'c> Declared<'c> {
                 _ => false,
             };
             let place = self.types.place(&mut self.graph, &part.path).ok();
-            let place = place.filter(|it| it.offset == part.at - part.behind);
+            let place = place.filter(|it| it.offset == part.at);
             tags[usize::from(!is_alike)].extend(place.and_then(|it| it.tag));
         }
         let best = tags.iter().find(|it| !it.is_empty()).ok_or(Untagged::NoDeclared)?;
@@ -248,8 +249,7 @@ impl Part {
             let end = lens[level].filter(|&len| len > 0).map(|len| part.at + stride * len);
             part.arrays.push((part.at, stride, end));
             part.at += index * stride;
-            part.behind += index * stride;
-            part.path += "[*]";
+            part.path += &format!("[{index}]");
         }
         part.records.extend(types.is_record(element).then_some((part.at, element)));
         Some(part)
@@ -279,14 +279,13 @@ fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Par
         at: 0,
         path: types.display(record),
         is_bits: false,
-        behind: 0,
         arrays: Vec::new(),
         records: vec![(0, record)],
     }];
     let mut next = 0;
     while let Some(part) = found.get(next).cloned() {
         next += 1;
-        if found.len() > PARTS {
+        if found.len() > PARTS || types.members(part.ty).len() > MEMBERS {
             return None;
         }
         if !types.array_parts(part.ty).1.is_empty() {

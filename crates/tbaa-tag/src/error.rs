@@ -22,7 +22,7 @@ pub enum TagError {
     Type(ParseError),
     /// A struct type of the module has another layout than the declared record of its name.
     #[error(
-        "%{ty} {contradiction} as in the declared {record:?}: declare the members and the padding \
+        "%{ty} is not {record:?} as declared: {contradiction}; declare the members and the padding \
          that the module has, or give one of the two another name"
     )]
     Layout {

@@ -139,7 +139,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let named = || spec.into_iter().flat_map(|it| it.tags()).map(|(name, &tag)| (name, tag));
     match args.format {
         DumpFormat::Llvm if spec.is_some() => {
-            args.numbers.write(graph, &numbering, named(), out)?
+            args.numbers.write(graph, &numbering, named(), out)?;
         }
         DumpFormat::Llvm => {
             let names = input.names();
