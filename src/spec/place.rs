@@ -8,11 +8,11 @@ use std::fmt;
 
 /// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a field of that.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SpecPath(Vec<Step>);
+pub struct SpecPath(Vec<Step<'static>>);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Field(&'static str),
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Step<'t> {
+    Field(&'t str),
     Item(usize),
 }
 
@@ -51,17 +51,18 @@ impl SpecPath {
         places: impl IntoIterator<Item = &'p SpecPath>,
         text: &str,
     ) -> Vec<(usize, usize)> {
-        let tokens: Vec<Token> = Tokens { text, at: 0 }.collect();
-        let mut cursor = Cursor { text, tokens: &tokens, at: 0, entries: HashMap::new() };
-        cursor.skip_attributes();
-        let top = cursor.at;
-        let mut offset = |place: &SpecPath| {
-            cursor.at = top;
+        let values = values(text);
+        let offset = |place: &SpecPath| {
+            let mut at = values.get(&(0, Step::Item(0))).copied();
+            let mut offset = at.map_or(text.len(), |(_, start)| start);
             // Up to the first step that the text does not have.
-            let _ = place.0.iter().all(|&step| cursor.enter(step));
-            tokens.get(cursor.at).map_or(text.len(), |token| token.start)
+            for &step in &place.0 {
+                at = at.and_then(|(value, _)| values.get(&(value, step)).copied());
+                offset = at.map_or(offset, |(_, start)| start);
+            }
+            offset
         };
-        let offsets: Vec<usize> = places.into_iter().map(&mut offset).collect();
+        let offsets: Vec<usize> = places.into_iter().map(offset).collect();
         positions(text, &offsets)
     }
 }
@@ -232,96 +233,49 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// A walk along the tokens; `at` is the beginning of a value.
-struct Cursor<'t> {
-    text: &'t str,
-    tokens: &'t [Token],
-    at: usize,
-    /// For each bracket that was entered, the beginnings of its entries.
-    entries: HashMap<usize, Vec<usize>>,
-}
-
-impl Cursor<'_> {
-    fn kind(&self) -> Option<TokenKind> {
-        self.tokens.get(self.at).map(|token| token.kind)
-    }
-
-    /// Passes over `#![enable(...)]`.
-    fn skip_attributes(&mut self) {
-        while self.kind() == Some(TokenKind::Other) {
-            self.at += 2;
-            self.skip_bracketed();
+/// Returns the number and the start of each value in a text, by the number of the one around it and
+/// the step from there. The whole is step `Item(0)` from number 0.
+fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
+    let mut values = HashMap::new();
+    // The brackets that are open: the number of the value, and of its entries so far.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    // The step to the value that begins next; `None` inside one.
+    let mut step = Some(Step::Item(0));
+    let (mut last, mut word) = (0, "");
+    for Token { kind, start, end } in (Tokens { text, at: 0 }) {
+        match (kind, open.last_mut()) {
+            (TokenKind::Close, _) => {
+                open.pop();
+                // What comes before the whole is an attribute: `#![enable(...)]`.
+                step = open.is_empty().then_some(Step::Item(0));
+                continue;
+            }
+            (TokenKind::Comma, Some((_, entries))) => {
+                *entries += 1;
+                step = Some(Step::Item(*entries));
+                continue;
+            }
+            (TokenKind::Colon, _) => {
+                step = Some(Step::Field(word));
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(step) = step.take() {
+            last += 1;
+            values.insert((open.last().map_or(0, |&(value, _)| value), step), (last, start));
+        }
+        word = "";
+        match kind {
+            TokenKind::Open => {
+                open.push((last, 0));
+                step = Some(Step::Item(0));
+            }
+            TokenKind::Word => word = text[start..end].trim_start_matches("r#"),
+            _ => {}
         }
     }
-
-    /// Passes over a bracket and all up to its partner.
-    fn skip_bracketed(&mut self) {
-        let mut depth = 0_usize;
-        while let Some(kind) = self.kind() {
-            self.at += 1;
-            match kind {
-                TokenKind::Open => depth += 1,
-                TokenKind::Close => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Passes over an item and the comma after it.
-    fn skip_item(&mut self) {
-        while let Some(kind) = self.kind() {
-            match kind {
-                TokenKind::Open => self.skip_bracketed(),
-                TokenKind::Close => return,
-                TokenKind::Comma => {
-                    self.at += 1;
-                    return;
-                }
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    /// Returns the beginnings of the entries of the bracket at `open`.
-    fn entries(&mut self, open: usize) -> &[usize] {
-        if !self.entries.contains_key(&open) {
-            let whole = std::mem::replace(&mut self.at, open + 1);
-            let mut found = Vec::new();
-            while !matches!(self.kind(), None | Some(TokenKind::Close)) {
-                found.push(self.at);
-                self.skip_item();
-            }
-            self.at = whole;
-            self.entries.insert(open, found);
-        }
-        &self.entries[&open]
-    }
-
-    /// Moves from a value to one inside it; stays and returns false when there is none.
-    fn enter(&mut self, step: Step) -> bool {
-        let open = self.at + usize::from(self.kind() == Some(TokenKind::Word));
-        if self.tokens.get(open).is_none_or(|token| token.kind != TokenKind::Open) {
-            return false;
-        }
-        let (text, tokens) = (self.text, self.tokens);
-        let entries = self.entries(open);
-        let found = match step {
-            Step::Item(index) => entries.get(index).copied(),
-            Step::Field(name) => {
-                let named = |&&entry: &&usize| {
-                    let word = &text[tokens[entry].start..tokens[entry].end];
-                    word.strip_prefix("r#").unwrap_or(word) == name
-                };
-                // The value comes after the name and the colon.
-                entries.iter().find(named).map(|entry| entry + 2)
-            }
-        };
-        self.at = found.unwrap_or(self.at);
-        found.is_some()
-    }
+    values
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ pub const MAX_DEPTH: usize = 64;
 /// 65,536 classes that may all alias fit, and so do 5,000,000 with 20 pairs each. The lists of
 /// scopes have the same limit, with 4 bytes for each scope that they name or, if they name all but
 /// a few, leave out.
-/// [`Lowering::lower`]: super::Lowering::lower
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.

@@ -84,6 +84,7 @@ pub struct Context {
     pub(super) held: HashSet<u32>,
     /// True if these are the types of several modules, merged without completing opaque ones. Then
     /// the numbers in names have no meaning.
+    #[cfg_attr(not(feature = "equal"), expect(dead_code))]
     pub(super) is_part: bool,
 }
 

@@ -1,7 +1,5 @@
 //! The tags that LLVM interprets correctly.
 
-use std::fmt;
-
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::parts::{Shape, Verdicts};
 use tbaa::wellformed::Rule;
@@ -31,7 +29,8 @@ pub struct TagCheck {
 const MOST_TYPES: usize = 1 << 14;
 
 /// A tag that is not for stock LLVM.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("tag {operands}: {reason}; lower the tags, or leave the access without one")]
 pub struct TagCheckError {
     /// The tag.
     pub tag: TagId,
@@ -42,35 +41,45 @@ pub struct TagCheckError {
 }
 
 /// LLVM 22's treatment of a tag that it should not be given.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// LLVM's verifier rejects it, for this rule. Without the verifier, the alias analysis may
     /// crash.
+    #[error("LLVM's verifier rejects {0}")]
     Rejected(Rule),
     /// LLVM's verifier accepts it, but the alias analysis crashes: the path never meets the access
     /// type.
+    #[error("the path never meets the access type, and LLVM crashes on that")]
     NeverMet,
     /// The path leads through a field that shares bytes with another, and LLVM
     /// follows the last member only.
+    #[error("the path leads through fields that overlap, of which LLVM sees the last only")]
     Union {
         /// The type with the fields that overlap.
         ty: TypeId,
     },
     /// It accesses a struct inside its base type; LLVM does not see that the
     /// access covers the struct's fields.
+    #[error("a whole struct inside another, whose fields LLVM takes for unrelated to it")]
     PartialStruct,
     /// It accesses a whole struct, and LLVM does not see that this covers accesses to `ty`: the
     /// type is above a field's type, but neither above the struct nor among the types in it. (Or
     /// the struct has more than 16,384 types in it, so that not all are examined.)
+    #[error("a whole struct, which LLVM takes for unrelated to the type above a field's type")]
     HiddenAncestor {
         /// The type.
         ty: TypeId,
     },
     /// It accesses bytes of unknown number, and so up to the end of its base type;
     /// LLVM takes it for an access to the field alone.
+    #[error(
+        "an access of unknown size reaches to the end of its base type, and LLVM does not look at \
+         sizes"
+    )]
     UnknownSize,
     /// It accesses more bytes than its type has; LLVM ignores the size.
+    #[error("{size} bytes in a place of {room}, and LLVM does not look at sizes")]
     Wide {
         /// Bytes accessed.
         size: u64,
@@ -78,37 +87,6 @@ pub enum Reason {
         room: u64,
     },
 }
-
-impl fmt::Display for TagCheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tag {}: ", self.operands)?;
-        match &self.reason {
-            Reason::Rejected(rule) => write!(f, "LLVM's verifier rejects {rule}")?,
-            Reason::NeverMet => {
-                f.write_str("the path never meets the access type, and LLVM crashes on that")?;
-            }
-            Reason::Union { .. } => f.write_str(
-                "the path leads through fields that overlap, of which LLVM sees the last only",
-            )?,
-            Reason::PartialStruct => f.write_str(
-                "a whole struct inside another, whose fields LLVM takes for unrelated to it",
-            )?,
-            Reason::HiddenAncestor { .. } => f.write_str(
-                "a whole struct, which LLVM takes for unrelated to the type above a field's type",
-            )?,
-            Reason::UnknownSize => f.write_str(
-                "an access of unknown size reaches to the end of its base type, and LLVM does not \
-                 look at sizes",
-            )?,
-            Reason::Wide { size, room } => {
-                write!(f, "{size} bytes in a place of {room}, and LLVM does not look at sizes")?;
-            }
-        }
-        f.write_str("; lower the tags, or leave the access without one")
-    }
-}
-
-impl std::error::Error for TagCheckError {}
 
 impl TagCheck {
     /// Returns a check that knows nothing yet.
