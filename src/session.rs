@@ -76,7 +76,9 @@ impl Session {
 
     /// Declares a struct or union.
     ///
-    /// Errors: as [`Declarations::define`].
+    /// # Errors
+    ///
+    /// As [`Declarations::define`].
     pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
         self.types_mut().define(record)
     }
@@ -84,7 +86,9 @@ impl Session {
     /// Returns the tag of an access to a path, and adds it if it is new. [`Session::tags`] is
     /// faster for many paths.
     ///
-    /// Errors: as [`TaggedTypes::tag`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tag`].
     pub fn tag(&mut self, path: &str) -> Result<TagId, DeclareError> {
         self.update(|types, graph| types.tag(graph, path))
     }
@@ -92,28 +96,36 @@ impl Session {
     /// Returns an access to a path with its own size, which may exceed the path's type: a number of
     /// bytes, or a [`Size`].
     ///
-    /// Errors: as [`TaggedTypes::sized`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::sized`].
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<Access, DeclareError> {
         self.update(|types, graph| types.sized(graph, path, size))
     }
 
     /// Returns the tags of accesses to several paths.
     ///
-    /// Errors: as [`TaggedTypes::tags`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tags`].
     pub fn tags(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TagId>, DeclareError> {
         self.update(|types, graph| types.tags(graph, paths))
     }
 
     /// Resolves a path to its tag, offset, size and alignment.
     ///
-    /// Errors: as [`TaggedTypes::place`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::place`].
     pub fn place(&mut self, path: &str) -> Result<Place, DeclareError> {
         self.update(|types, graph| types.place(graph, path))
     }
 
     /// Returns the `tbaa.struct` node for copies of a type.
     ///
-    /// Errors: as [`TaggedTypes::copy`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::copy`].
     pub fn copy(&mut self, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.update(|types, graph| types.copy(graph, ty))
     }

@@ -204,7 +204,9 @@ impl Builder<'_> {
     /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
     /// read.
     ///
-    /// Errors: as [`Builder::struct_tag`].
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
     pub fn immutable_struct_tag(
@@ -238,7 +240,9 @@ impl Builder<'_> {
     /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
     /// read.
     ///
-    /// Errors: as [`Builder::access_tag`].
+    /// # Errors
+    ///
+    /// As [`Builder::access_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
     pub fn immutable_access_tag(

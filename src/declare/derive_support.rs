@@ -85,7 +85,9 @@ transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 /// Returns a type with as many bytes as a `T`, accesses to which may alias everything. A member of
 /// type `char` would not do: LLVM treats an access to it as one to the struct around it.
 ///
-/// Errors: as [`Declarations::define`].
+/// # Errors
+///
+/// As [`Declarations::define`].
 pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     let char = types.ty("char")?;
     let size = size_of::<T>() as u64;
@@ -129,7 +131,9 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
 
 /// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`.
 ///
-/// Errors: as [`Declarations::scalar`].
+/// # Errors
+///
+/// As [`Declarations::scalar`].
 pub fn scalar<T>(
     types: &mut Declarations,
     name: &str,

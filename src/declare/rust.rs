@@ -61,7 +61,9 @@ use crate::graph::Graph;
 pub trait Tbaa {
     /// Declares the type, or finds it.
     ///
-    /// Errors: as [`Declarations::define`].
+    /// # Errors
+    ///
+    /// As [`Declarations::define`].
     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
 }
 
@@ -385,7 +387,9 @@ impl Declarations {
     /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
     /// are declared if they are not.
     ///
-    /// Errors: as [`Tbaa::declare`].
+    /// # Errors
+    ///
+    /// As [`Tbaa::declare`].
     pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
         let base = B::declare(self)?;
         Ok(format!("{}{}", self.display(base), path.steps))
@@ -395,7 +399,9 @@ impl Declarations {
 impl TaggedTypes {
     /// Resolves a path of Rust types, which are declared if they are not.
     ///
-    /// Errors: as [`TaggedTypes::place`] and [`Tbaa::declare`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

@@ -51,7 +51,9 @@ pub trait RawGraph: Sealed {
     /// Adds a distinct node, which is never merged with an equal one. A node
     /// that refers to itself is added by [`RawGraph::insert_group`].
     ///
-    /// Errors: as [`RawGraph::insert`].
+    /// # Errors
+    ///
+    /// As [`RawGraph::insert`].
     ///
     /// LLVM: `MDNode::getDistinct`.
     fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;

@@ -64,7 +64,9 @@ impl AccessClasses {
     /// Returns the classes of these accesses, named by a fingerprint of the accesses and the rule:
     /// equal names mean equal classes.
     ///
-    /// Errors: as [`AccessClasses::add`].
+    /// # Errors
+    ///
+    /// As [`AccessClasses::add`].
     pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,

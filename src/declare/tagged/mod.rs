@@ -236,7 +236,9 @@ impl TaggedTypes {
     /// there may alias everything. Under policy `clang` this applies to every access larger than
     /// its type, because LLVM ignores sizes.
     ///
-    /// Errors: as [`TaggedTypes::tag`].
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tag`].
     pub fn sized(
         &mut self,
         graph: &mut Graph,
