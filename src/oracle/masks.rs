@@ -279,7 +279,6 @@ impl Search<'_> {
         // The edges that are not covered, and those of which none is in a clique with a counted one.
         let (mut open, mut free) = (near.clone(), near.clone());
         let (mut cliques, mut least) = (Vec::<Set>::new(), 0);
-        let mut forced = 0;
         for is_forced in [true, false] {
             for &(_, a, b) in &edges {
                 let (a, b) = (a as usize, b as usize);
@@ -305,9 +304,7 @@ impl Search<'_> {
                     }
                 }
             }
-            forced = if is_forced { cliques.len() } else { forced };
         }
-        self.drop_redundant(&mut cliques, forced, accesses)?;
         Some((cliques, least))
     }
 
@@ -343,32 +340,6 @@ impl Search<'_> {
             }
         }
         Some(clique)
-    }
-
-    /// Takes out each clique, from number `from` on, whose edges all lie in others.
-    fn drop_redundant(
-        &mut self,
-        cliques: &mut Vec<Set>,
-        from: usize,
-        classes: usize,
-    ) -> Option<()> {
-        let mut of_class = Rows::new(classes, cliques.len());
-        for (at, clique) in cliques.iter().enumerate() {
-            ones(clique.iter().copied()).for_each(|class| of_class.set(class, at));
-        }
-        for at in (from..cliques.len()).rev() {
-            let members: Vec<usize> = ones(cliques[at].iter().copied()).collect();
-            self.left = self.left.checked_sub((members.len().pow(2) * of_class.stride) as u64)?;
-            let others = |a: usize, b: usize| count(and(of_class.row(a), of_class.row(b))) > 1;
-            if members.iter().all(|&a| members.iter().all(|&b| others(a, b))) {
-                for &member in &members {
-                    toggle(&mut of_class.bits.words_mut()[of_class.stride * member..], at);
-                }
-                cliques.remove(at);
-                // The columns behind stay as they are: none of them is looked at again.
-            }
-        }
-        Some(())
     }
 
     /// Joins cliques until there are as few as wanted: those first that join least weight anew.
