@@ -95,7 +95,6 @@ impl Default for Context {
 
 impl Context {
     /// Returns a context of the primitive types.
-    #[must_use]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mut context = Context {
@@ -121,7 +120,6 @@ impl Context {
     }
 
     /// Returns how many types the context holds.
-    #[must_use]
     pub fn type_count(&self) -> usize {
         self.records.len()
     }
@@ -137,13 +135,11 @@ impl Context {
     }
 
     /// Returns whether this context issued `ty`.
-    #[must_use]
     pub fn owns(&self, ty: Type) -> bool {
         ty.stamp == self.stamp && ty.index() < self.records.len()
     }
 
     /// Returns the kind of a type.
-    #[must_use]
     pub fn kind(&self, ty: Type) -> TypeKind<'_> {
         let parts = self.parts(ty);
         match self.symbol(ty) {
@@ -179,7 +175,6 @@ impl Context {
 
     /// Returns the parts of a type: elements, the pointee, or the result and then the parameters.
     /// An opaque struct has none. LLVM: `Type::subtypes`.
-    #[must_use]
     pub fn parts(&self, ty: Type) -> &[Type] {
         let record = self.record(ty);
         &self.parts[record.first as usize..record.first as usize + record.count as usize]
@@ -187,14 +182,12 @@ impl Context {
 
     /// Returns the struct that is displayed as `%index`.
     #[doc(hidden)]
-    #[must_use]
     pub fn nth_numbered(&self, index: usize) -> Option<Type> {
         self.numbered.get(index).map(|&ty| self.id(ty))
     }
 
     /// Returns the name of an identified struct; `None` for any other type and
     /// for a numbered struct.
-    #[must_use]
     pub fn name(&self, ty: Type) -> Option<&[u8]> {
         match self.symbol(ty) {
             Symbol::Identified { name, .. } if name != UNNAMED => {
@@ -205,14 +198,12 @@ impl Context {
     }
 
     /// Returns the identified struct of a name. LLVM: `StructType::getTypeByName`.
-    #[must_use]
     pub fn struct_by_name(&self, name: &[u8]) -> Option<Type> {
         let name = self.strings.get_index_of(name)? as u32;
         self.named.get(&name).map(|&index| self.id(index))
     }
 
     /// Returns a primitive type.
-    #[must_use]
     pub fn primitive(&self, primitive: Primitive) -> Type {
         self.id(primitive as u32)
     }

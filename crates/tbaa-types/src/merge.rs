@@ -144,13 +144,11 @@ impl MergedTypes {
     }
 
     /// Returns the merged types.
-    #[must_use]
     pub fn context(&self) -> &Context {
         &self.context
     }
 
     /// Returns the merged types without the mapping from the original contexts.
-    #[must_use]
     pub fn into_context(self) -> Context {
         self.context
     }
@@ -160,7 +158,6 @@ impl MergedTypes {
     /// # Panics
     ///
     /// If `ty` was issued by a context that is not among those merged.
-    #[must_use]
     pub fn ty(&self, ty: Type) -> Type {
         self.types[self.classes.class_of(ty)]
     }
@@ -168,7 +165,6 @@ impl MergedTypes {
     /// Returns the canonical names of several structs, in the order in which their first struct was
     /// made. Opaque structs are ignored, and so is `struct.anon`, clang's name for an unnamed
     /// struct.
-    #[must_use]
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }

@@ -27,7 +27,6 @@ impl Context {
     ///
     /// A numbered struct prints as its position among the numbered structs of the context. If the
     /// text would have more than 2^22 types, the rest prints as `...`. LLVM: `Type::print`.
-    #[must_use]
     pub fn display(&self, ty: Type) -> Display<'_> {
         assert!(self.owns(ty), "{ty:?} was issued by another context");
         Display { context: self, ty, definition: false, limit: MAX_PRINTED }
@@ -35,7 +34,6 @@ impl Context {
 
     /// Returns the line that defines an identified struct: `%struct.Point = type { i32, i32 }`. For
     /// any other type, returns its text.
-    #[must_use]
     pub fn definition(&self, ty: Type) -> Display<'_> {
         Display { definition: true, ..self.display(ty) }
     }

@@ -173,7 +173,6 @@ impl Context {
 
     /// Returns a struct that contains itself, if one of `types` leads to it.
     #[doc(hidden)]
-    #[must_use]
     pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
         // True for a type that was met while the walk is still inside it.
         let mut met: HashMap<Type, bool> = HashMap::default();

@@ -17,7 +17,6 @@ pub const MAX_ENCODING: usize = 1 << 22;
 /// assert_eq!(canonical_name(b"struct.Point.0"), b"struct.Point");
 /// assert_eq!(canonical_name(b"struct.v2.0.17"), b"struct.v2");
 /// ```
-#[must_use]
 pub fn canonical_name(name: &[u8]) -> &[u8] {
     let mut name = name;
     while let Some(dot) = name.iter().rposition(|&byte| byte == b'.') {
@@ -93,7 +92,6 @@ const NAMELESS: u64 = b'U' as u64;
 
 impl Encoding {
     /// Returns the encoding of a type; `None` if it has more than [`MAX_ENCODING`] numbers.
-    #[must_use]
     pub fn of(context: &Context, ty: Type) -> Option<Encoding> {
         let mut out: Vec<u64> = Vec::new();
         let mut ids: HashMap<Type, u64> = HashMap::default();
@@ -108,7 +106,6 @@ impl Encoding {
     }
 
     /// Returns the numbers.
-    #[must_use]
     pub fn numbers(&self) -> &[u64] {
         &self.0
     }

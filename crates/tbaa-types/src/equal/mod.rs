@@ -73,7 +73,6 @@ pub struct TypeClasses {
 
 impl TypeClasses {
     /// Finds the classes of all types of `contexts`.
-    #[must_use]
     pub fn new(contexts: &[&Context], equality: Equality) -> Self {
         let automaton = Automaton::new(contexts, None);
         let (classes, exact) = match equality {
@@ -102,13 +101,11 @@ impl TypeClasses {
     }
 
     /// Returns the number of classes.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Returns whether all equal types are in one class; always so for [`Equality::Unfolding`].
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -119,7 +116,6 @@ impl TypeClasses {
     /// # Panics
     ///
     /// If `ty` was issued by a context that is not among those compared, or after the comparison.
-    #[must_use]
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());
@@ -128,7 +124,6 @@ impl TypeClasses {
     }
 
     /// Returns whether two types are equal. Panics as [`TypeClasses::class_of`] does.
-    #[must_use]
     pub fn same(&self, a: Type, b: Type) -> bool {
         self.class_of(a) == self.class_of(b)
     }

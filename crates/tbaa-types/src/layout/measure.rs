@@ -15,7 +15,6 @@ pub struct TypeSize {
 
 impl TypeSize {
     /// Returns a size that is the same on every machine.
-    #[must_use]
     pub const fn fixed(size: u64) -> Self {
         TypeSize { min: size, scalable: false }
     }
@@ -82,14 +81,12 @@ pub struct Measures(Vec<Option<Measured>>);
 
 impl DataLayout {
     /// Returns the sizes and alignments of a context's types.
-    #[must_use]
     pub fn layouts<'a>(&'a self, context: &'a Context) -> Layouts<'a> {
         self.layouts_after(context, Measures::default())
     }
 
     /// Like [`layouts`](Self::layouts), with earlier measurements.
     #[doc(hidden)]
-    #[must_use]
     pub fn layouts_after<'a>(
         &'a self,
         context: &'a Context,
@@ -102,7 +99,6 @@ impl DataLayout {
 
 impl Layouts<'_> {
     #[doc(hidden)]
-    #[must_use]
     pub fn into_measures(self) -> Measures {
         Measures(self.known)
     }

@@ -172,14 +172,12 @@ impl Default for DataLayout {
 impl DataLayout {
     /// Returns the pointers of an address space; those of address space 0 if the string does not
     /// describe it. LLVM: `DataLayout::getPointerSpec`.
-    #[must_use]
     pub fn pointer(&self, address_space: u32) -> &PointerSpec {
         let found = self.pointers.binary_search_by_key(&address_space, |spec| spec.address_space);
         &self.pointers[found.unwrap_or(0)]
     }
 
     /// Returns the number of the address space of a name. LLVM: `DataLayout::getNamedAddressSpace`.
-    #[must_use]
     pub fn named_address_space(&self, name: &str) -> Option<u32> {
         let named = |spec: &&PointerSpec| !name.is_empty() && spec.name == name;
         self.pointers.iter().find(named).map(|spec| spec.address_space)
