@@ -24,7 +24,6 @@ pub enum CharOrigin {
 }
 
 /// Returns whether a load or store is tagged `char` and is wider than a byte.
-#[must_use]
 pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
     let is_char = plain && instruction.tag.is_some_and(|tag| is_char(module, tag));
@@ -42,7 +41,6 @@ pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) 
 }
 
 /// Returns whether a tag is clang's for `char`.
-#[must_use]
 pub fn is_char(module: &Module, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
@@ -59,7 +57,6 @@ pub struct CharOrigins<'a> {
 
 impl<'a> CharOrigins<'a> {
     /// Returns the origins for a module with the sizes of its types.
-    #[must_use]
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes) -> Self {
         CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
     }

@@ -292,7 +292,6 @@ fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
 }
 
 /// Returns whether checks run on a target, by its triple.
-#[must_use]
 pub fn is_supported(triple: &[u8]) -> bool {
     let mut parts = triple.split(|&byte| byte == b'-');
     let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));

@@ -84,7 +84,6 @@ const ALLOCATE: &[(&str, &[usize])] = &[
 
 /// Returns whether a function with this symbol name writes no memory that checked code accesses by
 /// another type.
-#[must_use]
 pub fn is_harmless(name: &[u8]) -> bool {
     is_listed(name) && !is_constructor(name)
 }
@@ -119,7 +118,6 @@ pub(crate) fn written(name: &[u8]) -> u32 {
 
 /// Returns the indices of the arguments whose objects a function writes, and the most bytes of each
 /// object, if the function writes nothing else.
-#[must_use]
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| has(known, name));
     known.map(|(_, parts)| *parts)

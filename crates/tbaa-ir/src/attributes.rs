@@ -110,7 +110,6 @@ pub struct Groups<'t> {
 
 impl<'t> Groups<'t> {
     /// Finds the groups of a module.
-    #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         let mut bodies: HashMap<u32, Vec<_>> = HashMap::default();
         for &start in &module.groups {

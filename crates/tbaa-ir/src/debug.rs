@@ -158,7 +158,6 @@ impl<'t> DebugNode<'t> {
 
 impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
-    #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         let text = module.text();
         let mut found = DebugInfo {
@@ -464,14 +463,12 @@ impl<'t> DebugInfo<'t> {
     /// Returns the source location of an instruction, from its `!dbg`.
     ///
     /// `None` if it has none. Reads the rest of the instruction's line.
-    #[must_use]
     pub fn location(&self, instruction: &Instruction) -> Option<Location> {
         self.location_at(instruction.offset as usize)
     }
 
     /// Like [`location`](Self::location), for the instruction that begins at an offset in the text.
     /// This includes calls that a module does not list.
-    #[must_use]
     pub fn location_at(&self, offset: usize) -> Option<Location> {
         self.place(attached(line(self.text.get(offset..)?), b"!dbg !")?)
     }
@@ -479,7 +476,6 @@ impl<'t> DebugInfo<'t> {
     /// Like [`location_at`](Self::location_at). If an optimiser has removed an instruction's line,
     /// returns that of the nearest instruction in its block that has one; later instructions are
     /// tried first.
-    #[must_use]
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// The most lines that are searched in either direction.
         const NEAR: usize = 64;
@@ -507,7 +503,6 @@ impl<'t> DebugInfo<'t> {
 
     /// Returns the start of a loop in the source, from the `!llvm.loop` of the back edge's branch
     /// at an offset in the text. LLVM: `Loop::getLocRange`.
-    #[must_use]
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         // A `switch` takes several lines.
@@ -518,7 +513,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the names of all source files, in no order that means anything.
-    #[must_use]
     pub fn files(&self) -> Vec<String> {
         let start = b"!DIFile(";
         let nodes = memchr::memmem::find_iter(self.text, start).filter_map(|at| {
@@ -538,7 +532,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the language of the first compile unit, as `DW_LANG_C11`.
-    #[must_use]
     pub fn language(&self) -> Option<&'t str> {
         let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
         let fields = line(self.text.get(unit + b"!DICompileUnit(".len()..)?);
@@ -550,7 +543,6 @@ impl<'t> DebugInfo<'t> {
     /// Returns the parameter of the source that a value of a function is, if the function's text
     /// names it: what to declare `restrict` so that the value is `noalias`.
     /// LLVM: `DbgVariableRecord`.
-    #[must_use]
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         if !self.has_nodes {
             return None;
@@ -592,7 +584,6 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns whether a class of this name is a base class of another.
-    #[must_use]
     pub fn is_base_class(&self, name: &[u8]) -> bool {
         let bases = self.bases.get_or_init(|| {
             let at = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_inheritance");

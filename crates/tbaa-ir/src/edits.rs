@@ -41,7 +41,6 @@ impl Edits {
     /// # Panics
     ///
     /// If a part is not inside the text.
-    #[must_use]
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
         self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.list.iter().map(|(_, new)| new.len()).sum();

@@ -52,7 +52,6 @@ impl MemoryEffects {
     }
 
     /// Returns LLVM's number for these effects.
-    #[must_use]
     pub fn to_bits(self) -> u32 {
         self.0
     }
@@ -76,7 +75,6 @@ impl MemoryEffects {
     }
 
     /// Returns whether any memory may be written.
-    #[must_use]
     pub fn writes(self) -> bool {
         self.and(Self::WRITE) != Self::NONE
     }
@@ -177,7 +175,6 @@ const MAY_END: [&[u8]; 26] = words(
 
 impl<'t> Effects<'t> {
     /// Reads the attributes of a module's functions.
-    #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
         let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| Stated::default())));
@@ -215,7 +212,6 @@ impl<'t> Effects<'t> {
 
     /// Returns whether a call always returns: it ends and does not unwind.
     /// LLVM: `isGuaranteedToTransferExecutionToSuccessor`.
-    #[must_use]
     pub fn always_returns(&self, call: &Call<'t>) -> bool {
         let name = unquoted(call.callee);
         if self.intrinsic(&name).is_some() {
@@ -229,7 +225,6 @@ impl<'t> Effects<'t> {
 
     /// Returns a function's memory effects; `name` is as the text writes it after the `@`.
     /// LLVM: `Function::getMemoryEffects`.
-    #[must_use]
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
         let name = unquoted(name);
         let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name)?.0.memory);
@@ -238,7 +233,6 @@ impl<'t> Effects<'t> {
 
     /// Returns whether an attribute of the call's argument, or of the callee's parameter, is one of
     /// these texts.
-    #[must_use]
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
         let of_callee = parameters.and_then(|it| it.1.get(nth));
@@ -261,7 +255,6 @@ impl<'t> Effects<'t> {
     }
 
     /// Returns a call's memory effects. LLVM: `CallBase::getMemoryEffects`.
-    #[must_use]
     pub fn of_call(&self, call: &Call<'t>) -> MemoryEffects {
         let stated = self.stated(call.attributes.clone()).memory.unwrap_or(MemoryEffects::ANY);
         if call.callee.is_empty() {
@@ -287,7 +280,6 @@ impl<'t> Effects<'t> {
     }
 
     /// Returns a call's effects on memory that may be loaded later.
-    #[must_use]
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;

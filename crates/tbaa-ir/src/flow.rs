@@ -56,7 +56,6 @@ impl Flow {
     /// # Panics
     ///
     /// If the function has no block.
-    #[must_use]
     pub fn of(function: &Function<'_>) -> Self {
         let mut flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
         flow.find_loops();
@@ -69,7 +68,6 @@ impl Flow {
     /// # Panics
     ///
     /// If there is no block.
-    #[must_use]
     pub fn without_loops<'b>(successors: impl ExactSizeIterator<Item = &'b [usize]>) -> Self {
         let count = successors.len();
         let mut graph = DiGraph::new();
@@ -116,19 +114,16 @@ impl Flow {
     /// # Panics
     ///
     /// If there is no such block.
-    #[must_use]
     pub fn dominator(&self, block: usize) -> Option<usize> {
         self.dominators[block]
     }
 
     /// Returns whether a block can be reached.
-    #[must_use]
     pub fn is_reached(&self, block: usize) -> bool {
         block == 0 || self.dominators[block].is_some()
     }
 
     /// Returns whether every path to `b` goes through `a`; false for an unreachable block.
-    #[must_use]
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         let [of_a, of_b] = [a, b].map(|it| self.times[it]);
         self.is_reached(a) && self.is_reached(b) && of_a.0 <= of_b.0 && of_b.1 <= of_a.1
@@ -174,7 +169,6 @@ impl Flow {
 
     /// Returns the blocks that need a join (a `phi`) if each of the given blocks has a definition.
     /// `None` if the frontiers take too many steps.
-    #[must_use]
     pub fn joins(&self, from: impl IntoIterator<Item = usize>) -> Option<Vec<usize>> {
         let frontiers = self.frontiers.get_or_init(|| self.frontiers()).as_ref()?;
         let mut pending: Vec<usize> = from.into_iter().collect();
@@ -192,7 +186,6 @@ impl Flow {
     }
 
     /// Returns, for each block, whether some path from it reaches an end of the function.
-    #[must_use]
     pub fn ends(&self) -> Vec<bool> {
         let mut pending: Vec<_> = self.graph.externals(Outgoing).collect();
         let mut ends = vec![false; self.dominators.len()];
@@ -205,31 +198,26 @@ impl Flow {
     }
 
     /// Returns the smallest loop that a block is in.
-    #[must_use]
     pub fn innermost(&self, block: usize) -> Option<&Loop> {
         self.innermost_index(block).map(|it| &self.loops[it])
     }
 
     /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).
-    #[must_use]
     pub fn innermost_index(&self, block: usize) -> Option<usize> {
         self.innermost[block]
     }
 
     /// Returns the number of loops that a block is in.
-    #[must_use]
     pub fn depth(&self, block: usize) -> usize {
         self.innermost(block).map_or(0, |it| it.depth)
     }
 
     /// Returns the blocks of a loop, including those of inner loops.
-    #[must_use]
     pub fn blocks_of(&self, around: &Loop) -> &[usize] {
         &self.in_loops[around.span.clone()]
     }
 
     /// Returns whether a block is one of a loop's.
-    #[must_use]
     pub fn is_in(&self, around: &Loop, block: usize) -> bool {
         around.span.contains(&self.positions[block])
     }

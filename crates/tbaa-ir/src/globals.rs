@@ -23,7 +23,6 @@ pub struct Global<'t> {
 impl Module<'_> {
     /// Reads the global variables. The key is the name as the text writes it after the `@`.
     #[doc(hidden)]
-    #[must_use]
     pub fn globals(&self, sizes: &Sizes) -> HashMap<&[u8], Global<'_>> {
         let text = &*self.text;
         let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));

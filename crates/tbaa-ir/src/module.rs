@@ -174,13 +174,11 @@ impl Origins {
 
 impl Module<'_> {
     /// Returns the text that the module was read from.
-    #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
     /// Returns the nodes.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -191,7 +189,6 @@ impl Module<'_> {
     }
 
     /// Takes the nodes out of the module.
-    #[must_use]
     pub fn into_graph(self) -> Graph {
         self.graph
     }
@@ -206,7 +203,6 @@ impl Module<'_> {
     /// # Panics
     ///
     /// If `function` is not an index into [`functions`](Self::functions).
-    #[must_use]
     pub fn function_span(&self, function: u32) -> Range<usize> {
         let Function { start, end, .. } = self.functions[function as usize];
         start as usize..end as usize
@@ -221,13 +217,11 @@ impl Module<'_> {
 
     /// Returns the string of `target datalayout`, escapes resolved, and its
     /// place in bytes from the start of the text; of several, the last.
-    #[must_use]
     pub fn data_layout(&self) -> Option<(&[u8], usize)> {
         self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
 
     /// Returns the string of `target triple`, as [`data_layout`](Self::data_layout) does.
-    #[must_use]
     pub fn triple(&self) -> Option<(&[u8], usize)> {
         self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
@@ -254,13 +248,11 @@ impl Module<'_> {
 
     /// Returns the definitions of named types, in file order. Comments in a
     /// body are untouched, and a name may be defined twice.
-    #[must_use]
     pub fn type_definitions(&self) -> &[TypeDefinition] {
         &self.type_definitions
     }
 
     /// Returns the instructions that access memory or have a tag, in file order.
-    #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
@@ -276,14 +268,12 @@ impl Module<'_> {
 
     /// Returns the type that an instruction loads or stores, as the text
     /// writes it; empty for a call.
-    #[must_use]
     pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
         &self.types[instruction.ty as usize]
     }
 
     /// Returns the distinct tags of `!tbaa` attachments, in order of first
     /// appearance on an instruction.
-    #[must_use]
     pub fn attached_tags(&self) -> Vec<TagId> {
         let mut seen = vec![false; self.graph.tag_count()];
         let attached = self.instructions.iter().filter_map(|instruction| instruction.tag);
@@ -291,19 +281,16 @@ impl Module<'_> {
     }
 
     /// Returns the tags in `!llvm.errno.tbaa`: accesses that may touch `errno`.
-    #[must_use]
     pub fn errno_tags(&self) -> &[TagId] {
         &self.errno
     }
 
     /// Returns problems that do not prevent reading, in the order found.
-    #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
     /// Returns the node that the text defines as `!number`, if the reader kept it.
-    #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
     }
@@ -324,21 +311,18 @@ impl Module<'_> {
     }
 
     /// Returns the number after the text's largest; `None` if there is no larger one.
-    #[must_use]
     pub fn next_number(&self) -> Option<u32> {
         u32::try_from(self.next_number).ok()
     }
 
     /// Returns a node's number in the text; `None` for an inline node. If the store merged equal
     /// nodes, it is the first number read.
-    #[must_use]
     pub fn number_of(&self, node: NodeId) -> Option<u32> {
         self.origins.get(node)?.number
     }
 
     /// Returns the numbers with which the module's metadata is printed: the text's own. Inline
     /// nodes, and tags that the reader made from types, get numbers after the text's largest.
-    #[must_use]
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);
         // A tag that the reader made from a type has the type's number, too.
@@ -355,7 +339,6 @@ impl Module<'_> {
     }
 
     /// Returns the offset at which the text defines a node, in bytes.
-    #[must_use]
     pub fn offset_of(&self, node: NodeId) -> Option<usize> {
         Some(self.origins.get(node)?.offset as usize)
     }

@@ -81,7 +81,6 @@ fn pointer(name: &[u8]) -> Option<String> {
 
 /// Returns the name of a type's node as it is in the source: `geo::Node *` for
 /// `p1 _ZTSN3geo4NodeE`.
-#[must_use]
 pub fn name_in_source(name: &[u8]) -> String {
     match name {
         b"" => "unnamed".to_owned(),
@@ -91,14 +90,12 @@ pub fn name_in_source(name: &[u8]) -> String {
 
 impl<'a> Names<'a> {
     /// Creates names from the graph alone.
-    #[must_use]
     pub fn of_graph(graph: &'a Graph) -> Self {
         Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
     }
 
     /// Names by the graph and the debug information of a module, in time linear
     /// in the length of its text.
-    #[must_use]
     pub fn of_module(module: &'a Module<'_>) -> Self {
         let debug = Some(DebugInfo::new(module)).filter(|debug| !debug.has_no_records());
         let (fields, unnamed) = (Mutex::default(), Mutex::default());
@@ -108,7 +105,6 @@ impl<'a> Names<'a> {
     /// Returns a type's name as it is in the source, also for the mangled name of a C++ class and
     /// for clang's name of a pointer: `geo::Node *` for `p1 _ZTSN3geo4NodeE`. An unnamed struct
     /// gets its typedef's name, if the debug information has one with the same fields.
-    #[must_use]
     pub fn ty(&self, ty: TypeId) -> String {
         let node = self.graph.ty(ty);
         match node.name() {
@@ -119,7 +115,6 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the accessed place of a tag, without types: `vec.len`, `vec+8`, or a whole type.
-    #[must_use]
     pub fn place(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.place_of(&tag),
@@ -128,7 +123,6 @@ impl<'a> Names<'a> {
     }
 
     /// Like [`place`](Self::place), of a tag that need not be in the graph; its types are.
-    #[must_use]
     pub fn place_of(&self, tag: &Tag) -> String {
         let base = self.ty(tag.base);
         if tag.is_whole() && tag.offset == 0 {
@@ -143,7 +137,6 @@ impl<'a> Names<'a> {
 
     /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the name of a
     /// type that is accessed as a whole.
-    #[must_use]
     pub fn tag(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.tag_of(&tag),
@@ -152,7 +145,6 @@ impl<'a> Names<'a> {
     }
 
     /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types are.
-    #[must_use]
     pub fn tag_of(&self, tag: &Tag) -> String {
         let mut says = Vec::new();
         if !(tag.is_whole() && tag.offset == 0) {
@@ -192,7 +184,6 @@ impl<'a> Names<'a> {
 
     /// Returns the typedef name of an unnamed type, as [`ty`](Self::ty) does.
     #[doc(hidden)]
-    #[must_use]
     pub fn typedef(&self, ty: TypeId) -> Option<String> {
         let is_unnamed = self.graph.ty(ty).name().unwrap_or_default().is_empty();
         is_unnamed.then(|| self.unnamed(ty).map(|(name, _)| name))?

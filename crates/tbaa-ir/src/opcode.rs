@@ -82,7 +82,6 @@ impl Opcode {
     }
 
     /// Returns the word that the instruction begins with; for `invoke` it is `call`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Opcode::Load => "load",
@@ -97,7 +96,6 @@ impl Opcode {
 
     /// Returns whether the instruction accesses memory by itself. A module lists such instructions
     /// even without a tag.
-    #[must_use]
     pub fn accesses_memory(self) -> bool {
         use Opcode::{AtomicRmw, CmpXchg, Load, Store, VaArg};
         matches!(self, Load | Store | AtomicRmw | CmpXchg | VaArg)
@@ -105,35 +103,30 @@ impl Opcode {
 
     /// Returns whether the instruction converts one value to another type.
     /// LLVM: `Instruction::isCast`.
-    #[must_use]
     pub fn is_cast(self) -> bool {
         self.class() == Class::Cast
     }
 
     /// Returns whether a pointer cast yields the same address: `bitcast`, and `addrspacecast`,
     /// which may change the address's bits but not the object.
-    #[must_use]
     pub fn is_pointer_cast(self) -> bool {
         matches!(self, Opcode::BitCast | Opcode::AddrSpaceCast)
     }
 
     /// Returns whether the instruction has two operands of one type, and the second is written
     /// without it. LLVM: `BinaryOperator`, `CmpInst`.
-    #[must_use]
     pub fn is_binary(self) -> bool {
         self.class() == Class::Binary
     }
 
     /// Returns whether equal operands always give equal results, independent of memory and
     /// position.
-    #[must_use]
     pub fn is_pure(self) -> bool {
         matches!(self.class(), Class::Binary | Class::Cast | Class::Pure)
     }
 
     /// Returns whether the instruction ends a block. `invoke` and `callbr` do too, but have the
     /// opcode of a call. LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
-    #[must_use]
     pub fn is_terminator(self) -> bool {
         self.class() == Class::End
     }

@@ -122,7 +122,6 @@ enum Computed<'t> {
 impl<'t> Pointers<'t> {
     /// Creates the pointers of a function. Without control flow, slots and equal values are not
     /// looked for.
-    #[must_use]
     pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
@@ -141,13 +140,11 @@ impl<'t> Pointers<'t> {
 
     /// Returns whether a slot is only loaded and stored as a whole, like a register.
     /// LLVM: `isAllocaPromotable`.
-    #[must_use]
     pub fn is_register(&self, slot: Value) -> bool {
         self.registers.contains_key(&slot)
     }
 
     /// Returns the representative of all values that are known to equal `value`.
-    #[must_use]
     pub fn number(&self, value: Value) -> Value {
         let mut at = value;
         for _ in 0..DEPTH {
@@ -315,7 +312,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the base and offset of a pointer.
-    #[must_use]
     pub fn address(&self, pointer: Value) -> Address {
         let mut address = Address { base: pointer, offset: 0, terms: Vec::new() };
         for _ in 0..DEPTH {
@@ -363,7 +359,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns the base of a pointer that is computed by offsets and casts alone. If several values
     /// are equal, it is the one that the text names there.
-    #[must_use]
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
         for _ in 0..DEPTH {
@@ -381,7 +376,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns whether a value is the same in all iterations of a loop: its computation inside the
     /// loop depends only on invariant operands. `is_in_loop` says which blocks belong to the loop.
-    #[must_use]
     pub fn is_invariant(&self, value: Value, is_in_loop: impl Fn(usize) -> bool) -> bool {
         let mut pending = vec![value];
         for _ in 0..DEPTH {
@@ -402,7 +396,6 @@ impl<'t> Pointers<'t> {
     /// Returns the values that a pointer may be based on: parameters, variables, loads and calls. A
     /// `phi` or `select` is itself a base where LLVM gives up: if there are too many choices, or a
     /// `phi` chooses another `phi`. LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
-    #[must_use]
     pub fn origins(&self, pointer: Value) -> Vec<Value> {
         let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
         let mut at = 0;
@@ -434,7 +427,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the values among which a `phi` or `select` chooses.
-    #[must_use]
     pub fn choices(&self, value: Value) -> Option<(Opcode, &[Value])> {
         let inst = self.function.inst(value)?;
         let operands = self.function.operands(inst);
@@ -447,7 +439,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns the values among which a `phi`, a `select` or a merged load of a slot chooses. Empty
     /// if one of them comes from inside a loop, or if there are too many.
-    #[must_use]
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
         let (block, values) = match (join, self.choices(value), self.function.def(value)) {
@@ -464,7 +455,6 @@ impl<'t> Pointers<'t> {
     /// Returns the blocks that define the operands of a value, recursively. If no path between two
     /// places enters one of these blocks, the value is the same at both. `None` if there are too
     /// many operands.
-    #[must_use]
     pub fn defined_in(&self, value: Value) -> Option<Vec<usize>> {
         let (mut pending, mut blocks) = (vec![value], Vec::new());
         for _ in 0..DEPTH {
@@ -487,7 +477,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns the single value that a pointer is based on. If there are several, returns the
     /// pointer's own base without offsets.
-    #[must_use]
     pub fn based_on(&self, pointer: Value) -> Value {
         match self.origins(pointer)[..] {
             [origin] => origin,
@@ -498,7 +487,6 @@ impl<'t> Pointers<'t> {
     /// Compares two accessed places, ignoring types: `Some(true)` if they share a byte,
     /// `Some(false)` if they are disjoint parts of one object or in different objects, `None` if
     /// unknown. Sizes are in bytes.
-    #[must_use]
     pub fn meet(&self, a: (Value, Option<u64>), b: (Value, Option<u64>)) -> Option<bool> {
         let [at_a, at_b] = [self.address(a.0), self.address(b.0)];
         if at_a == at_b {
@@ -532,7 +520,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the kind of object that a base points to.
-    #[must_use]
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
             Def::Global(_) => Object::Global,
@@ -552,7 +539,6 @@ impl<'t> Pointers<'t> {
     /// pointer: its arguments point elsewhere, and it accesses no other memory or does not know the
     /// address yet. `as_restrict` pretends that the pointer's parameter is `restrict`.
     /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
-    #[must_use]
     pub fn is_out_of_reach(
         &self,
         pointer: Value,
@@ -591,7 +577,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns the pointer arguments of a call. Without `to_read`, arguments that it only reads
     /// through are left out.
-    #[must_use]
     pub fn arguments(&self, call: usize, to_read: bool) -> Vec<Value> {
         let inst = &self.function.instructions[call];
         let Some(call) = self.function.call(inst) else { return Vec::new() };
@@ -661,7 +646,6 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns whether `restrict` on a parameter would separate it from another pointer's base.
-    #[must_use]
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
         match self.object(other) {
             Object::Unknown => self.is_kept_from(parameter, other),
@@ -671,7 +655,6 @@ impl<'t> Pointers<'t> {
 
     /// Returns whether a local variable's address never escapes: an optimiser would hold it in a
     /// register.
-    #[must_use]
     pub fn is_private_variable(&self, pointer: Value) -> bool {
         self.object(pointer) == Object::Local
             && self.captures().get(&pointer).is_some_and(|it| it.at.is_empty())

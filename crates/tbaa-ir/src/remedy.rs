@@ -1,7 +1,6 @@
 //! Advice for two accesses that share bytes although their tags say that they do not.
 
 /// Returns the advice: how to change the program, if clang tagged it, or else how to tag it.
-#[must_use]
 pub fn remedy(by_clang: bool) -> &'static str {
     match by_clang {
         true => {

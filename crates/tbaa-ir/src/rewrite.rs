@@ -62,7 +62,6 @@ struct Change<'t> {
 
 impl<'t> Rewriter<'t> {
     /// Makes a rewriter of a module's text.
-    #[must_use]
     pub fn new(module: &'t Module<'_>) -> Self {
         Rewriter {
             module,
@@ -100,7 +99,6 @@ impl<'t> Rewriter<'t> {
     /// # Panics
     ///
     /// If the module has no such instruction. LLVM: `Instruction::getMetadata`.
-    #[must_use]
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
@@ -116,7 +114,6 @@ impl<'t> Rewriter<'t> {
 
     /// Returns the number of the next definition: one more than the text's highest; `None` if the
     /// numbers are used up.
-    #[must_use]
     pub fn next_number(&self) -> Option<u32> {
         self.next
     }

@@ -70,7 +70,6 @@ impl Sizes {
     ///
     /// If the module has no layout, or one that LLVM 22 rejects, LLVM's default layout is used. If
     /// its definitions cannot be read, named structs have no size.
-    #[must_use]
     pub fn new(module: &Module<'_>) -> Self {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context).unwrap_or_default();
@@ -93,33 +92,28 @@ impl Sizes {
     }
 
     /// Returns the types, the definitions of the text's names, and the data layout.
-    #[must_use]
     pub fn into_parts(self) -> (Context, Definitions, DataLayout) {
         (self.known.into_inner().context, self.definitions, self.layout)
     }
 
     /// Returns whether the module has a data layout that LLVM 22 accepts. Without one, the sizes of
     /// pointers are a guess.
-    #[must_use]
     pub fn has_layout(&self) -> bool {
         self.has_layout
     }
 
     /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has none or is
     /// scalable.
-    #[must_use]
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.minimum(ty).filter(|size| !size.scalable)
     }
 
     /// Like [`of`](Self::of), but returns the minimum size of a scalable vector.
-    #[must_use]
     pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
         self.size_of(self.ty(ty)?)
     }
 
     /// Returns the type of a spelling in this module; `None` if it cannot be read.
-    #[must_use]
     pub fn ty(&self, text: &[u8]) -> Option<Type> {
         let mut known = self.known.borrow_mut();
         if let Some(&ty) = known.types.get(text) {
@@ -131,7 +125,6 @@ impl Sizes {
     }
 
     /// Returns the size of a type of this module; for a scalable vector, the minimum.
-    #[must_use]
     pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
         if let Some(&size) = known.sizes.get(&ty) {
@@ -152,13 +145,11 @@ impl Sizes {
     }
 
     /// Returns a type's spelling in the module's context.
-    #[must_use]
     pub fn written(&self, ty: Type) -> String {
         self.known.borrow().context.display(ty).to_string()
     }
 
     /// Returns the type of a struct's member or an array's element, by its position.
-    #[must_use]
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
         let parts = known.context.parts(ty);
@@ -169,7 +160,6 @@ impl Sizes {
     }
 
     /// Returns a type as LLVM has it since version 15: pointers do not say what they point to.
-    #[must_use]
     pub fn opaque(&self, ty: Type) -> Type {
         let mut known = self.known.borrow_mut();
         match known.context.kind(ty) {
@@ -181,7 +171,6 @@ impl Sizes {
     }
 
     /// Returns whether a type of this module is a struct, named or literal.
-    #[must_use]
     pub fn is_struct(&self, ty: Type) -> bool {
         self.with_kind(ty, |kind| {
             matches!(kind, TypeKind::Literal { .. } | TypeKind::Identified { .. })
@@ -189,7 +178,6 @@ impl Sizes {
     }
 
     /// Returns whether a type of this module is a pointer of any address space.
-    #[must_use]
     pub fn is_pointer(&self, ty: Type) -> bool {
         self.with_kind(ty, |kind| matches!(kind, TypeKind::Pointer { .. }))
     }
@@ -197,7 +185,6 @@ impl Sizes {
     /// Returns the offset of a `getelementptr` on type `ty`; a variable index is `None`. Returns
     /// `None` if a size is unknown or scalable, or if the offset exceeds 64 bits.
     /// LLVM: `GEPOperator::collectOffset`.
-    #[must_use]
     pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
         let mut known = self.known.borrow_mut();
         self.layouts(&mut known, |layouts, context| {

@@ -27,7 +27,6 @@ impl Module<'_> {
     /// assert_eq!(&text[pointer], b"%p");
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
-    #[must_use]
     pub fn pointer_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
         let mut lexer = at(&self.text, instruction.offset as usize)?;
         let start = instruction::start(&mut lexer).ok()??;
@@ -35,7 +34,6 @@ impl Module<'_> {
     }
 
     /// Finds the name of an instruction's result, such as `%x`; `None` if it has no result.
-    #[must_use]
     pub fn result_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
         let mut lexer = at(&self.text, instruction.offset as usize)?;
         let start = lexer.at;
@@ -45,7 +43,6 @@ impl Module<'_> {
     }
 
     /// Returns whether an instruction is an `invoke` or a `callbr`.
-    #[must_use]
     pub fn ends_block(&self, instruction: &Instruction) -> bool {
         let is_end = || {
             let mut lexer = at(&self.text, instruction.offset as usize)?;
@@ -57,7 +54,6 @@ impl Module<'_> {
     }
 
     /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
-    #[must_use]
     pub fn tag_span(&self, instruction: &Instruction) -> Option<Range<usize>> {
         let mut lexer = at(&self.text, instruction.tag_offset?.get() as usize)?;
         let start = lexer.at;
@@ -75,7 +71,6 @@ impl Module<'_> {
     /// assert_eq!(module.operand_span(0, 1), Some(15..17));
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
-    #[must_use]
     pub fn node_span(&self, offset: usize) -> Option<Range<usize>> {
         let mut lexer = body(&self.text, offset)?;
         if lexer.peek()? != b'{' {
@@ -88,7 +83,6 @@ impl Module<'_> {
 
     /// Finds an operand, counted from 0, of the plain node whose `!` is at `offset`, without
     /// comments around it. Takes time linear in the node's text.
-    #[must_use]
     pub fn operand_span(&self, offset: usize, position: usize) -> Option<Range<usize>> {
         let mut lexer = body(&self.text, offset)?;
         lexer.eat(b"{").then_some(())?;

@@ -352,7 +352,6 @@ const WORD: [bool; 256] =
 const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
 
 /// Returns whether each byte is one of `bytes`.
-#[must_use]
 pub const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut i = 0;
@@ -364,7 +363,6 @@ pub const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 /// Splits a text at its spaces into exactly `N` words.
-#[must_use]
 pub const fn words<const N: usize>(text: &'static str) -> [&'static [u8]; N] {
     let mut words: [&[u8]; N] = [b""; N];
     let (text, mut nth, mut start, mut at) = (text.as_bytes(), 0, 0, 0);

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 /// ```
 /// assert_eq!(tbaa_lex::source::position(b"one\ntwo", 5), (2, 2));
 /// ```
-#[must_use]
 pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;

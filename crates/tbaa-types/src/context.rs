@@ -96,7 +96,6 @@ impl Default for Context {
 
 impl Context {
     /// Returns a context of the primitive types.
-    #[must_use]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mut context = Context {

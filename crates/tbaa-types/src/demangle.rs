@@ -30,7 +30,6 @@ const SHORT: usize = 80;
 
 /// Shortens a name that is too long to show: replaces inner template arguments,
 /// `json::value<...>(int)`, and finally the parameters.
-#[must_use]
 pub fn folded(name: String) -> String {
     if name.len() <= SHORT {
         return name;

@@ -14,7 +14,6 @@ pub struct Type {
 
 impl Type {
     /// Returns the type's position in [`Context::types`](super::Context::types).
-    #[must_use]
     pub fn index(self) -> usize {
         self.index as usize
     }

@@ -26,7 +26,6 @@ macro_rules! primitives {
             pub const ALL: &'static [Primitive] = &[$(Primitive::$variant,)*];
 
             /// Returns the type's name in LLVM assembly.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
                     $(Primitive::$variant => $name,)*
@@ -53,7 +52,6 @@ primitives! {
 
 impl Primitive {
     /// Returns whether this is one of the floating-point types.
-    #[must_use]
     pub fn is_floating_point(self) -> bool {
         use Primitive::{BFloat, Double, Float, Fp128, Half, PpcFp128, X86Fp80};
         matches!(self, Half | BFloat | Float | Double | X86Fp80 | Fp128 | PpcFp128)
@@ -72,14 +70,12 @@ pub enum ElementCount {
 impl ElementCount {
     /// Returns the number, or its known factor if it is scalable.
     /// LLVM: `ElementCount::getKnownMinValue`.
-    #[must_use]
     pub fn min(self) -> u32 {
         let (ElementCount::Fixed(count) | ElementCount::Scalable(count)) = self;
         count
     }
 
     /// Returns whether the machine knows the number.
-    #[must_use]
     pub fn is_scalable(self) -> bool {
         matches!(self, ElementCount::Scalable(_))
     }

@@ -149,7 +149,6 @@ impl MergedTypes {
     }
 
     /// Returns the merged types without the mapping from the original contexts.
-    #[must_use]
     pub fn into_context(self) -> Context {
         self.context
     }

@@ -25,7 +25,6 @@ pub enum Event {
 
 impl Event {
     /// Returns the index in the module's instructions, if the event is an access.
-    #[must_use]
     pub fn access(self) -> Option<usize> {
         match self {
             Event::Access(index) => Some(index),
@@ -152,13 +151,11 @@ impl<'t> Body<'t> {
     }
 
     /// Returns the number of calls that return what they read, and write nothing.
-    #[must_use]
     pub fn readers(&self) -> usize {
         self.readers.len()
     }
 
     /// Returns whether an event is a call that returns what it reads, and writes nothing.
-    #[must_use]
     pub fn is_reader(&self, event: Event) -> bool {
         self.at(event).is_some_and(|at| self.readers.contains(&at))
     }
@@ -171,7 +168,6 @@ impl<'t> Body<'t> {
     }
 
     /// Returns whether a call writes no memory except through its arguments.
-    #[must_use]
     pub fn writes_only_arguments(&self, event: Event) -> bool {
         let effects = self.at(event).and_then(|at| self.effects_of(at));
         effects.is_some_and(|it| !it.without(MemoryLocation::Argument).writes())
@@ -182,7 +178,6 @@ impl<'t> Body<'t> {
     }
 
     /// Returns the index of an event's instruction in the function.
-    #[must_use]
     pub fn at(&self, event: Event) -> Option<usize> {
         match event {
             Event::Access(access) => self.function.at(self.instruction(access).offset as usize),
@@ -191,13 +186,11 @@ impl<'t> Body<'t> {
     }
 
     /// Returns an event's instruction.
-    #[must_use]
     pub fn inst(&self, event: Event) -> Option<&Inst> {
         Some(&self.function.instructions[self.at(event)?])
     }
 
     /// Returns an access's pointer.
-    #[must_use]
     pub fn pointer(&self, access: usize) -> Option<Value> {
         self.function.pointer(self.inst(Event::Access(access))?)
     }
@@ -241,7 +234,6 @@ impl<'t> Body<'t> {
     }
 
     /// Returns the events of a loop; `None` if there are more than 4,096.
-    #[must_use]
     pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
         let blocks = flow.blocks_of(around).iter();
         let events = blocks.flat_map(|&it| &self.events[it]).take(FAR + 1).copied();

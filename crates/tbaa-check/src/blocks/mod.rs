@@ -141,14 +141,12 @@ impl Cause {
     }
 
     /// Returns whether a tag could remove the cause.
-    #[must_use]
     pub fn is_of_types(self) -> bool {
         use Cause::{Call, Errno, NoReturn, Order, Register, SamePlace};
         !matches!(self, SamePlace | Register | Order | Call | Errno | NoReturn { .. })
     }
 
     /// Returns whether tags alone could remove all blockers of a list.
-    #[must_use]
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
         blockers.iter().all(|it| it.cause.is_of_types() || it.cause == Cause::Register)
     }
@@ -180,7 +178,6 @@ pub struct Blocked {
 impl Blocked {
     /// Returns whether the value changes between iterations of a loop and could be held in a
     /// register.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.wanted, Wanted::Sink(_))
             || self.blockers.iter().any(|it| it.cause == Cause::Register)
@@ -214,7 +211,6 @@ pub struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// Creates a judge for a module.
-    #[must_use]
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
@@ -223,7 +219,6 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns a global variable of the module, by its name without the `@`.
-    #[must_use]
     pub fn global(&self, name: &[u8]) -> Option<Global<'a>> {
         self.globals.get(name).copied()
     }
@@ -247,14 +242,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether an event is a load, or a call that returns what it reads.
-    #[must_use]
     pub fn is_load(&self, body: &Body<'a>, event: Event) -> bool {
         let is_load = |it: usize| self.instruction(it).opcode == Opcode::Load;
         event.access().is_some_and(is_load) || body.is_reader(event)
     }
 
     /// Returns whether an event is a store.
-    #[must_use]
     pub fn is_store(&self, event: Event) -> bool {
         event.access().is_some_and(|it| self.instruction(it).opcode == Opcode::Store)
     }
@@ -370,7 +363,6 @@ impl<'a> Judge<'a> {
     /// Returns whether two accesses may overlap in different iterations of a loop even if their
     /// types differed: they are based on one pointer, and are not known to access different bytes
     /// from it.
-    #[must_use]
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
@@ -383,7 +375,6 @@ impl<'a> Judge<'a> {
 
     /// Returns the first pair of accesses, one from each group, that only types could separate but
     /// do not. One of them is a store.
-    #[must_use]
     pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
         both.into_iter().find_map(|(a, b)| {
@@ -585,7 +576,6 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns an event's instruction's offset, in bytes from the start of the text.
-    #[must_use]
     pub fn offset(&self, body: &Body<'a>, event: Event) -> usize {
         match event {
             Event::Access(index) => self.instruction(index).offset as usize,

@@ -20,7 +20,6 @@ macro_rules! lints {
             pub const ALL: &[Lint] = &[$(Lint::$name,)*];
 
             /// Returns how bad a finding is; `None` if the lint is off by default.
-            #[must_use]
             pub fn level(self) -> Option<Level> {
                 match self {
                     $(Lint::$name => $level,)*
@@ -28,7 +27,6 @@ macro_rules! lints {
             }
 
             /// Returns a short title of the problem.
-            #[must_use]
             pub fn title(self) -> &'static str {
                 match self {
                     $(Lint::$name => $title,)*
@@ -70,7 +68,6 @@ lints! {
 
 impl Lint {
     /// Returns the number of the lint's code: 101 for `TBAA101`.
-    #[must_use]
     pub fn number(self) -> u16 {
         101 + self as u16
     }

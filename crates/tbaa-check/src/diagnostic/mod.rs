@@ -46,7 +46,6 @@ impl Code {
     }
 
     /// Returns the number after `TBAA`.
-    #[must_use]
     pub fn number(self) -> u16 {
         match self {
             Code::Rule(rule) => rule.number(),
@@ -55,7 +54,6 @@ impl Code {
     }
 
     /// Returns a title of the finding, in a few words without a verb.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Code::Rule(rule) => rule.title(),
@@ -64,7 +62,6 @@ impl Code {
     }
 
     /// Returns how bad a finding is; `None` for a lint that is off by default.
-    #[must_use]
     pub fn level(self) -> Option<Level> {
         match self {
             Code::Rule(rule) => Some(rule.level()),
@@ -74,7 +71,6 @@ impl Code {
 
     /// Returns the code's page of documentation, in Markdown: the problem, its consequence, an
     /// example with the fault, one without it, and the remedy.
-    #[must_use]
     pub fn page(self) -> &'static str {
         let book = match self {
             Code::Rule(_) => include_str!("../../verify.md"),

@@ -121,7 +121,6 @@ impl<'l> LinkedOracle<'l> {
     /// Returns whether two accesses may touch a common byte.
     ///
     /// A missing tag may alias everything.
-    #[must_use]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         let (a, b) = (a.into(), b.into());
         if let (Some(x), Some(y)) = (a.tag, b.tag)
@@ -134,7 +133,6 @@ impl<'l> LinkedOracle<'l> {
 
     /// Returns whether two tags go through different types of one name, and so may alias whatever
     /// the merged graph says.
-    #[must_use]
     pub fn clash(&self, a: TagId, b: TagId) -> bool {
         let graph = self.oracle.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
@@ -170,13 +168,11 @@ impl<'l> LinkedOracle<'l> {
     ///
     /// An optimizer that does not know of clashes can safely use the merged graph if all tags that
     /// are not clear are dropped.
-    #[must_use]
     pub fn is_clear(&self, tag: TagId) -> bool {
         self.oracle.graph().owns_tag(tag) && self.of_tag[tag.index()] == 0
     }
 
     /// Returns the oracle of the merged graph, which ignores clashes.
-    #[must_use]
     pub fn merged(&self) -> &Oracle<&'l Graph> {
         &self.oracle
     }

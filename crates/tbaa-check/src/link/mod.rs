@@ -101,46 +101,39 @@ impl Linked {
 
     /// Returns the merged graph. Its own answers are LLVM's after LLVM's link; [`Linked::oracle`]
     /// allows for clashes.
-    #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// Returns the summary of all that was linked.
-    #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
     /// Returns a module's node in the merged graph; `None` if it was left out, or there is no such
     /// module or node. `module` is its index among the linked modules, from 0.
-    #[must_use]
     pub fn node(&self, module: usize, node: NodeId) -> Option<NodeId> {
         self.node_at(self.maps.get(module)?.place(node)?)
     }
 
     /// Returns the node at a place of the summary.
-    #[must_use]
     pub fn node_at(&self, place: usize) -> Option<NodeId> {
         self.ids.get(place).copied()
     }
 
     /// Returns a module's tag in the merged graph; `None`, which may alias everything, in the cases
     /// of [`Linked::node`].
-    #[must_use]
     pub fn tag(&self, module: usize, tag: TagId) -> Option<TagId> {
         let place = *self.maps.get(module)?.tags.get(tag.index())?;
         self.graph.tag_of(self.node_at(place? as usize)?)
     }
 
     /// Returns the names that have several bodies, in order.
-    #[must_use]
     pub fn clashes(&self) -> &[Clash] {
         &self.clashes
     }
 
     /// Returns an oracle that allows for the clashes.
-    #[must_use]
     pub fn oracle(&self, rule: AliasRule) -> LinkedOracle<'_> {
         LinkedOracle::new(&self.graph, &self.clashes, rule)
     }

@@ -89,19 +89,16 @@ pub struct NodeMap {
 
 impl NodeMap {
     /// Returns the place of a graph's node in the summary; `None` if it was left out.
-    #[must_use]
     pub fn place(&self, node: NodeId) -> Option<usize> {
         self.follow(node.index())
     }
 
     /// Returns the new place of a node of a linked summary; `None` if it was left out.
-    #[must_use]
     pub fn follow(&self, place: usize) -> Option<usize> {
         Some((*self.to.get(place)?)? as usize)
     }
 
     /// Returns the composition of this map and the map of a later link.
-    #[must_use]
     pub fn then(&self, next: &NodeMap) -> NodeMap {
         let follow = |&place: &Option<u32>| next.to.get(place? as usize).copied().flatten();
         let all = |places: &[Option<u32>]| places.iter().map(follow).collect();
@@ -111,7 +108,6 @@ impl NodeMap {
 
 impl Summary {
     /// Summarises the module `name`, and returns the places of its nodes.
-    #[must_use]
     pub fn of(name: &str, graph: &Graph) -> (Summary, NodeMap) {
         let mut union = Union::default();
         let module = union.module(name);
@@ -150,7 +146,6 @@ impl Summary {
     }
 
     /// Links summaries, and returns for each the places of its nodes in the result.
-    #[must_use]
     pub fn link(summaries: &[&Summary]) -> (Summary, Vec<NodeMap>) {
         let mut union = Union::default();
         let maps: Vec<NodeMap> = summaries.iter().map(|summary| union.add(summary)).collect();
@@ -164,7 +159,6 @@ impl Summary {
     }
 
     /// Returns the number of nodes.
-    #[must_use]
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }

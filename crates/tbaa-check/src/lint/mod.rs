@@ -54,14 +54,12 @@ use tbaa_ir::Module;
 /// assert!(found.iter().any(|it| it.code.to_string() == "TBAA101"));
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
-#[must_use]
 pub fn lint(module: &Module<'_>, options: &Options) -> Findings {
     repair::run(module, |subject| run(subject, options))
 }
 
 /// Lints a graph that was not read from a text: like [`lint`], with only the lints of types and
 /// tags.
-#[must_use]
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()
 }

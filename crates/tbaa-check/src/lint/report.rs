@@ -35,7 +35,6 @@ impl Options {
     }
 
     /// Returns how bad a lint's findings are; `None` if it is off.
-    #[must_use]
     pub fn level(&self, lint: Lint) -> Option<Level> {
         self.levels.get(&lint).copied().unwrap_or_else(|| lint.level())
     }

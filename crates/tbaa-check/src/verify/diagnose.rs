@@ -63,14 +63,12 @@ impl Options {
 /// assert_eq!(&text[first.primary.as_ref().unwrap().span.clone()], b"i64 4");
 /// # Ok::<(), tbaa_ir::TextError>(())
 /// ```
-#[must_use]
 pub fn verify(module: &Module<'_>, options: impl Into<Options>) -> Findings {
     let options = options.into();
     repair::run(module, |subject| run(subject, options))
 }
 
 /// Like [`verify`], for a graph that was not read from a text.
-#[must_use]
 pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
     run(&Subject::of_graph(graph), options.into())
 }

@@ -172,7 +172,6 @@ impl Value {
     }
 
     /// Returns the value's position among those of its function.
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -180,7 +179,6 @@ impl Value {
 
 impl<'t> Function<'t> {
     /// Returns a value's definition.
-    #[must_use]
     pub fn def(&self, value: Value) -> Def<'t> {
         self.values.get(value.index()).map_or(Def::Unknown, |it| it.def)
     }
@@ -191,31 +189,26 @@ impl<'t> Function<'t> {
     }
 
     /// Returns a value's spelling in the text, for messages; empty if the text gives no name.
-    #[must_use]
     pub fn written(&self, value: Value) -> &'t [u8] {
         self.values.get(value.index()).map_or(b"", |it| it.text)
     }
 
     /// Returns a value's type, if the text states it at the definition or at a use.
-    #[must_use]
     pub fn ty(&self, value: Value) -> Option<Type> {
         self.values.get(value.index())?.ty
     }
 
     /// Returns the types of the module.
-    #[must_use]
     pub fn types(&self) -> &'t Sizes {
         self.types
     }
 
     /// Returns whether a value is a pointer of any address space.
-    #[must_use]
     pub fn is_pointer(&self, value: Value) -> bool {
         self.ty(value).is_some_and(|ty| self.types.is_pointer(ty))
     }
 
     /// Returns the instruction or constant expression that produces a value.
-    #[must_use]
     pub fn inst(&self, value: Value) -> Option<&Inst> {
         match self.def(value) {
             Def::Instruction(at) => Some(&self.instructions[at]),
@@ -226,20 +219,17 @@ impl<'t> Function<'t> {
 
     /// Returns an instruction's operands that are values. A call's are its arguments, then its
     /// callee and the operands of its bundles.
-    #[must_use]
     pub fn operands(&self, inst: &Inst) -> &[Value] {
         &self.operands[inst.operands.start as usize..inst.operands.end as usize]
     }
 
     /// Returns an operand that is a value, by its position.
-    #[must_use]
     pub fn operand(&self, inst: &Inst, at: usize) -> Option<Value> {
         self.operands(inst).get(at).copied()
     }
 
     /// Returns the pointer through which an instruction accesses memory. For a call such as
     /// `llvm.memcpy` it is the destination.
-    #[must_use]
     pub fn pointer(&self, inst: &Inst) -> Option<Value> {
         match inst.opcode {
             Opcode::Store => self.operand(inst, 1),
@@ -252,52 +242,44 @@ impl<'t> Function<'t> {
     }
 
     /// Returns the value that a `store` stores.
-    #[must_use]
     pub fn stored(&self, inst: &Inst) -> Option<Value> {
         (inst.opcode == Opcode::Store).then(|| self.operand(inst, 0))?
     }
 
     /// Returns the incoming blocks of a `phi`, one for each value.
-    #[must_use]
     pub fn incoming(&self, phi: &Inst) -> &[u32] {
         &self.labels[phi.labels.start as usize..phi.labels.end as usize]
     }
 
     /// Returns the part that distinguishes an instruction from others of its opcode, such as a
     /// comparison's predicate.
-    #[must_use]
     pub fn modifier(&self, inst: &Inst) -> &'t [u8] {
         &self.text[inst.modifier.clone()]
     }
 
     /// Returns the text of an instruction, including its result.
-    #[must_use]
     pub fn text_of(&self, inst: &Inst) -> &'t [u8] {
         &self.text[inst.span.clone()]
     }
 
     /// Returns the offset where an attachment could be added to an instruction, if no comment
     /// follows.
-    #[must_use]
     pub fn end_of(&self, inst: &Inst) -> usize {
         inst.span.start + self.text_of(inst).trim_ascii_end().len()
     }
 
     /// Returns the index of the instruction that begins at an offset in the text.
-    #[must_use]
     pub fn at(&self, offset: usize) -> Option<usize> {
         self.instructions.binary_search_by_key(&offset, |it| it.span.start).ok()
     }
 
     /// Returns the block of an instruction.
-    #[must_use]
     pub fn block_of(&self, inst: usize) -> usize {
         self.block_of[inst] as usize
     }
 
     /// Returns the indices of the instructions that use a value, in the text's order, including
     /// uses through constant expressions.
-    #[must_use]
     pub fn users(&self, value: Value) -> &[u32] {
         let users = self.users.get_or_init(|| Users::of(self));
         let [start, end] = [0, 1].map(|next| users.starts[value.index() + next] as usize);
@@ -305,14 +287,12 @@ impl<'t> Function<'t> {
     }
 
     /// Returns the bytes that a load or store accesses, if known.
-    #[must_use]
     pub fn bytes(&self, inst: &Inst) -> Option<u64> {
         Some(self.types.size_of(inst.ty?).filter(|it| !it.scalable)?.store)
     }
 
     /// Returns whether an instruction is a call that marks a slot without accessing it, such as
     /// `llvm.lifetime.start`.
-    #[must_use]
     pub fn is_marker(&self, inst: usize) -> bool {
         let of = [&b"llvm.lifetime."[..], b"llvm.dbg.", b"llvm.invariant.start."];
         let call = self.call(&self.instructions[inst]);
@@ -321,21 +301,18 @@ impl<'t> Function<'t> {
 
     /// Reads a call's callee, arguments and attributes; `None` for other instructions, or if the
     /// callee cannot be read. The arguments come first in [`operands`](Self::operands).
-    #[must_use]
     pub fn call(&self, inst: &Inst) -> Option<Call<'t>> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
 
     /// Returns whether a call must be a tail call, so that only a `ret` may follow.
     /// LLVM: `CallInst::isMustTailCall`.
-    #[must_use]
     pub fn is_must_tail(&self, inst: &Inst) -> bool {
         let mut words = self.text[inst.span.start..inst.after].split(u8::is_ascii_whitespace);
         inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")
     }
 
     /// Reads an `alloca`; `None` for other instructions.
-    #[must_use]
     pub fn alloca(&self, inst: &Inst) -> Option<Alloca> {
         (inst.opcode == Opcode::Alloca).then(|| Alloca::read(self.lexer(inst)))?
     }

@@ -32,7 +32,6 @@ impl Module<'_> {
     /// # Panics
     ///
     /// If `function` is not an index into [`functions`](Self::functions).
-    #[must_use]
     pub fn function<'t>(&'t self, types: &'t Sizes, function: u32) -> Function<'t> {
         let text = self.text();
         let (head, span) = (self.header_span(function), self.function_span(function));

@@ -59,7 +59,6 @@ impl<'t> Argument<'t> {
 
     /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
     /// LLVM: `Argument::getDereferenceableBytes`.
-    #[must_use]
     pub fn dereferenceable(&self) -> Option<u64> {
         let text = str::from_utf8(self.attributes).ok()?;
         let (_, rest) = text.split_once("dereferenceable(")?;
@@ -82,7 +81,6 @@ impl<'t> Call<'t> {
     /// Returns the callee's name without its quotes and escapes, as [`Module::functions`] has it.
     ///
     /// [`Module::functions`]: crate::Module::functions
-    #[must_use]
     pub fn name(&self) -> Cow<'t, [u8]> {
         unquoted(self.callee)
     }

@@ -74,7 +74,6 @@ pub struct ClangDifference {
 
 impl ClangAccesses {
     /// Returns accesses to all records that have a name.
-    #[must_use]
     pub fn of(types: &Declarations) -> Self {
         let mut found = ClangAccesses { lines: Vec::new(), endless: Vec::new() };
         let mut number = 0;

@@ -102,7 +102,6 @@ struct Line<'t> {
 impl<'t> ClangRecords<'t> {
     /// Reads clang's dump, and skips lines that belong to no record. The first record of a name is
     /// used.
-    #[must_use]
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
         let mut open: Option<(Key<'_>, Dumped<'_>)> = None;
@@ -144,7 +143,6 @@ impl<'t> ClangRecords<'t> {
     /// dump every record that has a name or a typedef. Use this second dump, by
     /// `-fdump-record-layouts`, in place of the first: the first lays out records before it has
     /// read the attributes after them.
-    #[must_use]
     pub fn probes(&self, types: &Declarations) -> Vec<(&'t str, String)> {
         let named = self.records.values().filter(|record| !record.name.is_empty());
         let named = named.map(|record| {
@@ -159,7 +157,6 @@ impl<'t> ClangRecords<'t> {
     /// Returns the names of member types that are neither in the dump nor among `types`. After the
     /// dump of [`probes`](Self::probes) these are enums that only a typedef names, and must be
     /// declared first.
-    #[must_use]
     pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names: IndexSet<&str> = members

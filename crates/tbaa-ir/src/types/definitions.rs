@@ -17,13 +17,11 @@ pub struct Definitions {
 
 impl Definitions {
     /// Returns the type that the text calls `%name`.
-    #[must_use]
     pub fn named(&self, name: &[u8]) -> Option<Type> {
         self.names.get(name).copied()
     }
 
     /// Returns the type that the text calls `%number`.
-    #[must_use]
     pub fn numbered(&self, number: u64) -> Option<Type> {
         self.numbers.get(&number).copied()
     }

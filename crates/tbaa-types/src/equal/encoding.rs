@@ -17,7 +17,6 @@ pub const MAX_ENCODING: usize = 1 << 22;
 /// assert_eq!(canonical_name(b"struct.Point.0"), b"struct.Point");
 /// assert_eq!(canonical_name(b"struct.v2.0.17"), b"struct.v2");
 /// ```
-#[must_use]
 pub fn canonical_name(name: &[u8]) -> &[u8] {
     let mut name = name;
     while let Some(dot) = name.iter().rposition(|&byte| byte == b'.') {

@@ -73,7 +73,6 @@ pub struct TypeClasses {
 
 impl TypeClasses {
     /// Finds the classes of all types of `contexts`.
-    #[must_use]
     pub fn new(contexts: &[&Context], equality: Equality) -> Self {
         let automaton = Automaton::new(contexts, None);
         let (classes, exact) = match equality {

@@ -15,7 +15,6 @@ pub struct TypeSize {
 
 impl TypeSize {
     /// Returns a size that is the same on every machine.
-    #[must_use]
     pub const fn fixed(size: u64) -> Self {
         TypeSize { min: size, scalable: false }
     }
@@ -100,7 +99,6 @@ impl DataLayout {
 
 impl Layouts<'_> {
     #[doc(hidden)]
-    #[must_use]
     pub fn into_measures(self) -> Measures {
         Measures(self.known)
     }
