@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
-use crate::report::{Context, Failure, note, write_output};
+use crate::report::{Context, Result, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
 ///
@@ -61,7 +61,7 @@ impl Tagging {
     }
 
     /// Reads the module as its front end made it, gives it tags, and says which.
-    pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
+    pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>)> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;
         let tags = tag(module, &self.options()).context(input.file())?;
@@ -99,7 +99,7 @@ impl Tagging {
     }
 }
 
-pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result {
     let (_, text) = args.tagging.tagged(&args.input)?;
     match &args.output {
         Some(file) => write_output(file, std::slice::from_ref(&args.input.path), &text),

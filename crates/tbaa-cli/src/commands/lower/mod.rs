@@ -19,7 +19,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::{NEW_NUMBERS, write_json};
 use crate::printable::printable;
-use crate::report::{Context, Failure, note};
+use crate::report::{Context, Failure, Result, note};
 use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
@@ -74,7 +74,7 @@ pub(crate) enum LowerFormat {
     Json,
 }
 
-pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result {
     let input = Input::open(&args.input)?;
     if let Content::Module(module) = &input.content {
         return lower_module(args, &input, module, out);
@@ -112,12 +112,7 @@ fn unusable(file: &str, why: impl std::fmt::Display) -> Failure {
     Failure::unusable(format!("{file}: {why}"))
 }
 
-fn lower_module(
-    args: &Lower,
-    input: &Input,
-    module: &Module<'_>,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn Write) -> Result {
     if let Some(option) = open_option(args) {
         let why = "needs the types that are shared; name a spec that declares them";
         return Err(unusable(input.file(), format!("{option} {why}")));
@@ -158,7 +153,7 @@ fn lower_spec(
     built: Built,
     rows: &[(String, TagId)],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let rules = args.rules.unwrap_or(match built.spec().rules {
         AliasRule::Llvm => AliasRule::Union,
         rules => rules,
@@ -233,11 +228,7 @@ fn summary(lowering: &Lowering) {
 }
 
 /// Writes the metadata alone, each tag with the names of its sources.
-fn named(
-    rows: &[(String, TagId)],
-    lowering: &Lowering,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn named(rows: &[(String, TagId)], lowering: &Lowering, out: &mut dyn Write) -> Result {
     let named = rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)));
     let graph = lowering.graph();
     writeln!(out, "{NEW_NUMBERS}")?;
@@ -272,7 +263,7 @@ fn certificate<G: std::borrow::Borrow<Graph>>(
     oracle: &Oracle<G>,
     format: LowerFormat,
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let names: HashMap<TagId, &str> =
         rows.iter().rev().map(|(name, tag)| (*tag, name.as_str())).collect();
     let name = |access: Access| access.tag.and_then(|tag| names.get(&tag).copied()).unwrap_or("?");
