@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::files::read_file;
 use crate::printable::printable_path;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// One object of the database: a file, and the command that compiles it.
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Compilation {
 }
 
 /// Reads the database of a folder, or the file itself.
-fn read(build: &Path) -> Result<Vec<Entry>, Failure> {
+fn read(build: &Path) -> Result<Vec<Entry>> {
     let in_folder = build.join("compile_commands.json");
     let path = if build.is_dir() { &in_folder } else { build };
     let (file, text) = read_file(path)?;
@@ -41,13 +41,13 @@ fn read(build: &Path) -> Result<Vec<Entry>, Failure> {
 }
 
 /// Returns the files that a build compiles, each once.
-pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>> {
     let all = read(build)?.into_iter().map(|it| it.directory.join(it.file));
     Ok(all.collect::<IndexSet<_>>().into_iter().collect())
 }
 
 /// Returns how a build compiles a file: as it does first, if it does so several times.
-pub(crate) fn of(build: &Path, source: &Path) -> Result<Compilation, Failure> {
+pub(crate) fn of(build: &Path, source: &Path) -> Result<Compilation> {
     let same = |a: &Path, b: &Path| a == b || a.canonicalize().ok() == b.canonicalize().ok();
     let [file, folder] = [source, build].map(printable_path);
     let wrong = |what: &str| {

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use crate::compile_commands::{self, Compilation};
 use crate::printable::{printable, printable_path};
 use crate::progress;
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 use crate::tools::{cannot_run, clang, command_of, named, tool};
 
 /// The input of a command.
@@ -39,7 +39,7 @@ impl FlagsArg {
     }
 
     /// The inputs that were named, or else the C and C++ files of the build.
-    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let Some(build) = self.build.as_ref().filter(|_| named.is_empty()) else {
             return Ok(named.to_vec());
         };
@@ -109,7 +109,7 @@ impl<'a> Origin<'a> {
     }
 
     /// Returns whether clang compiles the input; fails if it does not, and there are flags for it.
-    pub(crate) fn is_compiled(&self) -> Result<bool, Failure> {
+    pub(crate) fn is_compiled(&self) -> Result<bool> {
         let is_source = is_source(self.path) || self.is_named_by_flag();
         if is_source || self.flags.is_empty() {
             return Ok(is_source);
@@ -125,7 +125,7 @@ impl<'a> Origin<'a> {
 
     /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say otherwise.
     /// `text` is that of standard input, which clang reads where the path names it.
-    pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>> {
         let mut command = command_of(&clang());
         command.args(["-O1", "-g"]);
         if self.as_written {
@@ -198,14 +198,14 @@ pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
 
 /// Makes assembly text of bitcode, by `$LLVM_DIS`, or else the `llvm-dis` that [`tool()`] finds: a new
 /// one reads old bitcode, and the other way it does not.
-pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>> {
     let mut command = Command::new(named("LLVM_DIS").unwrap_or_else(|| tool("llvm-dis").into()));
     command.args(["-o", "-"]);
     run(command, "set LLVM_DIS to an llvm-dis", Some(bitcode))
 }
 
 /// Runs a tool, which says on standard error itself what it does not like.
-fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
+fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>> {
     let name = shown(&command);
     let output = progress::aside(|| output_of(&mut command, input))
         .map_err(|error| Failure::unusable(cannot_run(&name, &error, remedy)))?;

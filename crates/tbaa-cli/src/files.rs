@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::printable::printable_path;
 use crate::progress;
-use crate::report::{Context, Failure};
+use crate::report::{Context, Result};
 
 /// Reads a file, and returns its name too.
-pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>)> {
     let file = printable_path(path);
     progress::doing(format!("reading {file}"));
     let text = match fs::File::open(path).and_then(read_bounded) {
@@ -23,7 +23,7 @@ pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     Ok((file, text))
 }
 
-pub(crate) fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
+pub(crate) fn read_stdin() -> Result<(String, Vec<u8>)> {
     progress::doing("reading standard input");
     let text = read_bounded(io::stdin().lock()).context("cannot read standard input")?;
     Ok(("<stdin>".to_owned(), text))

@@ -10,7 +10,7 @@ use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering};
 use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::output;
 use crate::printable::{function_name, llvm_name, printable};
-use crate::report::{Context, Failure, note};
+use crate::report::{Context, Failure, Result, note};
 
 /// Names that a message lists before the rest is only counted.
 const SHOWN: usize = 8;
@@ -31,7 +31,7 @@ impl Found {
 
 impl Input {
     /// Finds the accesses that each name stands for, one at least.
-    pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>, Failure> {
+    pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>> {
         // All reading comes first, because ids of one graph mean nothing in another; and a tag
         // that is asked for by a path changes the numbers of a dump.
         for number in names.iter().copied().filter_map(number) {
@@ -46,7 +46,7 @@ impl Input {
     }
 
     /// Finds two tags by name: see [`Input::find`].
-    pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<[Vec<Found>; 2], Failure> {
+    pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<[Vec<Found>; 2]> {
         let found = self.find(&[a, b])?;
         Ok(found.try_into().unwrap_or_else(|_| unreachable!("a list for each name")))
     }
@@ -64,7 +64,7 @@ impl Input {
     }
 
     /// A name of the spec, a path, or a number that `tbaa dump` prints.
-    fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
+    fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>> {
         let Content::Spec(built, _) = &mut self.content else { unreachable!("it is a spec") };
         let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
         let numbered = number.and_then(|number| built.graph().tag_of(numbering.node(number)?));
@@ -77,7 +77,7 @@ impl Input {
         Ok(vec![Found::of_tag(tag)])
     }
 
-    fn of_module(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>, Failure> {
+    fn of_module(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>> {
         if let Some(digits) = number(name) {
             return Ok(vec![Found::of_tag(self.numbered(digits, numbering)?)]);
         }
@@ -100,7 +100,7 @@ impl Input {
     }
 
     /// Reads the module anew if a number is among the nodes that no attachment reaches.
-    fn read_number(&mut self, digits: &str) -> Result<(), Failure> {
+    fn read_number(&mut self, digits: &str) -> Result {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
         let unknown = |module: &Module<'_>| {
@@ -123,7 +123,7 @@ impl Input {
 
     /// Takes a node for a tag, by its number in the text or, without one, in a dump of it; says
     /// so if nothing else makes it a tag.
-    fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId, Failure> {
+    fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
         let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
         let number: u32 = digits.parse().map_err(|_| undefined())?;
@@ -152,7 +152,7 @@ impl Input {
     }
 
     /// Finds the inline tag that `matrix` prints as `label`.
-    fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId, Failure> {
+    fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId> {
         let is = |tag: &TagId| reference(module, module.graph().tag_node(*tag)) == label;
         module.graph().tags().find(is).ok_or_else(|| {
             let (file, known) = (&self.file, known_tags(module));
@@ -161,7 +161,7 @@ impl Input {
     }
 
     /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
-    fn by_place(&self, module: &Module<'_>, name: &str) -> Result<Vec<Found>, Failure> {
+    fn by_place(&self, module: &Module<'_>, name: &str) -> Result<Vec<Found>> {
         let names = Names::of_module(module);
         let graph = module.graph();
         let offset = offset(name);
@@ -206,7 +206,7 @@ impl Input {
     }
 
     /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh access.
-    fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>, Failure> {
+    fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>> {
         let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
             return fail(format!(
@@ -214,7 +214,7 @@ impl Input {
             ));
         };
         let function = self.function(module, name)?;
-        let instructions = in_function(module, function);
+        let instructions = module.accesses_of(function);
         let all = instructions.clone().map(|index| access_name(module, index));
         if access.is_empty() {
             return fail(format!("name an access of @{name}, one of {}", listed(all)));
@@ -253,7 +253,7 @@ impl Input {
 
     /// Finds a function by its name as LLVM writes it after `@`, without the quotes, or as the
     /// source has it, where the parameters may be left out if no other has the name.
-    pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32, Failure> {
+    pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32> {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
         };
@@ -293,7 +293,7 @@ impl Input {
     }
 
     /// All accesses on a line of the text, or of the source by `!dbg`.
-    fn on_line(&self, module: &Module<'_>, file: &str, line: &str) -> Result<Vec<usize>, Failure> {
+    fn on_line(&self, module: &Module<'_>, file: &str, line: &str) -> Result<Vec<usize>> {
         let number: usize = line.parse().unwrap_or(usize::MAX);
         let all = 0..module.instructions().len();
         let instruction = |index: usize| &module.instructions()[index];
@@ -343,7 +343,7 @@ pub(crate) fn names_access(name: &str) -> bool {
 pub(crate) fn access_name(module: &Module<'_>, index: usize) -> String {
     let function = module.instructions()[index].function;
     let name = module.functions().nth(function as usize).unwrap_or(b"?");
-    format!("@{}:{}", function_name(name), index - in_function(module, function).start + 1)
+    format!("@{}:{}", function_name(name), index - module.accesses_of(function).start + 1)
 }
 
 /// Returns the functions that have instructions, each with its name and these.
@@ -353,11 +353,6 @@ pub(crate) fn by_function<'a>(
     let names: Vec<&[u8]> = module.functions().collect();
     let functions = module.instructions().chunk_by(|a, b| a.function == b.function);
     functions.map(move |all| (names[all[0].function as usize], all))
-}
-
-/// The accesses of a function, as indices into the module's instructions.
-pub(crate) fn in_function(module: &Module<'_>, function: u32) -> std::ops::Range<usize> {
-    module.accesses_of(function)
 }
 
 fn is_digits(text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! One type for whatever INPUT names, and the names of its tags.
 
-use std::collections::HashSet;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use tbaa::parts::encoding::Form;
 use tbaa::raw::RawGraph;
 use tbaa::spec::{Built, Spec, TypeDecl};
@@ -14,7 +14,7 @@ use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
 use crate::printable::{Position, printable};
 use crate::progress;
-use crate::report::{Failure, note, place, warn};
+use crate::report::{Failure, Result, note, place, warn};
 
 #[derive(clap::Args)]
 pub(crate) struct RulesArg {
@@ -51,15 +51,12 @@ impl Input {
     }
 
     /// Reads INPUT, and prints what the reader warns of.
-    pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input, Failure> {
+    pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input> {
         Self::open_keeping(origin, Keep::Used)
     }
 
     /// Like [`Input::open`], with a choice of what to keep of a module.
-    pub(crate) fn open_keeping<'a>(
-        origin: impl Into<Origin<'a>>,
-        keep: Keep,
-    ) -> Result<Input, Failure> {
+    pub(crate) fn open_keeping<'a>(origin: impl Into<Origin<'a>>, keep: Keep) -> Result<Input> {
         let origin = origin.into();
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
@@ -88,13 +85,13 @@ impl Input {
     }
 
     /// Reads a module from a text that another program wrote.
-    pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input, Failure> {
+    pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input> {
         let module = read_module(&file, text, Keep::Used)?;
         Ok(Input::new(file, Content::Module(module)))
     }
 
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
-    pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input, Failure> {
+    pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input> {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
             return Err(Failure::unusable(format!(
@@ -123,7 +120,7 @@ impl Input {
     }
 
     /// Returns the module, for a command that is about instructions.
-    pub(crate) fn module(&self) -> Result<&Module<'_>, Failure> {
+    pub(crate) fn module(&self) -> Result<&Module<'_>> {
         let Content::Module(module) = &self.content else {
             let file = &self.file;
             let message = format!("{file} is a spec, which has no instructions; name a .ll file");
@@ -167,8 +164,7 @@ impl Input {
         listed_tags(module).into_iter().map(|tag| (self.label(tag), tag)).collect()
     }
 
-    /// Returns what the input calls a tag: `!8`, its operands if it has no
-    /// number, or the name that a spec gives it.
+    /// Returns what the input calls a tag: `!8`, its operands if it has no number, or the name that a spec gives it.
     pub(crate) fn label(&self, tag: TagId) -> String {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
@@ -211,15 +207,8 @@ impl Input {
             return 0;
         }
         let mut verifier = Verifier::new(self.graph());
-        let mut seen = HashSet::new();
-        let mut rejected = Vec::new();
-        for tag in tags {
-            if let Err(violation) = verifier.check(tag)
-                && seen.insert(tag)
-            {
-                rejected.push((tag, violation));
-            }
-        }
+        let rejected = tags.into_iter().filter_map(|tag| Some((tag, verifier.check(tag).err()?)));
+        let rejected: Vec<_> = rejected.collect::<IndexMap<_, _>>().into_iter().collect();
         warn(&rejected, |&(tag, violation)| {
             let label = self.label(tag);
             let node = self.graph().tag_node(tag);
@@ -356,7 +345,7 @@ pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
 }
 
 /// Reads a spec and checks its form and content.
-pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
+pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built> {
     let text = std::str::from_utf8(text).map_err(|error| {
         Failure::at(file, text, error.valid_up_to(), "a spec must be UTF-8, and this byte is not")
     })?;
@@ -366,11 +355,7 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
     })
 }
 
-pub(crate) fn read_module(
-    file: &str,
-    text: Vec<u8>,
-    keep: Keep,
-) -> Result<Module<'static>, Failure> {
+pub(crate) fn read_module(file: &str, text: Vec<u8>, keep: Keep) -> Result<Module<'static>> {
     read_or_return(text.into(), keep).map_err(|(error, text)| {
         let is_blank = |line: &[u8]| matches!(line.trim_ascii_start().first(), None | Some(b';'));
         let is_first = text[..error.offset].split(|&byte| byte == b'\n').all(is_blank);
@@ -386,7 +371,7 @@ pub(crate) fn read_module(
 }
 
 /// Reads what a path names as text, and returns its name in messages too.
-fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
+fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
     let is_compiled = origin.is_compiled()?;
     let (file, text) = match origin.path.as_os_str() == "-" {
         true => read_stdin()?,

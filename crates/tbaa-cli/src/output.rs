@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::printable::is_hidden;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// The output of a command that has no other formats.
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -51,8 +51,8 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
 /// from being looked at: the last of these is returned, and the others are reported.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
-    mut work: impl FnMut(&Path) -> Result<(), Failure>,
-) -> Result<Option<Failure>, Failure> {
+    mut work: impl FnMut(&Path) -> Result,
+) -> Result<Option<Failure>> {
     let mut unusable = None::<Failure>;
     for path in inputs {
         match work(path) {
@@ -78,7 +78,7 @@ pub(crate) struct AnswersLimit {
 
 impl AnswersLimit {
     /// Refuses to compare so many tags of `what` if the answers are too many.
-    pub(crate) fn check(&self, tags: usize, what: &str) -> Result<(), Failure> {
+    pub(crate) fn check(&self, tags: usize, what: &str) -> Result {
         let answers = (tags as u64).saturating_mul(tags as u64);
         if answers <= self.max_answers {
             return Ok(());

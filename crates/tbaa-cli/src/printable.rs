@@ -1,5 +1,4 @@
-//! Bytes of an input, made fit to be printed: they may hold the control
-//! sequences of a terminal, or be no UTF-8.
+//! Bytes of an input, made fit to be printed: they may hold the control sequences of a terminal, or be no UTF-8.
 
 use std::path::Path;
 

@@ -9,26 +9,18 @@ use std::time::{Duration, Instant};
 /// The time that a command may take before its work is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The line that is shown. Whoever writes to the terminal holds it meanwhile.
-static LINE: Mutex<Line> = Mutex::new(Line { doing: String::new(), shown: false });
+/// The work, and true if the terminal's last line shows it. Whoever writes to the terminal holds the lock meanwhile.
+static LINE: Mutex<(String, bool)> = Mutex::new((String::new(), false));
 
-struct Line {
-    doing: String,
-    /// True if the terminal's last line is this one.
-    shown: bool,
-}
-
-impl Line {
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            // Nobody is left to be told when standard error is closed.
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-fn line() -> MutexGuard<'static, Line> {
+fn line() -> MutexGuard<'static, (String, bool)> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn clear(line: &mut (String, bool)) {
+    if std::mem::take(&mut line.1) {
+        // Nobody is left to be told when standard error is closed.
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
 }
 
 /// Begins to show progress, if standard error is a terminal.
@@ -41,9 +33,9 @@ pub(crate) fn start() {
         loop {
             thread::sleep(PATIENCE);
             let mut line = line();
-            if !line.doing.is_empty() {
-                let text = format!("\r\x1b[K{}, {} s", line.doing, since.elapsed().as_secs());
-                line.shown = write!(io::stderr(), "{text}").is_ok();
+            if !line.0.is_empty() {
+                let text = format!("\r\x1b[K{}, {} s", line.0, since.elapsed().as_secs());
+                line.1 = write!(io::stderr(), "{text}").is_ok();
             }
         }
     });
@@ -51,20 +43,20 @@ pub(crate) fn start() {
 
 /// Says what is done from here on.
 pub(crate) fn doing(text: impl Into<String>) {
-    line().doing = text.into();
+    line().0 = text.into();
 }
 
 /// Shows nothing from here on.
 pub(crate) fn end() {
     let mut line = line();
-    line.doing.clear();
-    line.clear();
+    line.0.clear();
+    clear(&mut line);
 }
 
 /// Does what writes to the terminal, with no progress shown meanwhile.
 pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     let mut line = line();
-    line.clear();
+    clear(&mut line);
     write()
 }
 

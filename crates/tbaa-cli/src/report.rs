@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     Output(io::Error),
 }
 
+/// The result of work that may fail.
+pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Output(error)
@@ -62,17 +65,17 @@ impl Failure {
 /// A failure with the work that failed before the cause.
 pub(crate) trait Context<T> {
     /// Returns the value, or the failure `what: cause`.
-    fn context(self, what: impl Display) -> Result<T, Failure>;
+    fn context(self, what: impl Display) -> Result<T>;
 }
 
 impl<T, E: Display> Context<T> for Result<T, E> {
-    fn context(self, what: impl Display) -> Result<T, Failure> {
+    fn context(self, what: impl Display) -> Result<T> {
         self.map_err(|error| Failure::unusable(format!("{what}: {error}")))
     }
 }
 
 /// Writes a file that the command line names, which must be none of the inputs.
-pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result {
     refuse_input(path, inputs)?;
     write_file(path, content)
 }
@@ -81,7 +84,7 @@ pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> R
 pub(crate) fn refuse_input<P: AsRef<Path>>(
     path: &Path,
     inputs: impl IntoIterator<Item = P>,
-) -> Result<(), Failure> {
+) -> Result {
     #[cfg(unix)]
     let real = |path: &Path| {
         use std::os::unix::fs::MetadataExt;
@@ -104,7 +107,7 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
 }
 
 /// Writes a file that the command line names.
-pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result {
     fs::write(path, content).context(format_args!("cannot write {}", printable_path(path)))
 }
 

@@ -4,13 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// The folders that are there, each with files that were kept.
 static FOLDERS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A folder, the places of kept files with the copies, and a script that puts these back if this
-/// process cannot.
+/// A folder, the places of kept files with the copies, and a script that puts these back if this process cannot.
 type Entry = (PathBuf, Vec<(PathBuf, PathBuf)>, Option<PathBuf>);
 
 /// A folder that is removed at the end.
@@ -34,7 +33,7 @@ fn remove((folder, kept, script): Entry) {
 }
 
 impl Folder {
-    pub(crate) fn new() -> Result<Folder, Failure> {
+    pub(crate) fn new() -> Result<Folder> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
             // Without a handler a folder is left, which is no reason not to go on.

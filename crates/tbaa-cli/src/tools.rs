@@ -1,12 +1,10 @@
 //! The programs of LLVM that are run: which of several, and what to install where there is none.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::{env, fs, io};
 
 use tbaa_plugin::LLVM;
 

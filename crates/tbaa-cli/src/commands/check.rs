@@ -13,12 +13,12 @@ use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings};
-use super::globals::Globals;
+use super::link::Globals;
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::output::counted;
 use crate::printable::{Position, printable, printable_path};
-use crate::report::{Failure, note, place};
+use crate::report::{Failure, Result, note, place};
 
 /// Reports tags and types that LLVM rejects, or accepts although they are wrong.
 ///
@@ -91,11 +91,7 @@ fn lint_code(text: &str) -> Result<Lint, String> {
     }
 }
 
-pub(super) fn run(
-    args: &Check,
-    only: Option<Part>,
-    out: &mut dyn Write,
-) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &Check, only: Option<Part>, out: &mut dyn Write) -> Result<Outcome> {
     if args.lints {
         for code in Code::all() {
             let Code::Lint(lint) = code else { continue };
@@ -167,7 +163,7 @@ pub(super) fn run(
 }
 
 /// Prints the expected answers of a spec that do not hold.
-fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count, Failure> {
+fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count> {
     let report = built.check();
     let text = String::from_utf8_lossy(input.text());
     let file = input.file();

@@ -13,10 +13,10 @@ use tbaa::spec::Spec;
 use tbaa_ir::{DebugInfo, Module, Names};
 
 use crate::files::read_file;
-use crate::find::{access_name, in_function};
+use crate::find::access_name;
 use crate::input::{listed_tags, reference};
 use crate::printable::{function_name, printable, printable_path};
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 
 /// The variable by which a shell's script asks this program what fits.
 pub(crate) const ASKED: &str = "TBAA_COMPLETE";
@@ -36,7 +36,7 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result {
     let name = args.shell.to_string();
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&name) else {
@@ -108,7 +108,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
-        let instructions = in_function(module, function);
+        let instructions = module.accesses_of(function);
         let prefix = format!("@{}:", function_name(name));
         if !current.starts_with(&prefix) {
             let about = format!("{} accesses", instructions.len());
@@ -132,7 +132,7 @@ pub(crate) struct Man {
     pub(crate) folder: PathBuf,
 }
 
-pub(super) fn man(args: &Man, program: clap::Command, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn man(args: &Man, program: clap::Command, out: &mut dyn Write) -> Result {
     let write = || {
         fs::create_dir_all(&args.folder)?;
         clap_mangen::generate_to(program, &args.folder)

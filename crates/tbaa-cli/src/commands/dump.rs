@@ -12,7 +12,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::{Context, Failure};
+use crate::report::{Context, Result};
 
 /// Prints the metadata.
 ///
@@ -125,7 +125,7 @@ pub(crate) enum DumpFormat {
     Json,
 }
 
-pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
     let input = Input::open(&args.input)?;
     input.warn_rejected(tbaa::AliasRule::Llvm, input.graph().tags());
     let graph = input.graph();

@@ -20,7 +20,7 @@ use crate::find::{Found, access_name};
 use crate::input::{Content, Input, RulesArg};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 
 /// Prints MayAlias or NoAlias, and why.
 ///
@@ -93,7 +93,7 @@ struct Answer {
 impl Explain {
     /// Reads the input, and finds the accesses: each of the one name with each of the other. Warns
     /// of tags that LLVM rejects.
-    fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>), Failure> {
+    fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>)> {
         let origin = self.flags.of(&self.input);
         let mut input = Input::open(origin)?;
         let [first, second] = match input.pair(&self.a, &self.b) {
@@ -118,7 +118,7 @@ impl Explain {
     }
 }
 
-pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     let (input, rules, mut pairs) = args.read()?;
     let oracle = Oracle::new(input.graph(), rules);
     if args.generic {
@@ -194,7 +194,7 @@ fn brief(
     oracle: &Oracle<&Graph>,
     pairs: &[[Found; 2]],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let (names, rules) = (input.names(), oracle.rule());
     let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
     for pair in pairs {
@@ -219,7 +219,7 @@ fn generic(
     oracle: &Oracle<&Graph>,
     pairs: &[[Found; 2]],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
     tags.dedup();
     let [[a, b]] = tags[..] else {
@@ -264,7 +264,7 @@ fn one(
     others: &[Oracle<&Graph>],
     [a, b]: [(&String, Found); 2],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let explain = |oracle: &Oracle<&Graph>| oracle.explain(a.1.tag, b.1.tag);
     let why = explain(oracle);
     writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
@@ -312,7 +312,7 @@ fn picture(
     asked: [&String; 2],
     [a, b]: [Found; 2],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let (why, names) = (oracle.explain(a.tag, b.tag), input.names());
     let drawings = drawings(input, &names, &why, [(asked[0], a), (asked[1], b)]);
     let title = format!("{} and {} in {}: {}", asked[0], asked[1], input.file(), why.answer);

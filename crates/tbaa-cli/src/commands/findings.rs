@@ -15,7 +15,7 @@ use super::{Outcome, sarif};
 use crate::input::Input;
 use crate::output::{counted, for_each_input, write_json};
 use crate::render::Source;
-use crate::report::{Failure, note};
+use crate::report::{Result, note};
 use crate::sources::Sources;
 
 #[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
@@ -116,8 +116,8 @@ pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,
     out: &mut dyn Write,
-    mut judge: impl FnMut(&Path, &mut dyn Write) -> Result<Option<Findings>, Failure>,
-) -> Result<Outcome, Failure> {
+    mut judge: impl FnMut(&Path, &mut dyn Write) -> Result<Option<Findings>>,
+) -> Result<Outcome> {
     let mut all = Vec::new();
     let (mut errors, mut warnings) = (0, 0);
     let mut left_out: BTreeMap<Code, LeftOut> = BTreeMap::new();

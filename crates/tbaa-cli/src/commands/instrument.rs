@@ -10,7 +10,7 @@ use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::output::counted;
 use crate::render::Source;
-use crate::report::{Failure, note, write_output};
+use crate::report::{Failure, Result, note, write_output};
 
 /// Puts a check before each tagged access of a module.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Instrument {
     pub(crate) json: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result {
     let input = Input::open(args.flags.of(&args.input).as_written())?;
     let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =

@@ -1,24 +1,24 @@
 //! `tbaa link`.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use tbaa::types::{Context, MergedTypes};
+use tbaa::types::{self, Context, MergedTypes, Type};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
-use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
+use tbaa_ir::{Names, Sizes};
 
-use super::globals::Globals;
 use super::types::{FileTypes, is_opaque};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::output::{NEW_NUMBERS, counted, listed, write_json};
 use crate::printable::printable;
-use crate::report::{Context as _, Failure, warn};
+use crate::report::{Context as _, Failure, Result, warn};
 use crate::walk::type_name;
 
 /// Links the TBAA and the struct types of modules.
@@ -56,7 +56,7 @@ struct Part {
     tbaa: Summary,
 }
 
-pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result {
     let (mut contexts, mut summaries) = (Vec::new(), Vec::new());
     let mut globals = Globals::default();
     for input in &args.inputs {
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Reads a module, a spec, or a summary.
-fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<(Context, Summary), Failure> {
+fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<(Context, Summary)> {
     if origin.path.extension().is_none_or(|extension| extension != "json") {
         let input = Input::open(origin)?;
         globals.add(&input);
@@ -224,4 +224,44 @@ fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Resu
 fn several(count: usize, what: &str) -> String {
     let names = counted(count, "name");
     format!("{names} {what} with several bodies")
+}
+
+/// The global variables of the modules that were seen: by name, the type and the first file that has it so.
+#[derive(Default)]
+pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
+
+impl Globals {
+    /// Warns of each variable that is one scalar in a module and another in an earlier one.
+    ///
+    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its initial value.
+    pub(super) fn add(&mut self, input: &Input) {
+        let Content::Module(module) = &input.content else { return };
+        let sizes = Sizes::new(module);
+        let scalar = |ty: &[u8]| -> Option<Type> {
+            let ty = sizes.opaque(sizes.ty(ty)?);
+            let is_scalar = |kind: types::TypeKind<'_>| {
+                use types::TypeKind::{Int, Pointer, Primitive};
+                matches!(kind, Primitive(_) | Int(_) | Pointer { .. })
+            };
+            sizes.with_kind(ty, is_scalar).then_some(ty)
+        };
+        let globals = module.globals(&sizes).into_iter().filter(|it| !it.1.local);
+        let mut globals: Vec<(&[u8], String)> = globals
+            .filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))))
+            .collect();
+        globals.sort_unstable();
+        let mut clashes = Vec::new();
+        for (name, ty) in globals {
+            let new = || (ty.clone(), input.file().to_owned());
+            let (other, file) = self.0.entry(name.to_owned()).or_insert_with(new);
+            if *other != ty {
+                let (name, here) = (printable(name), input.file());
+                clashes.push(format!(
+                    "@{name} is {other} in {file}, and {ty} in {here}: what one file stores, the other \
+                     reads as another type; declare the variable once, in a header of both"
+                ));
+            }
+        }
+        warn(&clashes, |text| (None, text.clone()));
+    }
 }

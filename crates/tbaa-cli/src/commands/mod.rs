@@ -10,7 +10,6 @@ mod diff;
 mod dump;
 mod explain;
 mod findings;
-mod globals;
 mod graph;
 mod instrument;
 mod link;
@@ -30,7 +29,7 @@ use std::io::Write;
 
 use clap::Subcommand;
 
-use crate::report::Failure;
+use crate::report::Result;
 use check::{Check, Part};
 use explain::Explain;
 
@@ -91,7 +90,7 @@ pub(crate) fn run(
     command: Command,
     program: fn() -> clap::Command,
     out: &mut dyn Write,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome> {
     match command {
         Command::Diff(args) => return diff::run(&args, out),
         Command::Dump(args) => dump::run(&args, out)?,

@@ -15,7 +15,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::{TextOrJson, percent, write_json};
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::Result;
 use crate::walk::named_parent;
 
 /// Counts nodes, tags, types, fields and levels, and the loads and stores with a tag.
@@ -59,7 +59,7 @@ const MOST_USED: usize = 10;
 /// in JSON is the whole group.
 type Row = (&'static str, &'static str, &'static str, Figure);
 
-pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
     let input = Input::open(&args.input)?;
     let rejected = input.warn_rejected(AliasRule::Llvm, input.graph().tags());
     let graph = input.graph();

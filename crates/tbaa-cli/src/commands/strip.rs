@@ -9,7 +9,7 @@ use tbaa_ir::{Instruction, Module, Rewriter};
 use super::completions::accesses;
 use crate::convert::InputArg;
 use crate::input::Input;
-use crate::report::Failure;
+use crate::report::Result;
 
 /// Prints a module without its tags, or without some of them.
 ///
@@ -51,7 +51,7 @@ impl std::str::FromStr for Bits {
     }
 }
 
-pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result {
     let mut input = Input::open(&args.input)?;
     let names: Vec<&str> = args.drop.iter().map(String::as_str).collect();
     let dropped = input.find(&names)?.concat();
@@ -89,7 +89,7 @@ pub(super) fn write(
     module: &Module<'_>,
     mut drop: impl FnMut(usize) -> &'static [&'static str],
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result {
     let mut rewriter = Rewriter::new(module);
     for index in 0..module.instructions().len() {
         drop(index).iter().for_each(|kind| rewriter.set_metadata(index, kind, None));

@@ -16,7 +16,7 @@ use crate::input::{Input, load_spec};
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
-use crate::report::{Context, Failure, note, write_output};
+use crate::report::{Context, Result, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
 ///
@@ -108,7 +108,7 @@ impl Tagging {
     }
 
     /// Reads the module as its front end made it, gives it tags, and says which.
-    pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>), Failure> {
+    pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>)> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;
         let (tags, promise) = match &self.declare {
@@ -149,7 +149,7 @@ impl Tagging {
     }
 }
 
-pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result {
     let (_, text) = args.tagging.tagged(&args.input)?;
     match &args.output {
         Some(file) => write_output(file, std::slice::from_ref(&args.input.path), &text),

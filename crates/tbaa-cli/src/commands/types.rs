@@ -9,11 +9,11 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
-use super::globals::Globals;
+use super::link::Globals;
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::output::{TextOrJson, write_json};
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 
 /// Prints the struct types of modules, in classes of equal ones.
 ///
@@ -62,7 +62,7 @@ pub(super) struct FileTypes {
 }
 
 impl FileTypes {
-    pub(super) fn of(input: &Input) -> Result<FileTypes, Failure> {
+    pub(super) fn of(input: &Input) -> Result<FileTypes> {
         let file = input.file().to_owned();
         let mut context = Context::new();
         let (mut layout, mut numbers) = (DataLayout::default(), HashMap::new());
@@ -107,7 +107,7 @@ struct Named {
     files: Vec<String>,
 }
 
-pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result {
     let mut globals = Globals::default();
     let mut open = |input| open(args.flags.among(input, args.inputs.iter()), &mut globals);
     let files: Vec<FileTypes> =
@@ -146,7 +146,7 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<FileTypes, Failure> {
+fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<FileTypes> {
     let input = Input::open_for_types(origin)?;
     globals.add(&input);
     FileTypes::of(&input)
@@ -156,12 +156,8 @@ fn class(file: &FileTypes, layouts: &mut Layouts<'_>, ty: Type) -> Class {
     let definition = file.context.definition(ty).to_string();
     let body = definition.split_once(" = type ").map_or("", |(_, body)| body).to_owned();
     let fixed = layouts.alloc_size(ty).ok().filter(|size| !size.scalable);
-    Class {
-        body,
-        size: fixed.map(|size| size.min),
-        align: layouts.abi_align(ty).ok(),
-        types: Vec::new(),
-    }
+    let (size, align) = (fixed.map(|size| size.min), layouts.abi_align(ty).ok());
+    Class { body, size, align, types: Vec::new() }
 }
 
 fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {

@@ -9,15 +9,14 @@ use crate::convert::{Words, words};
 
 /// Finds the tags that make a program go wrong.
 ///
-/// The command is run on copies of the module in which some tags are left off. Runs the command on copies with
-/// fewer and fewer tags, and names the fewest accesses whose tags are enough to cause the fault, and the pairs
-/// that LLVM takes for different memory because of them. A recipe and `--recorded` then run the program with
-/// checks, which say whether the program breaks that promise or LLVM is wrong. Two accesses among 5,000 take at
-/// most 40 runs. Give it C or C++, or what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code
-/// the fault may be there whatever tags are left off.
+/// Runs the command on copies of the module with fewer and fewer tags, and names the fewest accesses whose tags are
+/// enough to cause the fault, and the pairs that LLVM takes for different memory because of them. A recipe and
+/// `--recorded` then run the program with checks, which say whether the program breaks that promise or LLVM is wrong.
+/// Two accesses among 5,000 take at most 40 runs. Give it C or C++, or the output of clang's `-O1 -Xclang
+/// -disable-llvm-passes`: in optimised code the fault may be there whatever tags are left off.
 ///
-/// The name of the copy stands for `{}` in the command; without any, the copy is
-/// its standard input. Its exit status says whether the fault shows.
+/// The name of the copy stands for `{}` in the command; without any, the copy is its standard input.
+/// Its exit status says whether the fault shows.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/bisect.txt"))]
 pub(crate) struct Bisect {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::commands::cc::record::{Step, steps};
 use crate::commands::cc::runtime;
 use crate::output::counted;
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 use crate::scratch::Folder;
 use crate::tools::installed;
 
@@ -39,7 +39,7 @@ struct Archive {
 }
 
 impl Build {
-    pub(super) fn open(folder: &Path) -> Result<Build, Failure> {
+    pub(super) fn open(folder: &Path) -> Result<Build> {
         let (modules, links): (Vec<_>, Vec<_>) =
             steps(folder)?.into_iter().partition(|step| step.module.is_some());
         if modules.is_empty() || links.is_empty() {
@@ -78,7 +78,7 @@ impl Build {
     }
 
     /// Finds the archives among what is linked, and the objects that they hold, by content.
-    fn find_archives(&mut self) -> Result<(), Failure> {
+    fn find_archives(&mut self) -> Result {
         let is_archive = |path: &&PathBuf| path.extension().is_some_and(|it| it == "a");
         let inputs = self.links.iter().flat_map(|link| &link.inputs).filter(is_archive);
         let paths: BTreeSet<_> = inputs.cloned().collect();
@@ -108,8 +108,8 @@ impl Build {
         &mut self,
         wanted: &[Vec<bool>],
         has_checks: bool,
-        mut write: impl FnMut(usize, &[bool], &Path) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut write: impl FnMut(usize, &[bool], &Path) -> Result,
+    ) -> Result {
         let mut changed: HashSet<PathBuf> = HashSet::new();
         for (number, keep) in wanted.iter().enumerate() {
             if self.made[number].as_ref() == Some(keep) {
@@ -152,13 +152,13 @@ fn cannot_use(file: &Path) -> String {
     format!("cannot use {}", file.display())
 }
 
-fn run<'a>(step: &Step, more: impl IntoIterator<Item = &'a OsStr>) -> Result<(), Failure> {
+fn run<'a>(step: &Step, more: impl IntoIterator<Item = &'a OsStr>) -> Result {
     let mut command = Command::new(&step.program);
     command.args(&step.arguments).args(more).current_dir(&step.folder);
     finish(command, &format!("make {}", step.output.display()))
 }
 
-fn finish(mut command: Command, what: &str) -> Result<(), Failure> {
+fn finish(mut command: Command, what: &str) -> Result {
     let program: OsString = command.get_program().to_owned();
     let output = command.stdin(Stdio::null()).output();
     let output = output.context(format_args!("cannot run {}", program.display()))?;

@@ -13,7 +13,7 @@ use tbaa_instrument::{Form, instrument};
 use crate::commands::strip;
 use crate::input::Input;
 use crate::output::counted;
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 
 /// The verdict of the run-time checks.
 pub(super) enum Verdict {
@@ -76,7 +76,7 @@ pub(super) fn write(
     text: &[u8],
     left_out: &mut Vec<String>,
     file: &mut File,
-) -> Result<(), Failure> {
+) -> Result {
     let wrong = |error: tbaa_ir::TextError| input.wrong(&error);
     let checked = tbaa_ir::read(text).and_then(|it| instrument(&it, Form::Assembly));
     let checked = checked.map_err(wrong)?;
@@ -91,7 +91,7 @@ pub(super) fn write(
 
 impl Seen {
     /// Reads what processes wrote into a folder.
-    pub(super) fn read(folder: &Path, left_out: Vec<String>) -> Result<Seen, Failure> {
+    pub(super) fn read(folder: &Path, left_out: Vec<String>) -> Result<Seen> {
         let mut seen = Seen { left_out, ..Seen::default() };
         let mut files = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
         files.sort_by_key(fs::DirEntry::path);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::args::{Bisect, Recipe};
 use crate::commands::cc::runtime;
 use crate::printable::printable;
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 use crate::scratch::Folder;
 use crate::tools::{self, clang, command_of, tool};
 
@@ -36,7 +36,7 @@ enum Outcome {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(args: &'a Bisect) -> Result<Self, Failure> {
+    pub(super) fn new(args: &'a Bisect) -> Result<Self> {
         Ok(Judge { args, folder: Folder::new()?, reference: None, reports: None })
     }
 
@@ -47,10 +47,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether the fault shows in the copy that `write` writes.
-    pub(super) fn shows(
-        &mut self,
-        write: impl FnOnce(&mut File) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
+    pub(super) fn shows(&mut self, write: impl FnOnce(&mut File) -> Result) -> Result<bool> {
         let copy = self.folder.file("copy.ll");
         let mut file =
             File::create(&copy).context(format_args!("cannot write {}", copy.display()))?;
@@ -64,7 +61,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether the fault shows in the program as it has been built.
-    pub(super) fn tests(&self) -> Result<bool, Failure> {
+    pub(super) fn tests(&self) -> Result<bool> {
         self.command(None, self.deadline())
     }
 
@@ -104,7 +101,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Runs the user's command. Its exit status is that of `git bisect run`.
-    fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool, Failure> {
+    fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
         let named = |argument: &OsString| contains(argument, "{}");
         let words: Vec<_> = match copy {
             Some(copy) => self.args.command.iter().map(|it| replace(it, copy)).collect(),
@@ -132,7 +129,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn recipe(&mut self, recipe: Recipe, copy: &Path, deadline: Instant) -> Result<bool, Failure> {
+    fn recipe(&mut self, recipe: Recipe, copy: &Path, deadline: Instant) -> Result<bool> {
         let first = self.reference.is_none();
         let outcome = self.outcome(recipe, copy, first, deadline)?;
         let Some(reference) = &self.reference else {
@@ -160,7 +157,7 @@ impl<'a> Judge<'a> {
         copy: &Path,
         first: bool,
         deadline: Instant,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome> {
         let flags = &self.args.recipe_flags.0;
         let program = self.folder.file("program");
         let (mut compile, mut execute) = match recipe {

@@ -17,13 +17,12 @@ use indexmap::IndexSet;
 use tbaa::parts::fnv;
 use tbaa_ir::Rewriter;
 
-use super::Outcome;
-use super::strip;
+use super::{Outcome, strip};
 use crate::convert::Origin;
 use crate::input::Input;
 use crate::output::counted;
 use crate::progress;
-use crate::report::{Context, Failure, Message};
+use crate::report::{Context, Failure, Message, Result};
 pub(crate) use args::Bisect;
 use build::Build;
 use check::{Seen, Verdict};
@@ -37,7 +36,7 @@ const MORE_RUNS: u32 = 2;
 const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1]];
 const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
-pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
     let build = args.recorded.as_deref().map(Build::open).transpose()?;
     let inputs = match (&build, &args.input) {
         (Some(build), _) => {
@@ -57,7 +56,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         }
     };
     let accesses = Accesses::of(&inputs)?;
-    let all: Vec<usize> = (0..accesses.len()).collect();
+    let all: Vec<usize> = (0..accesses.list.len()).collect();
     let mut session = Session::new(args, &inputs, &accesses, build)?;
     let innocent = if all.is_empty() {
         Some("there are none")
@@ -134,7 +133,7 @@ fn has_scopes_of_calls(input: &Input) -> bool {
 }
 
 impl Accesses {
-    fn of(inputs: &[Input]) -> Result<Accesses, Failure> {
+    fn of(inputs: &[Input]) -> Result<Accesses> {
         let (mut numbers, mut list) = (IndexSet::new(), Vec::new());
         let mut has_scopes = false;
         for (number, input) in inputs.iter().enumerate() {
@@ -164,10 +163,6 @@ impl Accesses {
         Ok(Accesses { list, has_scopes })
     }
 
-    fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Returns an access's module, and its index there.
     fn instruction(&self, access: usize) -> (usize, usize) {
         let (module, index, _) = self.list[access];
@@ -177,11 +172,6 @@ impl Accesses {
     /// Returns which tag it has, by order of first appearance.
     fn class(&self, access: usize) -> usize {
         self.list[access].2
-    }
-
-    /// Returns how many accesses have a tag.
-    fn count(&self, class: usize) -> u64 {
-        self.list.iter().filter(|access| access.2 == class).count() as u64
     }
 }
 
@@ -206,7 +196,7 @@ impl<'a> Session<'a> {
         inputs: &'a [Input],
         accesses: &'a Accesses,
         build: Option<Build>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let state = match &args.state {
             None => State::new(),
             Some(path) => {
@@ -221,21 +211,12 @@ impl<'a> Session<'a> {
         };
         let judge = Judge::new(args)?;
         let resumed = state.get(&[]).is_some();
-        Ok(Session {
-            args,
-            inputs,
-            accesses,
-            judge,
-            build,
-            state,
-            resumed,
-            runs: 0,
-            left_out: Vec::new(),
-        })
+        let (runs, left_out) = (0, Vec::new());
+        Ok(Session { args, inputs, accesses, judge, build, state, resumed, runs, left_out })
     }
 
     /// Returns whether the fault shows where these accesses alone keep their tags.
-    fn shows(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+    fn shows(&mut self, kept: &[usize]) -> Result<bool> {
         if self.judge.needs_reference() {
             self.ask(&[])?;
         }
@@ -247,7 +228,7 @@ impl<'a> Session<'a> {
 
     /// The same with all tags, or with none, asked more than once: whoever answers
     /// differently there would lead the search to an innocent tag.
-    fn end(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+    fn end(&mut self, kept: &[usize]) -> Result<bool> {
         // A recipe has run the one without tags already, for its reference.
         let known = if kept.is_empty() { self.resumed } else { self.state.get(kept).is_some() };
         let first = self.shows(kept)?;
@@ -277,7 +258,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns whether the fault shows in one of some runs.
-    fn once(&mut self, kept: &[usize], form: Form) -> Result<bool, Failure> {
+    fn once(&mut self, kept: &[usize], form: Form) -> Result<bool> {
         let inputs = self.inputs;
         let mut keep = Vec::new();
         for input in inputs {
@@ -324,7 +305,7 @@ impl<'a> Session<'a> {
     }
 
     /// Asks the run-time checks about these accesses.
-    fn watch(&mut self, kept: &[usize]) -> Result<Seen, Failure> {
+    fn watch(&mut self, kept: &[usize]) -> Result<Seen> {
         if self.judge.needs_reference() {
             self.ask(&[])?;
         }
@@ -342,7 +323,7 @@ impl<'a> Session<'a> {
         if self.args.recipe.is_none() && self.build.is_none() {
             return Verdict::NotChecked(None);
         }
-        let all: Vec<usize> = (0..self.accesses.len()).collect();
+        let all: Vec<usize> = (0..self.accesses.list.len()).collect();
         let seen = match self.watch(guilty) {
             Ok(seen) if !seen.contradictions.is_empty() => return Verdict::Named(seen),
             Ok(_) => self.watch(&all),
@@ -358,7 +339,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn ask(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+    fn ask(&mut self, kept: &[usize]) -> Result<bool> {
         let shows = self.once(kept, Form::AsTheyAre)?;
         if self.state.get(kept).is_none() {
             self.state.insert(kept, shows)?;
@@ -368,7 +349,7 @@ impl<'a> Session<'a> {
             "run {}: with {} of {} tags: {word}",
             self.runs,
             kept.len(),
-            self.accesses.len()
+            self.accesses.list.len()
         );
         match io::stderr().is_terminal() {
             true => progress::doing(line),

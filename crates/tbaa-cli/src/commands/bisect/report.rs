@@ -11,7 +11,7 @@ use super::check::Verdict;
 use crate::input::Input;
 use crate::output::counted;
 use crate::printable::{Position, function_name, printable};
-use crate::report::{Failure, place};
+use crate::report::{Result, place};
 
 /// A set of accesses whose tags are enough to cause the fault.
 pub(super) struct Found {
@@ -49,7 +49,7 @@ impl Found {
         accesses: &Accesses,
         check: impl FnOnce(&[usize]) -> Verdict,
         out: &mut dyn Write,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let mut guilty = Vec::new();
         for &access in &self.guilty {
             let (module, index) = accesses.instruction(access);
@@ -66,8 +66,8 @@ impl Found {
             _ => "are enough to cause the fault",
         };
         let all = match accesses.has_scopes {
-            false => counted(accesses.len(), "tagged access"),
-            true => format!("{} accesses with tags or scopes", accesses.len()),
+            false => counted(accesses.list.len(), "tagged access"),
+            true => format!("{} accesses with tags or scopes", accesses.list.len()),
         };
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
         for (number, it) in (1..).zip(&guilty) {
@@ -117,7 +117,8 @@ impl Found {
             let mut labels = labels.unwrap_or_default();
             labels.extend(accesses.has_scopes.then(|| "their scopes".to_owned()));
             let labels = labels.join(" and ");
-            let count = counted(accesses.count(class), "access");
+            let count = accesses.list.iter().filter(|access| access.2 == class).count();
+            let count = counted(count, "access");
             writeln!(out, "  {}  without {labels} on {count}", yes(cures))?;
         }
         if self.more {

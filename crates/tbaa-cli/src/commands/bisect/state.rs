@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 
 /// The answers known. A set of accesses is written as ranges, `0-1249,3000`.
 pub(super) struct State {
@@ -20,7 +20,7 @@ impl State {
     }
 
     /// Reads the answers of an earlier search, and adds to them what is found. `identity` tells searches apart.
-    pub(super) fn open(path: &Path, identity: &str) -> Result<State, Failure> {
+    pub(super) fn open(path: &Path, identity: &str) -> Result<State> {
         let file = path.display();
         let failed = |error: io::Error| Failure::unusable(format!("cannot use {file}: {error}"));
         let text = match std::fs::read_to_string(path) {
@@ -70,7 +70,7 @@ impl State {
         self.known.get(&ranges(set)).copied()
     }
 
-    pub(super) fn insert(&mut self, set: &[usize], shows: bool) -> Result<(), Failure> {
+    pub(super) fn insert(&mut self, set: &[usize], shows: bool) -> Result {
         let set = ranges(set);
         if let Some(file) = &mut self.file {
             let word = if shows { "shows" } else { "gone" };

@@ -20,12 +20,12 @@ use tbaa_ir::{DebugInfo, Effects, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use crate::convert::FlagsArg;
-use crate::find::{Found, access_name, in_function, names_access};
+use crate::find::{Found, access_name, names_access};
 use crate::input::{Content, Input};
 use crate::output::{counted, for_each_input, write_json};
 use crate::printable::printable_path;
 use crate::progress;
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 use crate::tools::{cannot_run, tool};
 use profile::Profile;
 use show::{InFunction, Row, Shown};
@@ -124,7 +124,7 @@ impl From<AskError> for Failure {
     }
 }
 
-pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result {
     let inputs = args.flags.inputs(args.input.as_slice())?;
     let mut results = Vec::new();
     let unusable = for_each_input(&inputs, |path| {
@@ -144,12 +144,7 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Judges one input. What SARIF has of it goes to `results`.
-fn one(
-    args: &Blocks,
-    path: &Path,
-    results: &mut Vec<Value>,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write) -> Result {
     let mut input = Input::open(args.flags.of(path))?;
     let tell = |work: String| progress::doing(work);
     let opt = args.prove.then(|| Opt { program: opt_of(args), passes: &args.passes, tell });
@@ -232,8 +227,10 @@ fn one(
             }
         }
         BlocksFormat::Json | BlocksFormat::Sarif | BlocksFormat::Yaml => {
-            if args.format == BlocksFormat::Json {
-                say_how_many(loads.iter().map(|it| it.1));
+            let blockers: usize = loads.iter().map(|it| it.1.blockers.len()).sum();
+            if args.format == BlocksFormat::Json && blockers > MANY_BLOCKERS {
+                let less = "name a function to write only its loads";
+                note(format!("writing {blockers} blockers, one object each; {less}"));
             }
             let rows: Vec<Row> = loads.iter().map(|it| shown.row(it.0, it.1)).collect();
             match args.format {
@@ -275,7 +272,7 @@ fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let mut loads = 0;
     let mut of_locals = 0;
     for function in functions {
-        let accesses = in_function(judge.module, function.index);
+        let accesses = judge.module.accesses_of(function.index);
         for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
             loads += 1;
             let pointer = function.body.pointer(load);
@@ -294,27 +291,16 @@ fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
 /// Above this many blockers, some 50 MB, it is said how many are written.
 const MANY_BLOCKERS: usize = 100_000;
 
-/// Says how many blockers are written, if they are many.
-fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
-    let blockers: usize = loads.map(|blocked| blocked.blockers.len()).sum();
-    if blockers > MANY_BLOCKERS {
-        note(format!(
-            "writing {blockers} blockers, one object each; name a function to write only its loads"
-        ));
-    }
-}
-
 /// A load, and the lines of the source around it, where they can be read.
 pub(super) type LoadInSource = (Row, Vec<SourceLine>);
 
-/// Returns the loads of a module that stores or calls block, as `--format json` has them,
-/// of the first as `blocks` ranks them up to a number; and how many there are in all. Loads of one
-/// place that are blocked alike are one.
+/// Returns the loads of a module that stores or calls block, as `--format json` has them, of the first as `blocks`
+/// ranks them up to a number; and how many there are in all. Loads of one place that are blocked alike are one.
 pub(super) fn blocked_loads(
     input: &Input,
     profile: Option<&Path>,
     most: usize,
-) -> Result<(Vec<LoadInSource>, usize), Failure> {
+) -> Result<(Vec<LoadInSource>, usize)> {
     let Content::Module(module) = &input.content else { return Ok((Vec::new(), 0)) };
     let sizes = Sizes::new(module);
     let effects = Effects::new(module);
@@ -377,10 +363,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read<'n>(
-        input: &mut Input,
-        names: impl Iterator<Item = &'n String>,
-    ) -> Result<Wanted, Failure> {
+    fn read<'n>(input: &mut Input, names: impl Iterator<Item = &'n String>) -> Result<Wanted> {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let module = input.module()?;

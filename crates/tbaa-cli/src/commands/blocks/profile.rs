@@ -14,7 +14,7 @@ use super::not_asked;
 use crate::files::read_file;
 use crate::output::{counted, percent};
 use crate::printable::printable_path;
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 
 /// The times that an access ran.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ impl Profile {
         judge: &Judge<'_>,
         functions: &[Judged<'_>],
         debug: &DebugInfo<'_>,
-    ) -> Result<Profile, Failure> {
+    ) -> Result<Profile> {
         match script {
             Some(path) => Profile::by_line(path, judge, debug),
             None => Ok(Profile::by_block(opt, judge, functions)),
@@ -111,7 +111,7 @@ impl Profile {
 
     /// An access is as hot as its line. A line that several functions of the module have, for one
     /// is inlined into the other, is as hot in each as the samples in that function.
-    fn by_line(path: &Path, judge: &Judge<'_>, debug: &DebugInfo<'_>) -> Result<Profile, Failure> {
+    fn by_line(path: &Path, judge: &Judge<'_>, debug: &DebugInfo<'_>) -> Result<Profile> {
         if is_perf_data(path) {
             return Err(Failure::unusable(format!(
                 "{} is perf's own format: give what `perf script --no-demangle -F ip,sym,srcline` \

@@ -16,7 +16,7 @@ use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
 use super::advice::{Advisor, BYTES};
 use super::profile::{Heat, Profile};
 use crate::commands::words::of_char;
-use crate::find::{access_name, in_function};
+use crate::find::access_name;
 use crate::input::Input;
 use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
@@ -193,18 +193,8 @@ impl<'a> Shown<'a> {
     ) -> Self {
         let origins = CharOrigins::new(judge.module, judge.sizes);
         let (advisor, sources) = (Advisor::new(judge, debug), Sources::of(debug));
-        Shown {
-            input,
-            names,
-            debug,
-            sources,
-            advisor,
-            judge,
-            sample,
-            profile,
-            origins,
-            told: Cell::new(false),
-        }
+        let told = Cell::new(false);
+        Shown { input, names, debug, sources, advisor, judge, sample, profile, origins, told }
     }
 
     pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
@@ -270,7 +260,7 @@ impl<'a> Shown<'a> {
             return Ok(());
         }
         let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
-        let count = in_function(self.judge.module, function.index).filter(is_load).count();
+        let count = self.judge.module.accesses_of(function.index).filter(is_load).count();
         let kept =
             function.loads.iter().filter(|it| !it.blockers.is_empty()).map(|it| (function, it));
         let (kept, others) = self.others("; ", kept);
@@ -583,15 +573,9 @@ impl<'a> Shown<'a> {
             Some(_) if opcode == Opcode::Call => format!("{verb}, tagged {of}"),
             _ => format!("{verb} {of}"),
         };
-        ShownEvent {
-            access: Some(access_name(self.judge.module, index)),
-            what,
-            of,
-            tag: offset.and(instruction.tag).map(|tag| self.input.label(tag)),
-            source,
-            at,
-            offset,
-        }
+        let access = Some(access_name(self.judge.module, index));
+        let tag = offset.and(instruction.tag).map(|tag| self.input.label(tag));
+        ShownEvent { access, what, of, tag, source, at, offset }
     }
 
     /// The class that declares the member that is accessed, if others inherit from it.

@@ -9,7 +9,7 @@ use tbaa_ir::Location;
 
 use super::show::{BlockerRow, Could, Row, Shown};
 use crate::output::listed;
-use crate::report::{Failure, note};
+use crate::report::{Failure, Result, note};
 use crate::sources::Sources;
 
 /// Lines that are shown around one that something is said of.
@@ -98,7 +98,7 @@ fn short(source: &str, at: &Location, sources: &Sources) -> String {
     line.map_or_else(|| source.to_owned(), |line| format!("line {line}"))
 }
 
-pub(super) fn write(rows: &[Row], shown: &Shown<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(rows: &[Row], shown: &Shown<'_>, out: &mut dyn Write) -> Result {
     let files = by_file(rows, &shown.sources);
     if files.is_empty() && !rows.is_empty() {
         return Err(Failure::unusable(format!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tbaa_instrument::is_supported;
 
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// The work that the line asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ fn is_among(flag: &OsStr, list: &str) -> bool {
 
 impl Line {
     /// Reads a line; `@file` stands for what the file has.
-    pub(super) fn read(arguments: &[OsString]) -> Result<Line, Failure> {
+    pub(super) fn read(arguments: &[OsString]) -> Result<Line> {
         let arguments = expand(arguments, 0)?;
         let mut line = Line { words: Vec::new(), task: Task::Link, output: None };
         let (mut language, mut rest) = (None, arguments.into_iter());
@@ -146,9 +146,8 @@ impl Line {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
-    /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place
-    /// of the same functions, unless another flag takes it back; or one that puts bytes before a
-    /// function, where its mark is.
+    /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place of the same
+    /// functions, unless another flag takes it back; or one that puts bytes before a function, where its mark is.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -211,7 +210,7 @@ pub(super) fn is_front(flag: &[OsString]) -> bool {
 /// Response files that name response files, at most so deep.
 const DEEP: u32 = 16;
 
-fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>, Failure> {
+fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
     let mut all = Vec::new();
     for argument in arguments {
         let file = argument.to_str().and_then(|it| it.strip_prefix('@'));

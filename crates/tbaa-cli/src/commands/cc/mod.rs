@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus};
 use tbaa_instrument::{Form, instrument};
 
 use crate::convert::{Words, words};
-use crate::report::{Context, Failure, note, refuse_input};
+use crate::report::{Context, Failure, Result, note, refuse_input};
 use crate::scratch::Folder;
 use crate::tools::{INSTALL, cannot_run, clang, command_of, version};
 use line::{Line, Task, Word};
@@ -47,7 +47,7 @@ pub(crate) struct Cc {
 /// Clang's exit status, which becomes this program's.
 pub(crate) type Status = u8;
 
-pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
+pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
     let (by, arguments) = match &args.arguments[..] {
         [flag, by, rest @ ..] if flag == BY => (by.clone(), rest),
         rest => (clang(), rest),
@@ -161,7 +161,7 @@ impl Driver<'_> {
 }
 
 /// Runs clang, whose messages go where this program's would.
-fn finish(command: &mut Command) -> Result<Status, Failure> {
+fn finish(command: &mut Command) -> Result<Status> {
     let status = command.status().map_err(|error| {
         let name = command.get_program().display();
         Failure::unusable(cannot_run(name, &error, "set CLANG to a clang"))
@@ -197,7 +197,7 @@ macro_rules! check {
 }
 
 impl Job<'_> {
-    fn compile_all(&self) -> Result<Status, Failure> {
+    fn compile_all(&self) -> Result<Status> {
         let sources = self.line.sources().count();
         if self.line.output.is_some() && sources > 1 {
             // clang says what is wrong with that.
@@ -247,7 +247,7 @@ impl Job<'_> {
         language: Option<&OsStr>,
         to: &Path,
         named: &Path,
-    ) -> Result<Status, Failure> {
+    ) -> Result<Status> {
         // Clang names files beside the object by this.
         let stem = source.file_stem().filter(|it| *it != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
@@ -375,7 +375,7 @@ impl Job<'_> {
     }
 
     /// Puts checks into a module, where that can be done.
-    fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result<(), Failure> {
+    fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result {
         let text = fs::read(file)?;
         let checked = tbaa_ir::read(&text).and_then(|module| instrument(&module, Form::Assembly));
         let why = match checked {
@@ -401,7 +401,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn link(&self) -> Result<Status, Failure> {
+    fn link(&self) -> Result<Status> {
         let mut command = self.driver.command();
         let linked = self.line.output.clone().unwrap_or_else(|| "a.out".into());
         for (number, word) in self.line.words.iter().enumerate() {
@@ -436,7 +436,7 @@ pub(super) fn runtime(
     arguments: &[OsString],
     folder: &Folder,
     clang: &OsStr,
-) -> Result<Vec<OsString>, Failure> {
+) -> Result<Vec<OsString>> {
     let line = Line::read(arguments)?;
     match line.other_sanitizer() {
         Some(other) => Err(Failure::unusable(format!("the program is built with {other}"))),
@@ -455,11 +455,10 @@ fn plain(word: &Word) -> Vec<OsString> {
 
 /// Compiles a C or C++ file with checks, and runs the program.
 ///
-/// Options are in the environment variable `TBAA_WITNESS`, see the guide witness.md. By default a write and a
-/// later read by another type are reported, and two writes by two types in one function are a warning. Not
-/// looked for by default are a read and a later write over what it read (`TBAA_WITNESS=reuse=1`), and a write
-/// over a write in two functions (`TBAA_WITNESS=report_stores=1`): C allows these where memory is used again, and
-/// clang may break them.
+/// Options are in the environment variable `TBAA_WITNESS`, see the guide witness.md. By default a write and a later
+/// read by another type are reported, and two writes by two types in one function are a warning. Not looked for by
+/// default are a read and a later write over what it read (`TBAA_WITNESS=reuse=1`), and a write over a write in two
+/// functions (`TBAA_WITNESS=report_stores=1`): C allows these where memory is used again, and clang may break them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -478,7 +477,7 @@ pub(crate) struct Run {
     pub(crate) arguments: Vec<OsString>,
 }
 
-pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
+pub(super) fn run_file(args: &Run) -> Result<Status> {
     let folder = Folder::new()?;
     let program = folder.file("program");
     let plus_plus = args.source.extension().is_some_and(|it| it != "c");

@@ -1,5 +1,4 @@
-//! The steps of a build, for `tbaa bisect --recorded`: its modules, how they became objects, and
-//! what was linked.
+//! The steps of a build, for `tbaa bisect --recorded`: its modules, how they became objects, and what was linked.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -9,7 +8,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Context, Failure};
+use crate::report::{Context, Failure, Result};
 
 /// A folder that records a build.
 pub(crate) struct Recording {
@@ -30,11 +29,7 @@ pub(crate) struct Step {
 
 impl Step {
     /// A command that was run, or its arguments before the module and the output.
-    pub(super) fn of(
-        command: &Command,
-        module: Option<&Path>,
-        output: &Path,
-    ) -> Result<Step, Failure> {
+    pub(super) fn of(command: &Command, module: Option<&Path>, output: &Path) -> Result<Step> {
         let text = |it: &OsStr| it.to_string_lossy().into_owned();
         Ok(Step {
             module: module.map(Path::to_owned),
@@ -49,11 +44,8 @@ impl Step {
 const LIST: &str = "build.jsonl";
 
 impl Recording {
-    /// Returns the recording that `--record DIR` or the environment asks for, and the
-    /// arguments that are clang's.
-    pub(super) fn requested(
-        arguments: &[OsString],
-    ) -> Result<(Option<Recording>, &[OsString]), Failure> {
+    /// Returns the recording that `--record DIR` or the environment asks for, and the arguments that are clang's.
+    pub(super) fn requested(arguments: &[OsString]) -> Result<(Option<Recording>, &[OsString])> {
         let (folder, rest) = match arguments {
             [flag, folder, rest @ ..] if flag == "--record" => (Some(folder.clone()), rest),
             rest => (std::env::var_os("TBAA_RECORD").filter(|it| !it.is_empty()), rest),
@@ -66,7 +58,7 @@ impl Recording {
     }
 
     /// A name in the folder that nobody else has.
-    fn fresh(&self, stem: &OsStr, extension: &str) -> Result<PathBuf, Failure> {
+    fn fresh(&self, stem: &OsStr, extension: &str) -> Result<PathBuf> {
         for number in 0.. {
             let name = format!("{}-{}-{number}", stem.display(), std::process::id());
             let file = self.folder.join(name).with_extension(extension);
@@ -84,18 +76,18 @@ impl Recording {
     }
 
     /// Keeps a module.
-    pub(super) fn keep(&self, module: &Path) -> Result<PathBuf, Failure> {
+    pub(super) fn keep(&self, module: &Path) -> Result<PathBuf> {
         let file = self.fresh(OsStr::new("module"), "ll")?;
         fs::copy(module, &file).context(self.place())?;
         Ok(file)
     }
 
     /// The place for the object of a source that is compiled and linked at once.
-    pub(super) fn object(&self, source: &Path) -> Result<PathBuf, Failure> {
+    pub(super) fn object(&self, source: &Path) -> Result<PathBuf> {
         self.fresh(source.file_stem().unwrap_or(OsStr::new("module")), "o")
     }
 
-    pub(super) fn add(&self, step: &Step) -> Result<(), Failure> {
+    pub(super) fn add(&self, step: &Step) -> Result {
         let mut line = serde_json::to_vec(step).map_err(Failure::unusable)?;
         line.push(b'\n');
         // One write, so that compilers that run at once do not mix their lines.
@@ -109,7 +101,7 @@ impl Recording {
 }
 
 /// Reads the steps of a build, in order. Of steps that made one file the last one counts.
-pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
+pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>> {
     let list = folder.join(LIST);
     let text = fs::read_to_string(&list).map_err(|error| {
         Failure::unusable(format!(

@@ -7,12 +7,12 @@ use std::process::Command;
 use tbaa_instrument::interposed;
 
 use super::line::Line;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
 /// Returns what links the runtime: the shared library, or for `-static` the archive.
-pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>, Failure> {
+pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>> {
     let is_own = line.is_supported_target();
     if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
         return Ok(Vec::new());
@@ -72,7 +72,7 @@ pub(super) fn include() -> Vec<OsString> {
 
 /// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, in `lib` beside
 /// its folder, and where packages put libraries.
-fn find(name: &str) -> Result<PathBuf, Failure> {
+fn find(name: &str) -> Result<PathBuf> {
     let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent);

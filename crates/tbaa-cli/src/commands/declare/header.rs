@@ -9,11 +9,11 @@ use tbaa_ir::clang::{ClangAccesses, ClangRecords};
 use super::{Declare, Loaded};
 use crate::convert;
 use crate::printable::{printable, printable_path};
-use crate::report::{Context, Failure, note, warn};
+use crate::report::{Context, Failure, Result, note, warn};
 use crate::tools::{self, cannot_run, command_of};
 
 /// Declares the records of a header, but those that clang tags otherwise than they can be declared.
-pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
+pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let input = printable_path(&args.input);
     let file = args.input.canonicalize().context(format_args!("cannot read {input}"))?;
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
@@ -34,7 +34,7 @@ pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
     let mut records = ClangRecords::parse(&asked);
     let Asked { target, name, enums, unions } = ask_more(args, &records, &builtin, &include)?;
     unions.iter().for_each(|name| records.set_union(name));
-    let declared = |records: &ClangRecords<'_>| -> Result<_, Failure> {
+    let declared = |records: &ClangRecords<'_>| -> Result<_> {
         let mut types = Declarations::new(target.clone());
         for (name, integer) in &enums {
             types.enumeration(name, integer).map_err(Failure::unusable)?;
@@ -83,7 +83,7 @@ fn ask_more(
     records: &ClangRecords<'_>,
     builtin: &Declarations,
     include: &str,
-) -> Result<Asked, Failure> {
+) -> Result<Asked> {
     let enums: Vec<&str> = records.enums().collect();
     let typedefs = records.typedefs(builtin);
     let unnamed: Vec<&str> = records.typedef_records().collect();
@@ -116,7 +116,7 @@ fn ask_more(
 
 /// Has clang compile an access to each member. Returns the records that it tags
 /// otherwise than they are declared, with what differs.
-fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>, Failure> {
+fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
         accesses.leave_out(record);
@@ -147,7 +147,7 @@ fn answer(
     flags: &[&str],
     include: &str,
     mut lines: Vec<(String, String)>,
-) -> Result<(Vec<u8>, Vec<Refused>), Failure> {
+) -> Result<(Vec<u8>, Vec<Refused>)> {
     let mut refused: Vec<Refused> = Vec::new();
     loop {
         let mut clang = command(args);
@@ -192,7 +192,7 @@ fn command(args: &Declare) -> Command {
 }
 
 /// Runs clang, which reads `input` if it is told to, and returns its output.
-fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Failure> {
+fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String> {
     let output = output_of(args, command, input)?;
     if !output.status.success() {
         return Err(rejected(args, &output));
@@ -200,7 +200,7 @@ fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Fai
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output, Failure> {
+fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output> {
     let output = convert::output_of(command.stderr(Stdio::piped()), Some(input.as_bytes()));
     output.map_err(|error| {
         let or = "name a clang with --clang";

@@ -19,7 +19,7 @@ use crate::files::read_file;
 use crate::input::load_spec;
 use crate::output::NEW_NUMBERS;
 use crate::printable::{printable, printable_path};
-use crate::report::{Context as _, Failure, warn};
+use crate::report::{Context as _, Failure, Result, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
 ///
@@ -80,7 +80,7 @@ struct Loaded {
     complete: bool,
 }
 
-pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome, Failure> {
+pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome> {
     let Loaded { types, target, policy, mut complete } = load(args)?;
     let policy = args.policy.map_or(policy, |policy| match policy {
         PolicyName::Clang => Policy::Clang,
@@ -113,7 +113,7 @@ fn lowered(
     mut types: TaggedTypes,
     records: &[DeclId],
     out: &mut dyn Write,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let mut graph = Graph::new();
     let mut wrong = Vec::new();
     for path in &args.paths {
@@ -164,7 +164,7 @@ fn show(graph: &Graph, tag: TagId) -> String {
 }
 
 /// Returns the records asked for, or all.
-fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>, Failure> {
+fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>> {
     if names.is_empty() {
         return Ok(types.records().collect());
     }
@@ -210,7 +210,7 @@ fn layout(
     Ok(())
 }
 
-fn load(args: &Declare) -> Result<Loaded, Failure> {
+fn load(args: &Declare) -> Result<Loaded> {
     let extension = args.input.extension().unwrap_or_default();
     if (extension == "ron" || extension == "ll") && !args.arguments.is_empty() {
         return Err(no_compiler(&args.input, &args.arguments));
@@ -237,7 +237,7 @@ fn load(args: &Declare) -> Result<Loaded, Failure> {
 }
 
 /// Returns the target asked for, or that of a module's text.
-fn target(args: &Declare, module: &str) -> Result<(Target, String), Failure> {
+fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
     let named = |name: &str| {
         let preset = Target::by_name(name);
         preset.or_else(|| name.parse().ok().map(Target::from_data_layout))
@@ -267,7 +267,7 @@ fn target(args: &Declare, module: &str) -> Result<(Target, String), Failure> {
     Ok((found, name))
 }
 
-fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded, Failure> {
+fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded> {
     let file = printable_path(&args.input);
     let lossy = String::from_utf8_lossy(text);
     let (target, name) = target(args, &lossy)?;

@@ -13,10 +13,9 @@ use tbaa::AliasRule;
 
 use super::Outcome;
 use crate::convert::FlagsArg;
-use crate::input::Input;
-use crate::input::RulesArg;
+use crate::input::{Input, RulesArg};
 use crate::output::{TextOrJson, counted, percent, write_json};
-use crate::report::Failure;
+use crate::report::Result;
 
 use build::Build;
 use pairs::{Changes, Count, Counts, Pair};
@@ -67,7 +66,7 @@ struct Found {
     functions: Vec<Changes>,
 }
 
-pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome> {
     let origin = |path| args.flags.among(path, [&args.a].into_iter().chain(&args.b));
     let first = Input::open(origin(&args.a))?;
     let rules = first.rules(args.rules.rules);

@@ -8,7 +8,7 @@ use tbaa_check::link::Linked;
 
 use super::build::Build;
 use crate::commands::link::body;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// Fields of a type that are shown.
 const FIELDS: usize = 8;
@@ -44,7 +44,7 @@ pub(super) struct Changed {
 }
 
 /// Compares the tags on accesses.
-pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags, Failure> {
+pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     let graphs = [("a", a.input.graph()), ("b", b.input.graph())];
     let linked = Linked::new(&graphs).map_err(Failure::unusable)?;
     let (of_a, of_b) = (a.tags(), b.tags());

@@ -1,8 +1,7 @@
 //! The type DAG as boxes with rows, and arrows between them.
 //!
-//! A small graph is drawn in full. In a large one a box shows those of its fields that lead
-//! to other aggregates, scalars that differ in their names alone share a box, and so do
-//! aggregates that no arrow leads to or from.
+//! A small graph is drawn in full. In a large one a box shows those of its fields that lead to other aggregates,
+//! scalars that differ in their names alone share a box, and so do aggregates that no arrow leads to or from.
 
 use std::collections::{HashMap, HashSet};
 
@@ -97,17 +96,10 @@ impl Dag {
         let small = types.node_count() <= SMALL;
         let groups = if small { HashMap::new() } else { groups(graph, types, marks) };
         let apart = if small { Vec::new() } else { apart(graph, types, marks) };
-        let mut build = DagBuilder {
-            input,
-            names,
-            graph,
-            marks,
-            small,
-            groups,
-            place: HashMap::new(),
-            dag: Dag { nodes: Vec::new(), edges: Vec::new(), omitted: None },
-            hidden: 0,
-        };
+        let dag = Dag { nodes: Vec::new(), edges: Vec::new(), omitted: None };
+        let (place, hidden) = (HashMap::new(), 0);
+        let mut build =
+            DagBuilder { input, names, graph, marks, small, groups, place, dag, hidden };
         let drawn: HashSet<TypeId> = apart.iter().copied().collect();
         let types: Vec<TypeId> =
             types.node_weights().copied().filter(|ty| !drawn.contains(ty)).collect();

@@ -21,8 +21,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Marks the places that a tag denotes: under rule `llvm` those that LLVM visits, under
-    /// the others all paths.
+    /// Marks the places that a tag denotes: under rule `llvm` those that LLVM visits, under the others all paths.
     pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
         marks.add_tag(graph, rule, tag, A);

@@ -16,11 +16,10 @@ use tbaa_ir::Names;
 use super::completions::accesses;
 use crate::convert::InputArg;
 use crate::find::Found;
-use crate::input::Input;
-use crate::input::RulesArg;
+use crate::input::{Input, RulesArg};
 use crate::output::{counted, listed};
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 use crate::walk::type_name;
 
 use dag::{Dag, around};
@@ -64,7 +63,7 @@ enum Format {
     Dot,
 }
 
-pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result {
     let mut input = Input::open(&args.input)?;
     let rules = input.rules(args.rules.rules);
     let (mut marks, mut about) = (Marks::default(), Vec::new());
@@ -113,7 +112,7 @@ pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<V
 const LISTED: usize = 8;
 
 /// Finds the types of a name: as the metadata has it, or as other commands print it.
-fn named(input: &Input, name: &str) -> Result<Vec<TypeId>, Failure> {
+fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     let (graph, names) = (input.graph(), input.names());
     let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(&names, *ty) == name;
     let found: Vec<TypeId> = graph.types().filter(is_called).collect();
@@ -131,7 +130,7 @@ fn named(input: &Input, name: &str) -> Result<Vec<TypeId>, Failure> {
 }
 
 /// Finds the one tag that a name stands for.
-fn one(input: &mut Input, name: &str) -> Result<TagId, Failure> {
+fn one(input: &mut Input, name: &str) -> Result<TagId> {
     let found = input.find(&[name])?;
     match found[0][..] {
         [Found { tag: Some(tag), .. }] => Ok(tag),

@@ -17,7 +17,7 @@ use super::dump::{Numbers, Printed};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::NEW_NUMBERS;
-use crate::report::{Context, Failure, note};
+use crate::report::{Context, Failure, Result, note};
 use certificate::{certificate, named};
 use rewrite::{classes, rewrite, sources};
 
@@ -75,7 +75,7 @@ pub(crate) enum LowerFormat {
     Json,
 }
 
-pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result {
     let input = Input::open(&args.input)?;
     if let Content::Module(module) = &input.content {
         return lower_module(args, &input, module, out);
@@ -113,12 +113,7 @@ fn unusable(file: &str, why: impl std::fmt::Display) -> Failure {
     Failure::unusable(format!("{file}: {why}"))
 }
 
-fn lower_module(
-    args: &Lower,
-    input: &Input,
-    module: &Module<'_>,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn Write) -> Result {
     args.numbers.of_spec(input.file())?;
     if let Some(option) = open_option(args) {
         let why = "needs the types that are shared; name a spec that declares them";
@@ -168,7 +163,7 @@ fn lower_spec(
     built: Built,
     rows: &[(String, TagId)],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let rules = rules_of_spec(built.spec(), args.rules);
     let types = built.tagged().map(|declared| declared.types().clone());
     if args.classes {

@@ -11,7 +11,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::input::Input;
 use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::Result;
 
 /// The accesses of a module: each tag, and beside it each access that is wider than its tag says.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
@@ -142,7 +142,7 @@ pub(super) fn rewrite(
     lowering: &Lowering,
     classes: Option<&AccessClasses>,
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let text = rewritten(module, sizes, lowering, classes).map_err(|error| input.wrong(&error))?;
     Ok(out.write_all(&text)?)
 }

@@ -15,11 +15,10 @@ use tbaa_ir::{Instruction, Module};
 use super::completions::accesses as completed;
 use crate::convert::FlagsArg;
 use crate::find::by_function;
-use crate::input::RulesArg;
-use crate::input::{Content, Input};
+use crate::input::{Content, Input, RulesArg};
 use crate::output::{AnswersLimit, counted, letter, percent, write_json_text};
 use crate::printable::{function_name, printable};
-use crate::report::{Failure, note};
+use crate::report::{Result, note};
 
 use accesses::{Accesses, count_pairs, distinct_tags};
 use picture::Picture;
@@ -70,7 +69,7 @@ const KEPT_TAGS: usize = 1 << 14;
 /// Above this many pairs, some 100 MB, it is said how many are written.
 const MANY_PAIRS: u64 = 1_000_000;
 
-pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
     let input = Input::open(args.flags.of(&args.input))?;
     let rules = input.rules(args.rules.rules);
     let oracle = Oracle::new(input.graph(), rules);
@@ -119,13 +118,12 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
                 write_json_text(&of[1..of.len() - 1], out)?;
                 write!(out, ",")?;
             }
-            write!(out, "\"tags\":")?;
-            write_json_text(&serde_json::to_string(&names).map_err(io::Error::from)?, out)?;
             let meanings = input.names();
             let meanings: Vec<_> = tags.iter().map(|&tag| meanings.tag(tag)).collect();
-            write!(out, ",\"meanings\":")?;
-            write_json_text(&serde_json::to_string(&meanings).map_err(io::Error::from)?, out)?;
-            write!(out, ",\"rows\":[")?;
+            let json = |of: &[String]| serde_json::to_string(of).map_err(io::Error::from);
+            let (names, meanings) = (json(&names)?, json(&meanings)?);
+            let begin = format!("\"tags\":{names},\"meanings\":{meanings},\"rows\":[");
+            write_json_text(&begin, out)?;
             let mut separator: &[u8] = b"\"";
             each_row(&oracle, &tags, |row| {
                 out.write_all(separator)?;
@@ -159,7 +157,7 @@ fn functions<'m>(
     input: &Input,
     module: &'m Module<'m>,
     name: Option<&str>,
-) -> Result<impl Iterator<Item = (&'m [u8], &'m [Instruction])> + Clone, Failure> {
+) -> Result<impl Iterator<Item = (&'m [u8], &'m [Instruction])> + Clone> {
     let number = |name: &str| input.function(module, name.strip_prefix('@').unwrap_or(name));
     let wanted = name.map(number).transpose()?;
     let all: Vec<_> = by_function(module).collect();
@@ -173,7 +171,7 @@ fn function(
     input: &Input,
     name: &str,
     oracle: &Oracle<&tbaa::Graph>,
-) -> Result<Accesses, Failure> {
+) -> Result<Accesses> {
     let module = input.module()?;
     let found = functions(input, module, Some(name))?.next();
     // Without an access there is nothing to say but its name.
@@ -189,7 +187,7 @@ fn pairs(
     module: &Module<'_>,
     oracle: &Oracle<&tbaa::Graph>,
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let functions = functions(input, module, args.function.as_deref())?;
     for (name, all) in functions.clone() {
         args.limit.check(distinct_tags(all), &format!("@{}", function_name(name)))?;
@@ -229,7 +227,7 @@ fn table(
     names: &[String],
     tags: &[TagId],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result {
     let number_width = tags.len().to_string().len();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     write!(out, "{:number_width$}  {:name_width$} ", "", "")?;

@@ -10,8 +10,7 @@ use crate::svg::{Head, cut, escape, width};
 const MAX_CELLS: usize = 512;
 /// The most tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
-/// Shades between "no pair of the block aliases" and "every pair does", each of
-/// twice the density of the one before.
+/// Shades between "no pair of the block aliases" and "every pair does", each of twice the density of the one before.
 const SHADES: usize = 8;
 /// Height of a line of text beside the matrix, in pixels.
 const LINE: usize = 12;

@@ -11,7 +11,7 @@ use tbaa::{AliasRule, Field, Graph, TagId, TypeId, TypeKind};
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
 use tbaa_check::verify::{Verifier, verify, verify_graph};
-use tbaa_ir::{DebugInfo, Module, Names, Opcode};
+use tbaa_ir::{DebugInfo, Names, Opcode};
 
 use super::answers::Answers;
 use crate::commands::blocks::blocked_loads;
@@ -21,7 +21,7 @@ use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
-use crate::report::Failure;
+use crate::report::Result;
 
 /// The most entries of each kind; the most used are kept. A page that is too large has half of
 /// each, or a quarter, and so on.
@@ -122,7 +122,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(input: &Input, profile: Option<&Path>) -> Result<Facts, Failure> {
+    pub(super) fn of(input: &Input, profile: Option<&Path>) -> Result<Facts> {
         let used = used(input);
         let (rows, kept_loads) = blocked_loads(input, profile, LOADS)?;
         let loads = rows.iter().filter_map(|(row, lines)| {
@@ -199,7 +199,15 @@ impl<'f> Data<'f> {
             vec![("types", figure(graph.types().count())), ("tags", figure(used.len()))];
         if let Content::Module(module) = &input.content {
             summary.push(("functions", figure(module.functions().len())));
-            summary.extend(coverage(module));
+            let of = |opcode| {
+                let all = || module.instructions().iter().filter(move |it| it.opcode == opcode);
+                format!(
+                    "{}, {} with a tag",
+                    all().count(),
+                    all().filter(|it| it.tag.is_some()).count()
+                )
+            };
+            summary.extend([("loads", of(Opcode::Load)), ("stores", of(Opcode::Store))]);
         }
         summary.push(("findings", figure(facts.findings.0.len() + facts.findings.1)));
         let tags = rows(input, &names, &tags, &uses, &place);
@@ -216,16 +224,6 @@ impl<'f> Data<'f> {
             kept_loads: facts.kept_loads,
         }
     }
-}
-
-/// Counts loads and stores, and those with a tag.
-fn coverage(module: &Module<'_>) -> Vec<(&'static str, String)> {
-    let of = |opcode| {
-        let all = || module.instructions().iter().filter(move |it| it.opcode == opcode);
-        let tagged = all().filter(|it| it.tag.is_some()).count();
-        format!("{}, {tagged} with a tag", all().count())
-    };
-    vec![("loads", of(Opcode::Load)), ("stores", of(Opcode::Store))]
 }
 
 /// The tags that matter, in order of appearance, and how many instructions have each.

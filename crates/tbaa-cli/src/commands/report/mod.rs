@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::convert::FlagsArg;
 use crate::input::Input;
-use crate::report::{Failure, write_output};
+use crate::report::{Result, write_output};
 use crate::svg::escape;
 
 use data::{Data, Facts, TAGS};
@@ -47,7 +47,7 @@ pub(crate) struct Report {
     output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     let inputs = args.flags.inputs(&args.input)?;
     let each = SIZE / inputs.len();
     let (mut documents, mut files) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The data of an input, with as much of it as fits.
-fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String, Failure> {
+fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;
     loop {

@@ -15,7 +15,7 @@ use crate::convert::InputArg;
 use crate::input::Input;
 use crate::output::{TextOrJson, write_json};
 use crate::progress;
-use crate::report::Failure;
+use crate::report::{Failure, Result};
 
 /// Measures what tags buy: the loads, stores and loops that LLVM makes better.
 ///
@@ -55,13 +55,13 @@ pub(crate) struct Worth {
 #[command(after_help = include_str!("../help/plugin.txt"))]
 pub(crate) struct Plugin {}
 
-pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result {
     let tools = cache().and_then(|cache| Toolchain::find(&cache)).map_err(Failure::unusable)?;
     writeln!(out, "{}", tools.plugin.display())?;
     Ok(())
 }
 
-pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result {
     let input = match args.tag {
         true => {
             let (file, text) = args.tagging.tagged(&args.input)?;
@@ -119,9 +119,8 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
 /// Above this, a time is measured once.
 const LONG: Duration = Duration::from_secs(5);
 
-/// The time of `opt` with its analysis by types and without: the shortest of three runs, or
-/// one if that is long.
-fn times(runs: &Runs<'_>) -> Result<[Duration; 2], Failure> {
+/// The time of `opt` with its analysis by types and without: the shortest of three runs, or one if that is long.
+fn times(runs: &Runs<'_>) -> Result<[Duration; 2]> {
     let mut shortest = [Duration::MAX; 2];
     for _ in 0..3 {
         for (run, shortest) in [Runs::with_types, Runs::without_types].iter().zip(&mut shortest) {
