@@ -12,7 +12,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::{Context, Result};
+use crate::report::{Context, Failure, Result};
 
 /// Prints the metadata.
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// Returns the numbers of a spec's nodes.
-    pub(super) fn of(&self, graph: &Graph) -> Result<Numbering, Failure> {
+    pub(super) fn of(&self, graph: &Graph) -> Result<Numbering> {
         let Some(mut next) = self.first_number else { return Ok(Numbering::new(graph)) };
         if (next as usize).saturating_add(graph.node_count()) > u32::MAX as usize {
             let why = "--first-number leaves no numbers for the nodes: give a smaller one";
@@ -55,7 +55,7 @@ impl Numbers {
     }
 
     /// Refuses a module, whose nodes have numbers.
-    pub(super) fn of_spec(&self, file: &str) -> Result<(), Failure> {
+    pub(super) fn of_spec(&self, file: &str) -> Result {
         match self.first_number {
             None => Ok(()),
             Some(_) => Err(Failure::unusable(format!(
@@ -71,7 +71,7 @@ impl Numbers {
         numbering: &Numbering,
         named: impl IntoIterator<Item = (S, TagId)>,
         out: &mut dyn Write,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let text = text_named(graph, numbering, named);
         match self.first_number {
             None => out.write_all(text.as_bytes())?,

@@ -16,7 +16,7 @@ use crate::input::{Input, load_spec};
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
-use crate::report::{Context, Result, note, write_output};
+use crate::report::{Context, Failure, Result, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
 ///
@@ -70,7 +70,7 @@ impl Tagging {
     }
 
     /// Finds the tags of the declared types, and lowers them by the spec's rule.
-    fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags, Failure> {
+    fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags> {
         let (file, text) = read_file(spec)?;
         let built = load_spec(&file, &text)?;
         let Some(declared) = built.tagged() else {
