@@ -34,7 +34,7 @@ pub(crate) struct MasksOf {
     /// The most bits of a mask, 1 to 64.
     #[arg(long, value_name = "COUNT", default_value_t = 64)]
     bits: usize,
-    /// What names in C begin with; by default the name of the file.
+    /// The prefix of names in C; by default the name of the file.
     #[arg(long, value_name = "NAME")]
     prefix: Option<String>,
 }
