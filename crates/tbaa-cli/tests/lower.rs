@@ -115,7 +115,7 @@ fn tags_of_declared_types_are_clangs() {
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus");
     let files = fs::read_dir(corpus).unwrap().map(|it| it.unwrap().path());
-    let (mut tagged, mut members) = (0, 0);
+    let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
     for file in files.filter(|it| it.extension().is_some_and(|it| it == "c")) {
         let mut declare = Command::new(env!("CARGO_BIN_EXE_tbaa"));
         // A record that clang tags in another way is left out, with status 1.
@@ -141,20 +141,21 @@ fn tags_of_declared_types_are_clangs() {
             let line = bare.instructions()[it.instruction].offset as usize;
             let line = bare.text()[line..].split(|&it| it == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // Of a record that is not declared, the tag is that of a declared one inside. A bit-field
-            // may be a member of another type in a union, whose tag may alias everything.
+            // A record that is not declared may have a declared one inside. Clang tags neither what
+            // `va_arg` reads nor a bit-field, which may be a whole member of a union as well.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)
                 }
                 Some(theirs) => *theirs == ours,
-                None => ours.1 == "omnipotent char",
+                None => ours.1 == "omnipotent char" || ours.0 == "__va_list_tag",
             };
-            assert!(is_right, "{what}: {ours:?}, {theirs:?}");
+            wrong.extend((!is_right).then(|| format!("{what}: {ours:?}, {theirs:?}")));
         }
         tagged += ours.tags.len();
         let all = (0..theirs.instructions().len()).filter_map(theirs_of);
         members += all.filter(|&tag| place(theirs.graph(), tag).2 > 0).count();
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tagged >= members, "{tagged} tagged, and {members} members beside the first ones");
 }
