@@ -102,6 +102,8 @@ fn a_verdict_claims_what_was_shown() {
         let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let (report, what) = (stdout(&out), format!("{}: {}", file.display(), stderr(&out)));
         assert!(report.contains(expected), "{what}{report}");
+        let not_looked_for = report.contains("not looked for: undefined behaviour of other kinds");
+        assert_eq!(not_looked_for, report.contains("so LLVM is wrong"), "{what}{report}");
         let others = verdicts.iter().filter(|it| report.contains(*it)).count();
         assert!(others <= 1, "{what}{report}");
         count += 1;

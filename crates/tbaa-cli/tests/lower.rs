@@ -3,7 +3,7 @@
 
 mod tools;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -115,7 +115,7 @@ fn tags_of_declared_types_are_clangs() {
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus");
     let files = fs::read_dir(corpus).unwrap().map(|it| it.unwrap().path());
-    let (mut tagged, mut members) = (0, 0);
+    let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
     for file in files.filter(|it| it.extension().is_some_and(|it| it == "c")) {
         let mut declare = Command::new(env!("CARGO_BIN_EXE_tbaa"));
         // A record that clang tags in another way is left out, with status 1.
@@ -124,7 +124,9 @@ fn tags_of_declared_types_are_clangs() {
         let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
-        let theirs_of = |at: usize| theirs.instructions()[at].tag;
+        // A call is listed only where it has a tag.
+        let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
+        let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
             let of = graph.tag(tag).unwrap();
             let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
@@ -136,25 +138,25 @@ fn tags_of_declared_types_are_clangs() {
         let bare = tbaa_ir::read(bare.as_bytes()).unwrap();
         let ours = tbaa_tag::tag_declared(&bare, types).unwrap();
         for it in &ours.tags {
-            let theirs = theirs_of(it.instruction).map(|tag| place(theirs.graph(), tag));
+            let at = &bare.instructions()[it.instruction];
+            let theirs = tags[&(at.function, at.index)].map(|tag| place(theirs.graph(), tag));
             let ours = place(&ours.graph, it.tag);
-            let line = bare.instructions()[it.instruction].offset as usize;
-            let line = bare.text()[line..].split(|&it| it == b'\n').next().unwrap();
+            let line = bare.text()[at.offset as usize..].split(|&it| it == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // Of a record that is not declared, the tag is that of a declared one inside. A bit-field
-            // may be a member of another type in a union, whose tag may alias everything.
+            // A record that is not declared may have a declared one inside. Clang tags neither what
+            // `va_arg` reads and stores nor a bit-field, which may be a whole member of a union, too.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)
                 }
                 Some(theirs) => *theirs == ours,
-                None => ours.1 == "omnipotent char",
+                None => matches!(&*ours.0, "omnipotent char" | "__va_list_tag" | "argument"),
             };
-            assert!(is_right, "{what}: {ours:?}, {theirs:?}");
+            wrong.extend((!is_right).then(|| format!("{what}: {ours:?}, {theirs:?}")));
         }
         tagged += ours.tags.len();
-        let all = (0..theirs.instructions().len()).filter_map(theirs_of);
-        members += all.filter(|&tag| place(theirs.graph(), tag).2 > 0).count();
+        members += tags.values().flatten().filter(|&&tag| place(theirs.graph(), tag).2 > 0).count();
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tagged >= members, "{tagged} tagged, and {members} members beside the first ones");
 }
