@@ -12,7 +12,7 @@ ends 0 "$TBAA" run words.c --flags "-O1 -DX='\"a b\"'  -D Y=1"
 [ "$(cat said)" = 'a b' ]
 for flag in "run words.c --flags" "bisect words.c --recipe native --flags" "bisect words.c --recipe native --opt"; do
   ends 2 "$TBAA" $flag "-DX='1"
-  says "invalid value .* for '--[a-z]* <FLAGS>': a quote is not closed"
+  says "invalid value .* for '--[a-z-]* <FLAGS>': a quote is not closed"
 done
 ends 0 "$TBAA" bisect words.c --recipe native --flags "-D'X=\"a b\"' -DY=1" --opt "-O2 '-DX=a b'"
 # Nobody else reads what lies in the folder of a run, whatever the umask is.
