@@ -151,7 +151,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     };
     let dag = graph.type_dag();
     let is_parent = |edge: EdgeReference<'_, Edge>| *edge.weight() == Edge::Parent;
-    // In the old format clang writes a class of C++ without data as a node of one operand.
+    // A class of C++ without data is a node of one operand in clang's old format.
     let lone = count(&|ty, kind| kind == TypeKind::Root && !parents.contains(&ty));
     let roots = count(&|ty, kind| kind == TypeKind::Root && parents.contains(&ty));
     let known = [TypeKind::Root, TypeKind::Scalar, TypeKind::Aggregate];
