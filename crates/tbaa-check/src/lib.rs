@@ -14,6 +14,8 @@ mod repair;
 mod subject;
 pub mod verify;
 
+use subject::Subject;
+
 pub use diagnostic::{
     Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCodeError,
 };

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Findings, Rule};
-use crate::subject::Subject;
+use crate::diagnostic::Rule;
 use crate::verify::type_faults;
+use crate::{Findings, Subject};
 use tbaa::parts::Shape;
 use tbaa::{Format, Operand};
 use tbaa_ir::{Edits, Keep, Module};

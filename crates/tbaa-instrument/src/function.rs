@@ -1,5 +1,8 @@
 //! The pass over a module's functions.
 
+use std::fmt::Write;
+use std::rc::Rc;
+
 use super::attributes::{number, weaken};
 use super::layout::CHECKED;
 use super::pass::location;
@@ -7,8 +10,6 @@ use super::repeats::repeats;
 use super::rewrites::rewrites;
 use super::table::Table;
 use super::{Current, Form, Instrumented, Pass, SkipReason};
-use std::fmt::Write;
-use std::rc::Rc;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{

@@ -1,9 +1,10 @@
 //! Stack slots: which of them get checks, and when their contents become fresh.
 
+use std::fmt::Write;
+
 use super::function::is_constant;
 use super::pass::Slot;
 use super::{Current, Form, SkipReason, assembly};
-use std::fmt::Write;
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Argument, Def, Inst, Opcode, Value};

@@ -36,11 +36,7 @@ impl Edits {
         self.list.push((span, text.into()));
     }
 
-    /// Returns the text with all changes.
-    ///
-    /// # Panics
-    ///
-    /// If a part is not inside the text.
+    /// Returns the text with all changes. Panics if a part is not inside the text.
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
         self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.list.iter().map(|(_, new)| new.len()).sum();

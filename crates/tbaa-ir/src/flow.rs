@@ -63,11 +63,7 @@ impl Flow {
     }
 
     /// Like [`of`](Self::of), from the blocks that may run after each block; loops are not looked
-    /// for.
-    ///
-    /// # Panics
-    ///
-    /// If there is no block.
+    /// for. Panics if there is no block.
     pub fn without_loops<'b>(successors: impl ExactSizeIterator<Item = &'b [usize]>) -> Self {
         let count = successors.len();
         let mut graph = DiGraph::new();
@@ -110,10 +106,7 @@ impl Flow {
     }
 
     /// Returns the immediate dominator of a block; `None` for the entry and for unreachable blocks.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such block.
+    /// Panics if there is no such block.
     pub fn dominator(&self, block: usize) -> Option<usize> {
         self.dominators[block]
     }

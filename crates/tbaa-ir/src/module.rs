@@ -1,9 +1,10 @@
 //! The memory accesses of a module's text.
 
+use std::{borrow::Cow, fmt, num::NonZeroU32, ops::Range};
+
 use super::numbers::Numbers;
 use super::types::{Definitions, ParseError, ReadTypes};
 use crate::Opcode;
-use std::{borrow::Cow, fmt, num::NonZeroU32, ops::Range};
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
@@ -199,10 +200,7 @@ impl Module<'_> {
     }
 
     /// Returns the place of a function's body in the text, without its braces.
-    ///
-    /// # Panics
-    ///
-    /// If `function` is not an index into [`functions`](Self::functions).
+    /// Panics if `function` is not an index into [`functions`](Self::functions).
     pub fn function_span(&self, function: u32) -> Range<usize> {
         let Function { start, end, .. } = self.functions[function as usize];
         start as usize..end as usize

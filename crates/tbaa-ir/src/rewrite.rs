@@ -79,11 +79,7 @@ impl<'t> Rewriter<'t> {
     /// that needs no escapes, such as `tbaa` or `alias.scope`. A later call replaces an earlier one
     /// for the same kind.
     ///
-    /// LLVM: `Instruction::setMetadata`.
-    ///
-    /// # Panics
-    ///
-    /// If the module has no such instruction.
+    /// LLVM: `Instruction::setMetadata`. Panics if the module has no such instruction.
     pub fn set_metadata(&mut self, instruction: usize, kind: &'t str, node: Option<u32>) {
         assert!(instruction < self.module.instructions().len(), "no instruction {instruction}");
         let changes = self.changes.entry(instruction).or_default();
@@ -95,10 +91,7 @@ impl<'t> Rewriter<'t> {
 
     /// Returns the node that the text attaches to an instruction as `!kind`, in the text's
     /// spelling, such as `!7`. Changes are ignored.
-    ///
-    /// # Panics
-    ///
-    /// If the module has no such instruction. LLVM: `Instruction::getMetadata`.
+    /// Panics if the module has no such instruction. LLVM: `Instruction::getMetadata`.
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;

@@ -63,10 +63,7 @@ pub struct TypeClash {
 
 impl MergedTypes {
     /// Merges the types of `contexts`: of modules, of results of [`MergedTypes::part`], or both.
-    ///
-    /// # Errors
-    ///
-    /// [`TypeError::Full`].
+    /// Fails with [`TypeError::Full`].
     pub fn new(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
         let (completions, classes) = completions(contexts);
         Self::of(contexts, &completions, classes)
@@ -154,10 +151,7 @@ impl MergedTypes {
     }
 
     /// Returns the merged type of a type of one of the contexts.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by a context that is not among those merged.
+    /// Panics if `ty` was issued by a context that is not among those merged.
     pub fn ty(&self, ty: Type) -> Type {
         self.types[self.classes.class_of(ty)]
     }

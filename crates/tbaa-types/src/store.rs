@@ -84,10 +84,7 @@ impl Context {
     }
 
     /// Makes an opaque struct without a name, which prints as `%0`, `%1`, ...
-    ///
-    /// # Errors
-    ///
-    /// [`TypeError::Full`]. LLVM: `StructType::create` without a name.
+    /// Fails with [`TypeError::Full`]. LLVM: `StructType::create` without a name.
     pub fn numbered_struct(&mut self) -> Result<Type, TypeError> {
         let symbol = Symbol::Identified { name: UNNAMED, packed: false, opaque: true };
         let ty = self.push(symbol, &[])?;

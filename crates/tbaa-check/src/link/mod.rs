@@ -69,11 +69,7 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Links modules, each with the name that identifies it.
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError::Full`].
+    /// Links modules, each with the name that identifies it. Fails with [`GraphError::Full`].
     pub fn new(modules: &[(&str, &Graph)]) -> Result<Linked, GraphError> {
         let parts: Vec<(Summary, NodeMap)> =
             modules.iter().map(|(name, graph)| Summary::of(name, graph)).collect();
@@ -84,11 +80,7 @@ impl Linked {
     }
 
     /// Makes a graph of a summary, whatever it was linked from. Its nodes are
-    /// found by their places ([`Linked::node_at`]).
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError::Full`].
+    /// found by their places ([`Linked::node_at`]). Fails with [`GraphError::Full`].
     pub fn from_summary(summary: Summary) -> Result<Linked, GraphError> {
         Linked::build(summary, Vec::new())
     }

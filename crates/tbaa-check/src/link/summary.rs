@@ -164,10 +164,7 @@ impl Summary {
     }
 
     /// Returns the nodes as a graph, one by one in the summary's order.
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError::Full`].
+    /// Fails with [`GraphError::Full`].
     pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
         let mut graph = Graph::new();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());

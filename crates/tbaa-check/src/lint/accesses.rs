@@ -1,11 +1,11 @@
 //! Lints that compare the accesses of each function.
 
-use super::{Lint, Report, Subject, chosen};
 use std::rc::Rc;
 
 use super::function::Functions;
 use super::members::{self, Members};
 use super::reads::{self, Reported};
+use super::{Lint, Report, Subject, chosen};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{AliasRule, Oracle, TagId, TypeId};
 use tbaa_ir::{Effects, Function, Instruction, Module, Opcode};

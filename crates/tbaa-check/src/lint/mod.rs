@@ -23,9 +23,7 @@ mod width;
 pub use crate::diagnostic::Lint;
 pub use report::Options;
 
-use crate::diagnostic::Findings;
-use crate::repair;
-use crate::subject::Subject;
+use crate::{Findings, Subject, repair};
 use report::Report;
 use tbaa::Graph;
 use tbaa_ir::Module;

@@ -7,10 +7,10 @@
 //!
 //! Two loads are reported only within one block.
 
-use super::{Lint, Report, Subject};
 use std::collections::VecDeque;
 
 use super::function::{Access, Event, Place, Read};
+use super::{Lint, Report, Subject};
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};

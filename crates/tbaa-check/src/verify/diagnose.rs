@@ -4,9 +4,7 @@ use std::cell::OnceCell;
 
 use super::types::Fault;
 use super::{Rule, Verifier, copies, tags, types};
-use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
-use crate::repair;
-use crate::subject::Subject;
+use crate::{Code, Diagnostic, FindingLimits, Findings, Label, Subject, repair};
 use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{AliasRule, CopyId, Format, Graph, NodeId, Oracle, TagId};

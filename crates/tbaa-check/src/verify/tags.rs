@@ -1,8 +1,7 @@
 //! The messages about a tag that breaks a rule.
 
 use super::Rule;
-use crate::diagnostic::{Code, Diagnostic, Label};
-use crate::subject::Subject;
+use crate::{Code, Diagnostic, Label, Subject};
 use tbaa::parts::encoding::{TAG_ACCESS, TAG_BASE, TAG_OFFSET, TAG_SIZE};
 use tbaa::parts::table::HashSet;
 use tbaa::parts::{Shape, TagParts};

@@ -28,10 +28,7 @@ const AFTER_OPERANDS: [&[u8]; 16] = words(
 
 impl Module<'_> {
     /// Reads the body of a function.
-    ///
-    /// # Panics
-    ///
-    /// If `function` is not an index into [`functions`](Self::functions).
+    /// Panics if `function` is not an index into [`functions`](Self::functions).
     pub fn function<'t>(&'t self, types: &'t Sizes, function: u32) -> Function<'t> {
         let text = self.text();
         let (head, span) = (self.header_span(function), self.function_span(function));

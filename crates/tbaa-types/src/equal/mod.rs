@@ -112,10 +112,7 @@ impl TypeClasses {
 
     /// Returns the number of a type's class, less than [`TypeClasses::count`].
     /// Classes are numbered in the order of the first types in them.
-    ///
-    /// # Panics
-    ///
-    /// If `ty` was issued by a context that is not among those compared, or after the comparison.
+    /// Panics if `ty` was issued by a context that is not compared, or after the comparison.
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());
