@@ -184,7 +184,7 @@ enum tbaa_rule
      */
     TBAA_RULE_LLVM = 1,
     /**
-     * Every member of a union is followed, and bytes count.
+     * A path follows every member of a union, and the accessed bytes are compared.
      */
     TBAA_RULE_UNION = 2,
     /**
@@ -432,7 +432,7 @@ enum tbaa_tag_form
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Lowered tags, which LLVM gets right.
+     * Lowered tags, for which LLVM's own rule gives correct answers.
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
@@ -824,11 +824,11 @@ typedef struct tbaa_type {
  */
 typedef struct tbaa_field {
     /**
-     * The field's type; of an array, that of its elements.
+     * The field's type, or the type of the elements if the field is an array.
      */
     struct tbaa_type node;
     /**
-     * Bytes from the start of the type that has it.
+     * Bytes from the start of the type that contains the field.
      */
     uint64_t offset;
     /**
@@ -911,8 +911,10 @@ typedef struct tbaa_text *Out_Text;
  */
 typedef struct tbaa_tag_options {
     /**
-     * The name of the lineage, which makes the code the same in each run. No other context may
-     * have it, in any process whose code may be linked with this code. Empty for a unique name.
+     * The name of the lineage, which is the type system of this context's tags. If it is empty,
+     * the library makes a unique name. A fixed name makes the emitted code the same in each run.
+     * Then no other context may use the name, in any process whose code may be linked with this
+     * code.
      */
     struct tbaa_str lineage;
     /**
@@ -1415,7 +1417,8 @@ tbaa_status tbaa_places(struct tbaa_context *context,
 
 /**
  * Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
- * vector that begins there. `UINT64_MAX` means a varying size, and covers every other.
+ * vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
+ * any size.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1430,8 +1433,8 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
  *
  * An allocator must name the type of each object that it may free, and of each object that may
  * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
- * touch it. A callee that reallocates, collects garbage or calls back touches whatever those
- * touch.
+ * touch it. If a callee reallocates, collects garbage or calls back, `touched` must include
+ * whatever these operations touch.
  */
 tbaa_status tbaa_call_touching(struct tbaa_context *context,
                                const struct tbaa_str *touched,
@@ -1457,10 +1460,10 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              struct tbaa_attachments *nodes);
 
 /**
- * Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
- * each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
- * that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
- * this.
+ * Checks whether an access of `size` bytes may have a place's tag. The access consists of one or
+ * more values of `element` bytes each. The result is `TBAA_STATUS_REFUSED`, with the remedy, if it
+ * may not. `pointer` says that the value is a pointer, whose size is that of the module's data
+ * layout. `tbaa-llvm.h` calls this.
  */
 tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
                                uint64_t size,

@@ -134,8 +134,8 @@ pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
-        // A reference `!4` is not a definition. This is checked before `NodeDefinition::read`, whose
-        // error would hold a line number and so take time linear in the module's text.
+        // A reference `!4` is not a definition. It is checked before `NodeDefinition::read`, whose
+        // error would hold a line number, and so take time linear in the module's text.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
         lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;
