@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns how many more bytes this thread has taken than given back.
+/// Returns the bytes that this thread has allocated, minus those that it has freed.
 pub(crate) fn held() -> isize {
     HELD.get()
 }
@@ -57,7 +57,8 @@ pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     ((held() - before) as f64, result)
 }
 
-/// Runs `work` and returns how many bytes more than before it this thread's heap held at most.
+/// Runs `work` and returns the peak of this thread's heap during it, in bytes above the size
+/// before.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     PEAK.set(before);

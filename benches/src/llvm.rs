@@ -18,15 +18,16 @@ const SOURCE: &str = include_str!("../llvm.cpp");
 #[repr(C)]
 struct Opaque(u8);
 
-/// Calls a function of `llvm.cpp`, whose types are said here.
+/// Calls a function of `llvm.cpp` by its name without `bench_`. The caller of the macro gives the
+/// types of the arguments and the result.
 macro_rules! call {
     ($llvm:expr, $name:ident($($argument:expr => $ty:ty),*) $(-> $result:ty)?) => {{
         let name = concat!("bench_", stringify!($name), "\0");
         // SAFETY: the library has the function with these types.
         let function: Symbol<'_, unsafe extern "C" fn($($ty),*) $(-> $result)?> =
             unsafe { $llvm.library.get(name.as_bytes()) }.expect("a function of llvm.cpp");
-        // SAFETY: a module lives as long as its `LlvmModule`, numbers are of its tags and pairs,
-        // and what is pointed to has room.
+        // SAFETY: the module lives as long as its `LlvmModule`, the indices of tags and pairs were
+        // checked, and the buffers are large enough.
         unsafe { function($($argument),*) }
     }};
 }
@@ -52,7 +53,7 @@ impl Llvm {
         Ok(Llvm { library, version })
     }
 
-    /// Reads a text, which must end with a zero byte. `None` if LLVM rejects it.
+    /// Parses assembly text that ends with a zero byte. Returns `None` if LLVM rejects it.
     pub(crate) fn parse(&self, text: &[u8]) -> Option<LlvmModule<'_>> {
         let (0, text) = text.split_last()? else {
             panic!("a text without a zero byte at its end");
@@ -84,7 +85,8 @@ impl LlvmModule<'_> {
         *self.tags.get_or_insert_with(count)
     }
 
-    /// Looks up the tags of pairs of numbers, for [`LlvmModule::ask`] and [`LlvmModule::answers`].
+    /// Sets the pairs of tags, by index, that [`LlvmModule::ask`] and [`LlvmModule::answers`]
+    /// query.
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");
@@ -126,12 +128,12 @@ impl LlvmModule<'_> {
         answers.into_iter().map(|answer| answer != 0).collect()
     }
 
-    /// Prints the module and returns how many bytes that are.
+    /// Prints the module and returns the length of the text in bytes.
     pub(crate) fn print(&self) -> usize {
         call!(self.llvm, print(self.module => *mut Opaque) -> usize)
     }
 
-    /// Makes a struct type of `fields` fields that is unique for each number, and a tag of its
+    /// Adds a struct type with `fields` fields, which is unique for each `number`, and a tag of its
     /// second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");

@@ -1,4 +1,4 @@
-//! Sizes and adversaries: the time and memory of graphs and oracles.
+//! Measures the memory of each type, field and tag, and the time and memory of adversarial graphs.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::queries::{Pairs, ask};
 use crate::sample::{median, time};
 use crate::synthetic::{Adversary, Maker};
 
-/// Bytes without names.
+/// The memory of one item of each kind, in bytes, without names.
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes {
     pub(crate) tag_in_graph: f64,
@@ -19,10 +19,10 @@ pub(crate) struct Bytes {
     pub(crate) ty: f64,
 }
 
-/// Measures the memory of a graph of `structs` struct types under one name, with a tag for each of
-/// `FIELDS` fields of each.
+/// Measures the memory of a graph with `structs` struct types of one name. Each has [`FIELDS`]
+/// fields, and each field has a tag.
 pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
-    // The memory of the code that makes the graph is not counted.
+    // The memory of `Maker`, which makes the graph, is not counted.
     let graph = |fields, tagged: bool| {
         growth(|| {
             let mut maker = types(format, structs, fields);
@@ -47,7 +47,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// The same of LLVM.
+/// Measures the memory that LLVM takes for the same graph.
 pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     let held = |graph: &Graph| {
         let text = ended(tbaa_ir::write(graph));
@@ -71,6 +71,7 @@ pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     }
 }
 
+/// The fields of each struct.
 const FIELDS: usize = 8;
 
 fn types(format: Format, structs: usize, fields: usize) -> Maker {
@@ -92,7 +93,7 @@ fn add_tags(maker: &mut Maker) {
     }
 }
 
-/// A text with the zero byte at its end that LLVM's parser wants.
+/// Appends the zero byte that LLVM's parser needs at the end of a text.
 pub(crate) fn ended(text: impl Into<Vec<u8>>) -> Vec<u8> {
     let mut text = text.into();
     text.push(0);
@@ -137,7 +138,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rule: AliasRule, n: usi
     }
 }
 
-/// Returns LLVM's reading of a graph, with its tags in the graph's order.
+/// Parses a graph with LLVM. The tags are in the graph's order.
 pub(crate) fn in_llvm<'l>(llvm: Option<&'l Llvm>, graph: &Graph) -> Option<LlvmModule<'l>> {
     llvm?.parse(&ended(tbaa_ir::write(graph)))
 }

@@ -1,4 +1,4 @@
-//! Converts a record as declared into one that is laid out.
+//! Lays out a declared record: computes or checks offsets, size and alignment.
 
 use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
 use super::layout::{Layout, Slot, lay_out};
@@ -110,7 +110,8 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns the type of a member, declared if it is written in place.
+    /// Returns the type of a member. Declares the type if it is a record or scalar that is written
+    /// inside the member.
     fn member_type(
         &mut self,
         title: &str,
@@ -135,7 +136,7 @@ impl Declarations {
             MemberType::Scalar(layout) => {
                 self.own_scalar(format!("{title}.{}", member.name), *layout)?
             }
-            // Passed over above.
+            // Unreachable: the loop above has unwrapped all arrays.
             MemberType::Array(..) => self.void(),
             MemberType::Record(inner) => {
                 let title = match (inner.name.as_str(), member.name.as_str()) {
@@ -421,7 +422,7 @@ fn member_end(
     end.ok_or_else(|| format!("lets it end past the {size} bytes of the record"))
 }
 
-/// Checks a layout that is known from elsewhere.
+/// Checks the layout of a record whose size and offsets are all given, and returns it.
 fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, DeclareError> {
     let attributes = &record.attributes;
     let size = attributes.size.unwrap_or(0);
@@ -467,7 +468,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         let reason = format!("which is no multiple of the alignment, {align}");
         return Err(DeclareError::Size { place: title.to_owned(), size, reason });
     }
-    // More than its members need: it was asked for.
+    // An alignment above that of the members was requested, as by `_Alignas`.
     let required = if align > natural { align } else { 1 };
     Ok(Layout { offsets, size, align, required })
 }

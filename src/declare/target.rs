@@ -9,13 +9,13 @@ use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 ///
 /// assert_eq!(Target::x86_64().pointer_size(), 8);
 /// assert_eq!(Target::by_name("wasm32").unwrap().pointer_size(), 4);
-/// // What is not among the presets: a data layout string.
+/// // A target without a preset is made from a data layout string.
 /// let target = Target::from_data_layout("e-m:e-p:32:32-i64:64".parse()?);
 /// assert_eq!(target.pointer_size(), 4);
 /// # Ok::<(), tbaa::types::DataLayoutError>(())
 /// ```
 ///
-/// clang: `TargetInfo`.
+/// clang's counterpart is `TargetInfo`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     pub(super) data_layout: DataLayout,
@@ -38,7 +38,7 @@ pub struct Target {
     pub(super) rules: LayoutRules,
 }
 
-/// Whose rules lay out structs.
+/// The ABI whose rules lay out structs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LayoutRules {
     /// The System V ABI, which most others follow.
@@ -48,11 +48,13 @@ pub(super) enum LayoutRules {
         unnamed_bits_align: bool,
     },
     Microsoft {
-        /// True if structs of 64-bit targets end at their alignment.
+        /// True for 64-bit targets. They limit `pack` to 8 instead of 4 bytes, and round the size
+        /// of each record up to its alignment as a last step.
         wide: bool,
     },
 }
 
+/// A vector alignment, in bytes, that no vector exceeds.
 const NO_LIMIT: u64 = 1 << 28;
 
 macro_rules! presets {
@@ -96,8 +98,9 @@ impl Target {
         PRESETS.iter().map(|&(name, ..)| name)
     }
 
-    /// Returns the preset of a name in [`Target::names`], or of a triple that
-    /// begins like a preset's: `x86_64-unknown-linux-gnu`.
+    /// Returns the preset of a name in [`Target::names`], or of a triple such as
+    /// `x86_64-unknown-linux-gnu`: the architecture must be the preset's, and Windows and Apple
+    /// triples match only their own presets.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
@@ -131,7 +134,7 @@ impl Target {
     }
 
     fn preset(triple: &str, layout: &str) -> Target {
-        // A constant of this file.
+        // This always parses: the strings are the constants above, and a test checks them.
         let layout = layout.parse().unwrap_or_default();
         let mut target = Target::from_data_layout(layout);
         let unnamed_bits_align = triple.starts_with("aarch64");

@@ -1,15 +1,17 @@
 //! The limits at which the engine stops and answers `MayAlias`.
 //!
-//! Each limit bounds the time and memory of one query. Only graphs that are made for it reach one:
-//! if fields may overlap arbitrarily, deciding whether a path with a given offset exists is the
+//! Each limit bounds the time and memory of one query. Only adversarial graphs reach a limit: if
+//! fields may overlap arbitrarily, deciding whether a path with a given offset exists is the
 //! subset-sum problem.
 
-/// Steps of one search: for a tag's paths, or for a place where two sets of paths meet. A step is a
-/// type or place visited, or two byte patterns compared. All steps take a few milliseconds at most,
-/// and the largest search on a struct with 10,000 members at one offset takes 30,000.
+/// The most steps of one search: for a tag's paths, or for a place where two sets of paths meet. A
+/// step visits a type or place, or compares two byte patterns. A search that reaches the limit has
+/// run for a few milliseconds. For comparison: on a struct with 10,000 members at one offset, the
+/// largest search takes 30,000 steps.
 pub(crate) const STEPS: u32 = 1 << 16;
 
-/// Paths, or places on them, that are cached for one tag. More are computed again for each query.
+/// The most paths, or places on them, that are cached for one tag. A tag with more is searched
+/// again for each query.
 pub(crate) const KEPT: usize = 1 << 6;
 
 /// Element combinations tried when two byte patterns have more than two array strides between them
@@ -21,26 +23,27 @@ pub(crate) const ELEMENTS: u32 = 1 << 16;
 /// with the array.
 pub(crate) const PARTED: u128 = 1 << 12;
 
-/// Array strides of two byte patterns together, after simplification. Each has
-/// at least two elements, so with more of them than this the combinations
-/// exceed 4,096 (two strides need no trials).
+/// The most array strides of two byte patterns together, after simplification. Two strides need no
+/// trials, and each further one has at least two elements. More strides than this have over 4,096
+/// combinations, the documented minimum of [`ELEMENTS`].
 pub(crate) const STRIDES: usize = 14;
 
 /// Times that the bounds of a sum are tightened before its elements are tried
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
-/// Fields that are checked for one step: whether one can lead anywhere.
+/// Fields that [`Budget::look`] counts as one step. Looking at a field only checks whether a path
+/// can continue there, which is cheaper than a step.
 pub(crate) const LOOKS: usize = 16;
 
 /// Steps that all searches of one comparison of many tags share: a matrix, a lint, or one call of a
-/// lowering. A few seconds at most,
+/// lowering. [`COMPARED_A_NODE`] adds steps for large graphs. All steps take a few seconds at most.
 pub(crate) const COMPARED: u64 = 1 << 23;
 
-/// plus these for each node of the graph.
+/// Steps that are added to [`COMPARED`] for each node of the graph.
 pub(crate) const COMPARED_A_NODE: u64 = 1 << 10;
 
-/// The rest of a limit.
+/// The steps that are left of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(u32);
 
@@ -58,7 +61,7 @@ impl Budget {
         self.take(1)
     }
 
-    /// Takes the steps for this many checked fields.
+    /// Takes one step for each [`LOOKS`] fields looked at.
     pub(crate) fn look(&mut self, looks: usize) -> Result<(), Exhausted> {
         self.take(u32::try_from(looks / LOOKS).unwrap_or(u32::MAX))
     }
@@ -75,8 +78,8 @@ impl Budget {
         self.0
     }
 
-    /// Reserves `limit` steps for one task, and calls it with them. The steps that it takes are
-    /// taken here, too.
+    /// Runs a task with a budget of at most `limit` steps. The steps that the task takes are taken
+    /// from this budget too.
     pub(crate) fn within<T>(&mut self, limit: u32, task: impl FnOnce(&mut Budget) -> T) -> T {
         let mut part = Budget(limit.min(self.0));
         let before = part.0;

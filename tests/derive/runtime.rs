@@ -110,7 +110,7 @@ struct Extra {
 
 const SPEC: &str = include_str!("runtime.ron");
 
-/// The layout of the spec is computed, that of Rust the compiler's.
+/// The spec's layout is computed by this library. The Rust structs' layout is the compiler's.
 #[test]
 fn rust_and_ron_give_one_graph() {
     let Some((target, host)) = host().filter(|_| size_of::<usize>() == 8) else { return };

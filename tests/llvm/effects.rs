@@ -1,4 +1,4 @@
-//! The effects of functions and calls on memory, by the module's text and by LLVM 22.
+//! Compares the memory effects of functions and calls, as read from text, with LLVM 22's.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -32,10 +32,10 @@ fn ask(program: &Program, text: &str) -> Vec<Told> {
     told
 }
 
-/// Compares the effects of all functions and calls with LLVM's, and returns their numbers. LLVM
-/// turns calls of `llvm.dbg` into records, and calls of old intrinsics into others: these are left
-/// out. `is_exact` says for which functions the effects must be equal; for others ours may be more
-/// general.
+/// Compares the effects of all functions and calls with LLVM's, and returns how many functions and
+/// calls were compared. LLVM turns calls of `llvm.dbg` into records, and replaces calls of old
+/// intrinsics: the calls of a function that contains one are not compared. `is_exact` says for
+/// which functions the effects must be equal; for others ours may be more general.
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(&module);
@@ -52,7 +52,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
     // The functions that LLVM has created are not in the text.
     let written: HashSet<&str> = text
         .split('@')
-        .filter_map(|it| it.trim_start_matches('"').split(['(', '"']).next())
+        .filter_map(|after_at| after_at.trim_start_matches('"').split(['(', '"']).next())
         .collect();
     for told in all.iter().filter(|told| written.contains(&*told.name)) {
         let name = told.name.as_bytes();
@@ -60,13 +60,13 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
         counts[0] += 1;
         let Some(&function) = bodies.get(name) else { continue };
         let body = module.function(&sizes, function);
-        let calls = body.instructions.iter().filter(|it| it.opcode == Opcode::Call);
+        let calls = body.instructions.iter().filter(|call| call.opcode == Opcode::Call);
         let is_there = |callee: &[u8]| {
             !callee.starts_with(b"llvm.") || names.contains(str::from_utf8(callee).unwrap())
         };
-        let calls: Vec<_> = calls.map(|it| (body.call(it).unwrap(), body.text_of(it))).collect();
-        let calls: Vec<_> =
-            calls.into_iter().map(|it| (it.0, String::from_utf8_lossy(it.1))).collect();
+        let calls: Vec<_> = calls
+            .map(|call| (body.call(call).unwrap(), String::from_utf8_lossy(body.text_of(call))))
+            .collect();
         if calls.iter().any(|(call, _)| !is_there(call.callee)) {
             continue;
         }

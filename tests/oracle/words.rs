@@ -1,10 +1,10 @@
-//! The words of explanations.
+//! Tests the text of explanations.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-/// Bytes are one, several, or without end; a field is shown as an array if it contains more than
-/// one object, or has no end.
+/// A path shows one byte, a range of bytes, or a range that repeats. A field is shown as an array
+/// if it contains more than one object, or is a flexible array.
 #[test]
 fn paths_name_arrays_and_bytes() {
     let mut graph = Graph::new();

@@ -1,5 +1,5 @@
-//! The work of the fuzz targets with their bytes: nothing may panic, overflow or
-//! run out of stack, and what must agree agrees.
+//! The bodies of the fuzz targets. None may panic, overflow or run out of stack. Results that must
+//! be equal by definition are compared.
 //!
 //! `fuzz/` runs these under a fuzzer; a test runs each on a few seeds.
 
@@ -70,8 +70,8 @@ fn ask(graph: &Graph) {
     }
 }
 
-/// Returns all that is found in a module, every lint being on: each finding has a place in the
-/// text, and none without the text.
+/// Returns all findings in a module with every lint on. Checks that each finding has a place in the
+/// text, and that findings about the graph alone have none.
 pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
@@ -92,8 +92,8 @@ pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// `.ll` text: what is read is judged, linked, and written so that it reads as the same; an error
-/// has its place.
+/// Reads `.ll` text. A module that is read is checked, linked, written and read again. An error
+/// must have the line and column of its offset.
 pub fn text(data: &[u8]) {
     for keep in [Keep::All, Keep::Used] {
         match tbaa_ir::read_with(data, keep) {
@@ -117,8 +117,8 @@ fn use_all(module: &Module<'_>, keep: Keep) {
     ask(graph);
     let written = tbaa_ir::write(graph);
     let again = tbaa_ir::read(written.as_bytes()).expect("what was written is read").into_graph();
-    // An operand of another module is written as null, and may make two
-    // nodes one.
+    // An operand such as `ptr @g`, which only its module can name, is written as null. So two
+    // different nodes may become equal.
     let is_raw = |node| graph.operands(node).any(|it| matches!(it, Operand::Raw(_)));
     let (before, after) = (graph.tag_count(), again.tag_count());
     let fits = after == before || after < before && graph.nodes().any(is_raw);
@@ -128,7 +128,8 @@ fn use_all(module: &Module<'_>, keep: Keep) {
     link(graph);
 }
 
-/// `.ll` text with bodies: checks and tags are put into it, and its tags are lowered.
+/// Reads `.ll` text with function bodies, analyses and instruments them, adds tags, and lowers the
+/// module's tags.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
     let (effects, sizes) = (Effects::new(&module), Sizes::new(&module));
@@ -171,7 +172,7 @@ pub fn module(data: &[u8]) {
         for index in 0..module.instructions().len() {
             rewriter.set_metadata(index, "tbaa", (index % 2 == 0).then_some(3));
         }
-        // The only law of damaged text is that the work ends.
+        // The rewritten text need not be valid: only the end of the work is tested.
         let _ = rewriter.to_bytes();
     }
 }
@@ -227,8 +228,8 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// LLVM's types and data layouts: printing is reading's inverse, merging does
-/// not depend on the order.
+/// LLVM's types and data layouts: what is printed reads back, and merging does not depend on the
+/// order.
 pub fn types(data: &[u8]) {
     let mut parts = data.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();
@@ -312,7 +313,8 @@ pub fn serial(data: &[u8]) {
     }
 }
 
-/// Names that clash with each other, with keys that are made up, and with RON.
+/// Names that are easily confused: with each other, with the keys that a spec invents for equal
+/// names, and with RON's syntax.
 const NAMES: [&[u8]; 12] = [
     b"int",
     b"int#2",
@@ -338,9 +340,9 @@ enum Call {
     Struct(u8, Vec<(u8, u8)>),
     Sized(u8, u8, u8, Vec<(u8, u8, u8)>),
     Tag(u8, u8, u8, Option<u64>, bool),
-    /// A tag of what a way down from a type leads to.
+    /// Adds a tag for the scalar that a path from a base type leads to.
     Walk(u8, u8, u8, bool),
-    /// The tag that LLVM writes where it merges this one: an unknown size is 2^64-1 there.
+    /// Adds an existing tag again, with 2^64-1 for an unknown size, as LLVM writes merged tags.
     Again(u8),
     Mutable(u8),
     Copy(u8, u8, u8),
@@ -348,7 +350,7 @@ enum Call {
     Ask(u8, u8),
 }
 
-/// The graph that the builder makes of some calls.
+/// Returns the graph that the builder makes from some calls.
 pub fn graph(data: &[u8]) -> Graph {
     let mut input = Unstructured::new(data);
     let (mut graph, mut types, mut tags) = (Graph::new(), Vec::new(), Vec::new());
@@ -358,8 +360,8 @@ pub fn graph(data: &[u8]) -> Graph {
     graph
 }
 
-/// The builder as a sequence of calls, with questions in between: a grown
-/// oracle says what one made at the end says.
+/// Calls the builder, with queries in between: an oracle that grows with the graph must answer like
+/// one that is made at the end.
 pub fn builder(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(rules) = input.choose(&AliasRule::ALL) else { return };
@@ -468,7 +470,7 @@ fn universe(data: &[u8]) -> Universe {
     u
 }
 
-/// Every engine against the naive definition.
+/// Compares every engine with the naive definition.
 pub fn oracle(data: &[u8]) {
     let (graph, tags) = universe(data).graph();
     if let Err(why) = every_engine(&graph, &tags[tags.len() - TAGS..]) {
@@ -476,7 +478,7 @@ pub fn oracle(data: &[u8]) {
     }
 }
 
-/// Lowered tags by rule `llvm` against the source rule.
+/// Compares rule `llvm` on the lowered tags with the source's rule.
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
     let (graph, tags) = universe(data).graph();

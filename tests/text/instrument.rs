@@ -1,4 +1,4 @@
-//! Checks in a module's text.
+//! Tests the checks that instrumentation puts into a module's text.
 
 use std::fmt::Write as _;
 
@@ -36,8 +36,8 @@ fn checked(body: &str, form: Form) -> String {
     let text = String::from_utf8(found.text).unwrap();
     let mut out = text[..text.find("\n!0 = ").unwrap() + 1].to_owned();
     writeln!(out, "{} sites", found.sites).unwrap();
-    for it in found.skipped {
-        writeln!(out, "not checked: {:?} in @{}", it.reason, it.function).unwrap();
+    for skipped in found.skipped {
+        writeln!(out, "not checked: {:?} in @{}", skipped.reason, skipped.function).unwrap();
     }
     out
 }
@@ -62,14 +62,14 @@ fn checks(body: &str) -> [usize; 2] {
     ["read4", "write4"].map(|check| body.matches(&format!("@__tbaa_witness.{check}")).count())
 }
 
-/// Checks are left out because another one has said the same.
+/// Instrumentation leaves out a check that repeats an earlier one.
 #[test]
 fn repeated_reads_are_checked_as_written_down() {
     cases::check("text/repeats.txt", |_, parts| {
         let [reads, writes] = checks(parts[0]);
         format!("{reads} reads, {writes} writes")
     });
-    // Many blocks whose ways meet are no trouble.
+    // The time stays short for many blocks with exponentially many paths.
     let read = "load i32, ptr %p, !tbaa !0";
     let mut body = format!("%a = {read}\nbr label %b0\n");
     for n in 0..20_000 {
@@ -86,7 +86,7 @@ fn arguments_that_another_bracket_closes_are_refused() {
     let sizes = tbaa_ir::Sizes::new(&module);
     let function = module.function(&sizes, 0);
     assert!(function.call(&function.instructions[1]).is_none());
-    // The call may still do anything with the slot.
+    // The slot still counts as used by the call, which may do anything with it.
     assert_eq!(function.operands(&function.instructions[1]), []);
     assert_eq!(function.users(function.instructions[0].result.unwrap()), [1]);
 }

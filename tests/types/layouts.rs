@@ -101,8 +101,8 @@ fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
     line
 }
 
-/// Returns from a line of `tests/llvm/types.cpp` whether the type is scalable, and the bytes of a
-/// store and of an array's element.
+/// Parses a line that `tests/llvm/types.cpp` prints. Returns whether the type is scalable, its
+/// store size and its allocation size in bytes.
 fn stored(line: &str) -> Option<(bool, String, String)> {
     let (text, sizes) = line.split_once('\t')?;
     let mut sizes = sizes.split([' ', '\t']).filter(|_| text != "rejected");
@@ -130,12 +130,13 @@ fn sizes_alignments_and_offsets_are_llvms() {
             parsed.iter().map(|ty| ty.map(|ty| measured(&context, &mut layouts, ty))).collect();
         let theirs: Vec<&str> = answers.lines().collect();
         assert_eq!(theirs.len(), ours.len());
-        // Types are also found by their names, as commands use them.
+        // `Sizes`, which the commands use, gives the same sizes for the types' text.
         let module = format!("target datalayout = \"{text}\"\n{definitions}");
         let sizes = Sizes::new(&tbaa_ir::read(module.as_bytes()).unwrap());
         for (ty, theirs) in types.iter().zip(&theirs) {
             let size = sizes.minimum(ty.as_bytes());
-            let ours = size.map(|it| (it.scalable, it.store.to_string(), it.alloc.to_string()));
+            let ours =
+                size.map(|size| (size.scalable, size.store.to_string(), size.alloc.to_string()));
             assert_eq!(ours, stored(theirs), "{name}: {ty}");
             let fixed = size.filter(|size| !size.scalable);
             assert_eq!(sizes.of(ty.as_bytes()), fixed, "{name}: {ty}");

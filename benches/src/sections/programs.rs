@@ -1,4 +1,4 @@
-//! Real programs: queries, all pairs, reading and writing.
+//! Benchmarks on real programs: queries, all pairs, reading and writing.
 
 use tbaa::{AliasRule, Format, Oracle};
 
@@ -15,11 +15,13 @@ use crate::texts::{race_read, race_write};
 struct Measured {
     what: String,
     tags: usize,
-    /// With functions, not metadata alone.
+    /// True if the text has functions; false if it has metadata alone.
     whole: bool,
-    /// Bytes read and written.
+    /// The length of the text that is read, in bytes.
     text: usize,
+    /// The length of the metadata that is written, in bytes.
     metadata: usize,
+    /// The oracle's memory for each tag, in bytes.
     oracle_bytes: f64,
     query: Race,
     all_pairs: Race,
@@ -48,7 +50,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let module =
         tbaa_ir::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
     let graph = module.graph();
-    // A program of which only the metadata was stored lists its tags.
+    // If only the metadata was stored, no instruction has a tag: use all tags of the graph.
     let attached = module.attached_tags();
     let whole = !attached.is_empty();
     let tags = if whole { attached } else { graph.tags().collect() };
@@ -156,7 +158,7 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
     run.report.at_most("all pairs of a module", "under 0.1 ns a pair", pairs, " ns", 0.1);
 }
 
-/// Bytes a nanosecond are gigabytes a second.
+/// Converts nanoseconds per byte to megabytes per second.
 fn megabytes_a_second(ns_a_byte: Option<f64>) -> Option<f64> {
     Some(1e3 / ns_a_byte?)
 }
@@ -172,7 +174,8 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
             figure(megabytes_a_second(race.ns(limit))),
         ]
     };
-    // Both formats take as long: each second row, of the new one, is in the ranges alone.
+    // The table has only the old format, because the new one takes as long. The summaries below
+    // have both.
     let old = || all.iter().step_by(2);
     let reads = old().map(|m| row("read", m, m.text, &m.read, "count lines"));
     let writes = old().map(|m| row("write", m, m.metadata, &m.write, "copy"));

@@ -114,8 +114,8 @@ enum tbaa_status
      */
     TBAA_STATUS_OK = 0,
     /**
-     * A NULL that is not allowed, a number that no constant has, text that is not UTF-8, or an
-     * array without end.
+     * A NULL that is not allowed, a number that is not a constant of its enum, text that is not
+     * UTF-8, or an array that is too large for memory or misaligned.
      */
     TBAA_STATUS_INVALID_ARGUMENT = 1,
     /**
@@ -127,7 +127,7 @@ enum tbaa_status
      */
     TBAA_STATUS_DECLARATION = 3,
     /**
-     * A path to nothing.
+     * A path that leads to no member or element.
      */
     TBAA_STATUS_PATH = 4,
     /**
@@ -184,7 +184,7 @@ enum tbaa_rule
      */
     TBAA_RULE_LLVM = 1,
     /**
-     * Every member of a union is followed, and bytes count.
+     * A path follows every member of a union, and the accessed bytes are compared.
      */
     TBAA_RULE_UNION = 2,
     /**
@@ -310,8 +310,8 @@ enum tbaa_member_flag
      */
     TBAA_MEMBER_FLAG_BIT_FIELD = 8,
     /**
-     * It shares bytes with the member before it: both are in a union without a name, and so are
-     * those behind it that share bytes with them.
+     * It shares bytes with the member before it. A member and all members directly after it that
+     * have this flag form one unnamed union.
      */
     TBAA_MEMBER_FLAG_OVERLAPS = 16,
 };
@@ -344,8 +344,8 @@ enum tbaa_record_flag
      */
     TBAA_RECORD_FLAG_MAY_ALIAS = 4,
     /**
-     * Offsets and size are not given but computed, as the target's compiler would: for a target
-     * other than this machine.
+     * The library computes the members' offsets and the record's size as the target's compiler
+     * would, and ignores the given ones. Use it for a target other than this machine.
      */
     TBAA_RECORD_FLAG_COMPUTED = 8,
 };
@@ -432,7 +432,7 @@ enum tbaa_tag_form
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Lowered tags, which LLVM gets right.
+     * Lowered tags, for which LLVM's own rule gives correct answers.
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
@@ -634,9 +634,9 @@ typedef struct tbaa_record_member {
      */
     struct tbaa_str name;
     /**
-     * The type as C writes it without a name: `unsigned char`, `TValue *`,
-     * `int [3][4]`, `double []`, `struct Node *` before `Node` is declared. Empty for one of which
-     * only `size` and `align` are known: a scalar of its own.
+     * The type as C writes it without a name: `unsigned char`, `TValue *`, `int [3][4]`,
+     * `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
+     * scalar type of its own with the given `size` and `align`.
      */
     struct tbaa_str type_text;
     /**
@@ -824,11 +824,11 @@ typedef struct tbaa_type {
  */
 typedef struct tbaa_field {
     /**
-     * The field's type; of an array, that of its elements.
+     * The field's type, or the type of the elements if the field is an array.
      */
     struct tbaa_type node;
     /**
-     * Bytes from the start of the type that has it.
+     * Bytes from the start of the type that contains the field.
      */
     uint64_t offset;
     /**
@@ -857,17 +857,18 @@ typedef struct tbaa_part {
 } tbaa_part;
 
 /**
- * A front end's description of its struct types, by their LLVM names, such as `struct.Point`. Zero
- * describes nothing. All modules of a program need the same.
+ * A front end's description of its struct types, by their LLVM names, such as `struct.Point`. A
+ * zeroed description names no types. Use the same description for all modules of a program.
  */
 typedef struct tbaa_tagging {
     /**
-     * Tag elements of arrays and targets of plain pointers by their scalar type. Then nothing may
-     * be zeroed or copied in words of another type.
+     * Also tag elements of arrays and targets of plain pointers, by their scalar type. The program
+     * then promises not to zero or copy this memory in words of another type.
      */
     bool elements;
     /**
-     * Structs that differ from other structs with the same members.
+     * Structs that are types of their own. By default, structs whose members have the same types
+     * and offsets share one type.
      */
     const struct tbaa_str *nominal;
     /**
@@ -875,11 +876,12 @@ typedef struct tbaa_tagging {
      */
     size_t nominal_count;
     /**
-     * Structs that share memory, as members of a union do: names separated by commas.
+     * Groups of structs that share memory, as the members of a union do. Each string names the
+     * structs of one group, separated by commas.
      */
     const struct tbaa_str *unions;
     /**
-     * The number of unions.
+     * The number of groups.
      */
     size_t union_count;
     /**
@@ -893,8 +895,9 @@ typedef struct tbaa_tagging {
 } tbaa_tagging;
 
 /**
- * Attaches a tag to an instruction: the function's index among those with a body, and the
- * instruction's index in it, both from 0. Calls follow the module's order.
+ * A callback that attaches a tag to an instruction. `function` is the function's index among those
+ * with a body, and `instruction` is the instruction's index in that function. Both count from 0.
+ * The library calls it in the order of the instructions in the module.
  */
 typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
 
@@ -908,8 +911,10 @@ typedef struct tbaa_text *Out_Text;
  */
 typedef struct tbaa_tag_options {
     /**
-     * The name of the lineage, which makes the code the same in each run. No other context may
-     * have it, in any process whose code may be linked with this code. Empty for a unique name.
+     * The name of the lineage, which is the type system of this context's tags. If it is empty,
+     * the library makes a unique name. A fixed name makes the emitted code the same in each run.
+     * Then no other context may use the name, in any process whose code may be linked with this
+     * code.
      */
     struct tbaa_str lineage;
     /**
@@ -1015,8 +1020,8 @@ tbaa_status tbaa_place_of(struct tbaa_context *context,
 tbaa_status tbaa_declare(struct tbaa_context *context, const struct tbaa_record *record);
 
 /**
- * Declares a scalar type of the runtime with this many bytes, below another scalar: `char` in C,
- * which aliases everything.
+ * Declares a scalar type of `size` bytes. `parent` is a scalar that may alias it and is its parent
+ * in the type tree, such as C's `char`, which aliases everything.
  */
 tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str name,
@@ -1025,20 +1030,21 @@ tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str parent);
 
 /**
- * Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a linear
- * memory, a stack, a table, the arrays of numbers. The path of its places is `*` and the name. An
- * access may have any number of its elements, which are scalars or pointers; an empty `element`
- * is for bytes that hold anything, at any alignment. Regions that may be one object, such as imports,
- * are one region: give it the other names by `tbaa_declare_alias`. One that is there already,
- * of the same elements, is no error.
+ * Declares a region: memory of a runtime that only accesses to the same region and to C's `char`
+ * may access, such as a linear memory, a stack, a table or the arrays of numbers. The path `*name`
+ * names an access to the region, which may span any number of elements.
+ * `element` is a scalar or pointer type. If it is empty, the region holds bytes of any type at any
+ * alignment. If two regions may be the same object, as imports may be, declare one region and give
+ * it the second name with `tbaa_declare_alias`. Declaring a region again with the same elements is
+ * no error.
  */
 tbaa_status tbaa_declare_region(struct tbaa_context *context,
                                 struct tbaa_str name,
                                 struct tbaa_str element);
 
 /**
- * Declares an enum, whose values are of an integer type: `unsigned int` in C
- * where none is negative.
+ * Declares an enum whose values have the type `integer`. In C that is `unsigned int` if no value
+ * is negative.
  */
 tbaa_status tbaa_declare_enum(struct tbaa_context *context,
                               struct tbaa_str name,
@@ -1376,9 +1382,10 @@ struct tbaa_str tbaa_status_name(uint32_t status);
  * and passes each to `attach`. The module is assembly text from the front end, before any of
  * LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
  *
- * The program must keep to this: if two accesses to the same bytes, while one value lives there,
- * reach them through getelementptrs, then the members before them have the same LLVM types in the
- * same order, or one struct is declared inside the other, and both use the same scalar type.
+ * The program makes this promise about any two accesses that reach the same bytes through
+ * getelementptrs while one value lives there. Both use the same scalar type. Their structs have
+ * the same LLVM types, in the same order and nesting, up to the accessed member, or one struct is
+ * declared inside the other.
  *
  * Unless `summary` is NULL, it becomes a text with one line for each reason why accesses have no
  * tag: their number and the reason. Free it with `tbaa_text_free`.
@@ -1410,7 +1417,8 @@ tbaa_status tbaa_places(struct tbaa_context *context,
 
 /**
  * Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
- * vector that begins there. `UINT64_MAX` means a varying size, and covers every other.
+ * vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
+ * any size.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1425,8 +1433,8 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
  *
  * An allocator must name the type of each object that it may free, and of each object that may
  * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
- * touch it. A callee that reallocates, collects garbage or calls back touches whatever those
- * touch.
+ * touch it. If a callee reallocates, collects garbage or calls back, `touched` must include
+ * whatever these operations touch.
  */
 tbaa_status tbaa_call_touching(struct tbaa_context *context,
                                const struct tbaa_str *touched,
@@ -1452,10 +1460,10 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              struct tbaa_attachments *nodes);
 
 /**
- * Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
- * each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
- * that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
- * this.
+ * Checks whether an access of `size` bytes may have a place's tag. The access consists of one or
+ * more values of `element` bytes each. The result is `TBAA_STATUS_REFUSED`, with the remedy, if it
+ * may not. `pointer` says that the value is a pointer, whose size is that of the module's data
+ * layout. `tbaa-llvm.h` calls this.
  */
 tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
                                uint64_t size,

@@ -19,8 +19,8 @@ pub enum MemberFlag {
     Base = 4,
     /// It is a bit-field; `offset` counts bits.
     BitField = 8,
-    /// It shares bytes with the member before it: both are in a union without a name, and so are
-    /// those behind it that share bytes with them.
+    /// It shares bytes with the member before it. A member and all members directly after it that
+    /// have this flag form one unnamed union.
     Overlaps = 16,
 }
 
@@ -33,8 +33,8 @@ pub enum RecordFlag {
     Packed = 2,
     /// Accesses to its members may alias everything.
     MayAlias = 4,
-    /// Offsets and size are not given but computed, as the target's compiler would: for a target
-    /// other than this machine.
+    /// The library computes the members' offsets and the record's size as the target's compiler
+    /// would, and ignores the given ones. Use it for a target other than this machine.
     Computed = 8,
 }
 
@@ -43,9 +43,9 @@ pub enum RecordFlag {
 pub struct RecordMember {
     /// The name; empty for an anonymous struct or union, whose members count as the record's own.
     pub name: Str,
-    /// The type as C writes it without a name: `unsigned char`, `TValue *`,
-    /// `int [3][4]`, `double []`, `struct Node *` before `Node` is declared. Empty for one of which
-    /// only `size` and `align` are known: a scalar of its own.
+    /// The type as C writes it without a name: `unsigned char`, `TValue *`, `int [3][4]`,
+    /// `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
+    /// scalar type of its own with the given `size` and `align`.
     pub type_text: Str,
     /// Bytes from the start of the record: `offsetof`. For a bit-field, bits.
     pub offset: u64,
@@ -144,11 +144,11 @@ fn union_of(
     if !start.is_multiple_of(align) {
         align = 1;
     }
-    // Too large a record is refused when it is defined.
+    // A size that overflows becomes `u64::MAX`, which the definition of the record rejects.
     let size = (end - start).checked_next_multiple_of(align).unwrap_or(u64::MAX);
     let mut union = Record::union("");
     for of in members {
-        // Members of a union have offset 0, and those of a struct in it any.
+        // A union's members have offset 0, so a member at another offset is put into a struct.
         union = match of.offset - start {
             _ if computed => union.member(member(of, true)?),
             0 => union.member(member(of, true)?.at(0)),
@@ -165,7 +165,7 @@ fn union_of(
     })
 }
 
-/// Compares what `sizeof` says of members with their types.
+/// Returns an error if a member's `sizeof` differs from the size of its type.
 fn check_sizes(
     types: &mut TaggedTypes,
     record: &str,
@@ -241,8 +241,8 @@ pub unsafe extern "C" fn tbaa_declare(
     })
 }
 
-/// Declares a scalar type of the runtime with this many bytes, below another scalar: `char` in C,
-/// which aliases everything.
+/// Declares a scalar type of `size` bytes. `parent` is a scalar that may alias it and is its parent
+/// in the type tree, such as C's `char`, which aliases everything.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_scalar(
     context: Option<&mut Context>,
@@ -260,12 +260,13 @@ pub extern "C" fn tbaa_declare_scalar(
     })
 }
 
-/// Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a linear
-/// memory, a stack, a table, the arrays of numbers. The path of its places is `*` and the name. An
-/// access may have any number of its elements, which are scalars or pointers; an empty `element`
-/// is for bytes that hold anything, at any alignment. Regions that may be one object, such as imports,
-/// are one region: give it the other names by `tbaa_declare_alias`. One that is there already,
-/// of the same elements, is no error.
+/// Declares a region: memory of a runtime that only accesses to the same region and to C's `char`
+/// may access, such as a linear memory, a stack, a table or the arrays of numbers. The path `*name`
+/// names an access to the region, which may span any number of elements.
+/// `element` is a scalar or pointer type. If it is empty, the region holds bytes of any type at any
+/// alignment. If two regions may be the same object, as imports may be, declare one region and give
+/// it the second name with `tbaa_declare_alias`. Declaring a region again with the same elements is
+/// no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_region(
     context: Option<&mut Context>,
@@ -281,8 +282,8 @@ pub extern "C" fn tbaa_declare_region(
     })
 }
 
-/// Declares an enum, whose values are of an integer type: `unsigned int` in C
-/// where none is negative.
+/// Declares an enum whose values have the type `integer`. In C that is `unsigned int` if no value
+/// is negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_enum(
     context: Option<&mut Context>,

@@ -9,14 +9,14 @@ use std::fmt::Display;
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// A NULL that is not allowed, a number that no constant has, text that is not UTF-8, or an
-    /// array without end.
+    /// A NULL that is not allowed, a number that is not a constant of its enum, text that is not
+    /// UTF-8, or an array that is too large for memory or misaligned.
     InvalidArgument = 1,
     /// An id that this context or oracle did not issue.
     UnknownId = 2,
     /// A declaration that C would reject, or with offsets or sizes that differ from its types'.
     Declaration = 3,
-    /// A path to nothing.
+    /// A path that leads to no member or element.
     Path = 4,
     /// The policy has no tag for the path: leave the access untagged.
     Untagged = 5,
@@ -50,7 +50,7 @@ impl Error {
     }
 }
 
-/// Names the status of an error: `result.or_status(Status::Path)`.
+/// Gives an error of another library a status: `result.or_status(Status::Path)`.
 pub(crate) trait OrStatus<T> {
     fn or_status(self, status: Status) -> Result<T, Error>;
 }

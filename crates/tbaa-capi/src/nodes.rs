@@ -12,9 +12,9 @@ use crate::text::{Out, Str, slice};
 /// A field of a type.
 #[repr(C)]
 pub struct Field {
-    /// The field's type; of an array, that of its elements.
+    /// The field's type, or the type of the elements if the field is an array.
     pub node: Type,
-    /// Bytes from the start of the type that has it.
+    /// Bytes from the start of the type that contains the field.
     pub offset: u64,
     /// The bytes of the field, including all elements of an array; 0 for a flexible array.
     /// `tbaa_build_struct_type` ignores it.

@@ -37,7 +37,7 @@ pub enum Rule {
     Default = 0,
     /// LLVM 22's rule: equal answers for all tags.
     Llvm = 1,
-    /// Every member of a union is followed, and bytes count.
+    /// A path follows every member of a union, and the accessed bytes are compared.
     Union = 2,
     /// Like `Union`, if every union access names its member.
     UnionStrict = 3,
@@ -184,7 +184,8 @@ impl MemoryAccess {
     }
 }
 
-/// Returns the dependences between accesses with two effects on one place, as bits of `Conflicts`.
+/// Returns the dependences between two accesses to one place with these effects, as bits of
+/// `Conflicts`.
 #[inline]
 pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     let (read, write) = (Effect::Read as u32, Effect::Write as u32);

@@ -7,20 +7,22 @@ use crate::error::{Error, given};
 use crate::status::{Status, status};
 use crate::text::{Out, Str, Text, slice};
 
-/// A front end's description of its struct types, by their LLVM names, such as `struct.Point`. Zero
-/// describes nothing. All modules of a program need the same.
+/// A front end's description of its struct types, by their LLVM names, such as `struct.Point`. A
+/// zeroed description names no types. Use the same description for all modules of a program.
 #[repr(C)]
 pub struct Tagging {
-    /// Tag elements of arrays and targets of plain pointers by their scalar type. Then nothing may
-    /// be zeroed or copied in words of another type.
+    /// Also tag elements of arrays and targets of plain pointers, by their scalar type. The program
+    /// then promises not to zero or copy this memory in words of another type.
     pub elements: bool,
-    /// Structs that differ from other structs with the same members.
+    /// Structs that are types of their own. By default, structs whose members have the same types
+    /// and offsets share one type.
     pub nominal: *const Str,
     /// The number of nominal structs.
     pub nominal_count: usize,
-    /// Structs that share memory, as members of a union do: names separated by commas.
+    /// Groups of structs that share memory, as the members of a union do. Each string names the
+    /// structs of one group, separated by commas.
     pub unions: *const Str,
-    /// The number of unions.
+    /// The number of groups.
     pub union_count: usize,
     /// Structs whose accesses get no tag.
     pub opaque: *const Str,
@@ -28,8 +30,9 @@ pub struct Tagging {
     pub opaque_count: usize,
 }
 
-/// Attaches a tag to an instruction: the function's index among those with a body, and the
-/// instruction's index in it, both from 0. Calls follow the module's order.
+/// A callback that attaches a tag to an instruction. `function` is the function's index among those
+/// with a body, and `instruction` is the instruction's index in that function. Both count from 0.
+/// The library calls it in the order of the instructions in the module.
 pub type AttachTag =
     Option<extern "C" fn(data: *mut c_void, function: u32, instruction: u32, tag: *mut c_void)>;
 
@@ -37,9 +40,10 @@ pub type AttachTag =
 /// and passes each to `attach`. The module is assembly text from the front end, before any of
 /// LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
 ///
-/// The program must keep to this: if two accesses to the same bytes, while one value lives there,
-/// reach them through getelementptrs, then the members before them have the same LLVM types in the
-/// same order, or one struct is declared inside the other, and both use the same scalar type.
+/// The program makes this promise about any two accesses that reach the same bytes through
+/// getelementptrs while one value lives there. Both use the same scalar type. Their structs have
+/// the same LLVM types, in the same order and nesting, up to the accessed member, or one struct is
+/// declared inside the other.
 ///
 /// Unless `summary` is NULL, it becomes a text with one line for each reason why accesses have no
 /// tag: their number and the reason. Free it with `tbaa_text_free`.

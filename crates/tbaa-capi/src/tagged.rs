@@ -1,4 +1,4 @@
-//! Places with their tags for LLVM.
+//! Places, such as `Point.x`, with the metadata that LLVM gets for accesses to them.
 
 use std::mem::MaybeUninit;
 
@@ -15,8 +15,10 @@ use crate::text::{Str, constant, slice};
 /// The options of a context's tags. All zero is the default.
 #[repr(C)]
 pub struct TagOptions {
-    /// The name of the lineage, which makes the code the same in each run. No other context may
-    /// have it, in any process whose code may be linked with this code. Empty for a unique name.
+    /// The name of the lineage, which is the type system of this context's tags. If it is empty,
+    /// the library makes a unique name. A fixed name makes the emitted code the same in each run.
+    /// Then no other context may use the name, in any process whose code may be linked with this
+    /// code.
     pub lineage: Str,
     /// A `tbaa_tag_form`.
     pub form: u32,
@@ -30,7 +32,7 @@ pub struct TagOptions {
 /// The metadata for LLVM under policy `rfc`. Under policy `clang` tags are passed unchanged.
 #[repr(u32)]
 pub enum TagFormNumber {
-    /// Lowered tags, which LLVM gets right.
+    /// Lowered tags, for which LLVM's own rule gives correct answers.
     Lowered = 0,
     /// Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
     LoweredScopes = 1,
@@ -59,7 +61,7 @@ pub enum InstructionKind {
     OtherContext = 6,
 }
 
-/// Converts strings of C.
+/// Converts an array of strings.
 unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&'t str>, Error> {
     // SAFETY: the caller promises `count` texts.
     let texts = unsafe { slice(texts, count, name) }?;
@@ -131,7 +133,8 @@ pub unsafe extern "C" fn tbaa_places(
 }
 
 /// Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
-/// vector that begins there. `UINT64_MAX` means a varying size, and covers every other.
+/// vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
+/// any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_sized(
     context: Option<&mut Context>,
@@ -154,8 +157,8 @@ pub extern "C" fn tbaa_place_sized(
 ///
 /// An allocator must name the type of each object that it may free, and of each object that may
 /// later use the bytes: LLVM moves the last stores to a freed object past a call that does not
-/// touch it. A callee that reallocates, collects garbage or calls back touches whatever those
-/// touch.
+/// touch it. If a callee reallocates, collects garbage or calls back, `touched` must include
+/// whatever these operations touch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_call_touching(
     context: Option<&mut Context>,
@@ -166,9 +169,9 @@ pub unsafe extern "C" fn tbaa_call_touching(
     call: Option<&mut MaybeUninit<Tagged>>,
 ) -> Status {
     made_in(context, call, |context| {
-        // SAFETY: the caller promises as many.
+        // SAFETY: the caller promises `touched_count` texts.
         let mut all = unsafe { texts(touched, touched_count, "touched") }?;
-        // SAFETY: as above.
+        // SAFETY: the caller promises `memory_count` texts.
         all.extend(unsafe { texts(memory, memory_count, "memory") }?);
         let (tags, of) = tags_of(context.tagging())?;
         let key = Key::Call(all.iter().map(|&text| text.to_owned()).collect());
@@ -208,7 +211,7 @@ pub extern "C" fn tbaa_emit_tagged(
         ];
         if let Some(&reason) = (kind as usize)
             .checked_sub(InstructionKind::None as usize)
-            .and_then(|it| reasons.get(it))
+            .and_then(|index| reasons.get(index))
         {
             return Err(refused(reason));
         }
@@ -239,10 +242,10 @@ pub extern "C" fn tbaa_emit_tagged(
     })
 }
 
-/// Says whether an access of `size` bytes may have a place's tag whose values have `element` bytes
-/// each, of which a run has several: `TBAA_STATUS_REFUSED` with the remedy if not. `pointer` says
-/// that the value is a pointer, whose size is that of the module's data layout. `tbaa-llvm.h` calls
-/// this.
+/// Checks whether an access of `size` bytes may have a place's tag. The access consists of one or
+/// more values of `element` bytes each. The result is `TBAA_STATUS_REFUSED`, with the remedy, if it
+/// may not. `pointer` says that the value is a pointer, whose size is that of the module's data
+/// layout. `tbaa-llvm.h` calls this.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_check_element(
     tagged: Option<&Tagged>,

@@ -5,7 +5,8 @@ use crate::{Result, TypeDefinition};
 use tbaa_lex::{lexer::Lexer, source::unescape};
 
 impl<'t> Scan<'t> {
-    /// Reads `target datalayout = "..."`, from after `target`. Other lines are left for the caller.
+    /// Reads `target datalayout = "..."` or `target triple = "..."`, from after `target`. Other
+    /// lines are left for the caller.
     pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         lexer.skip_space()?;
         let into = if lexer.eat_word(b"datalayout") {

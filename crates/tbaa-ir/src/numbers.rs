@@ -2,8 +2,8 @@
 
 use tbaa::parts::table::HashMap;
 
-/// A map from metadata numbers. What LLVM prints is numbered from 0 without
-/// gaps, so that a list does; but any number may be used.
+/// A map from metadata numbers. LLVM numbers the nodes that it prints from 0 without gaps, so low
+/// numbers index a list. A text may use any number, so high numbers are hashed.
 #[derive(Debug)]
 pub(super) struct Numbers<V> {
     dense: Vec<Option<V>>,

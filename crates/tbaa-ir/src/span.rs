@@ -81,8 +81,9 @@ impl Module<'_> {
         Some(offset..lexer.at)
     }
 
-    /// Finds an operand, counted from 0, of the plain node whose `!` is at `offset`, without
-    /// comments around it. Takes time linear in the node's text.
+    /// Finds an operand of the node `!{...}` whose `!` is at `offset`. `position` counts operands
+    /// from 0. The range excludes comments around the operand. Takes time linear in the node's
+    /// text.
     pub fn operand_span(&self, offset: usize, position: usize) -> Option<Range<usize>> {
         let mut lexer = body(&self.text, offset)?;
         lexer.eat(b"{").then_some(())?;
@@ -115,8 +116,8 @@ pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize>
     }
 }
 
-/// Reads the name of the list whose `!` is at `offset`, and finds its range. The scan has accepted
-/// it before.
+/// Reads the name of the named metadata whose `!` is at `offset`, and finds the range of its
+/// definition. The scan has accepted this text before.
 pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, Range<usize>)> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;
@@ -133,8 +134,8 @@ pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
-        // A reference defines nothing. It is checked here because an error would count all lines
-        // before it.
+        // A reference `!4` is not a definition. It is checked before `NodeDefinition::read`, whose
+        // error would hold a line number, and so take time linear in the module's text.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
         lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;

@@ -1,4 +1,5 @@
-//! Newcomers, sorted into classes that may alias the same.
+//! Sorts the new sources of one call into classes. A source is a tag to be lowered; the sources of
+//! one class may alias the same other sources, so they get one place in the forest.
 
 use std::borrow::Borrow;
 
@@ -14,16 +15,18 @@ use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::parts::{self, Vicinity};
 use tbaa::{Graph, Oracle, TagId};
 
-/// Sources that may alias the same.
+/// Sources that may alias the same other sources.
 pub(super) struct Class {
     pub(super) members: Vec<Key>,
-    /// The batch's row.
+    /// Index into [`Batch::rows`].
     pub(super) row: usize,
+    /// The distance from the top of clang's forest ([`Ranks`]).
     pub(super) rank: u32,
+    /// The nodes at which the class may be placed.
     pub(super) seat: Seat,
 }
 
-/// A source to be added.
+/// A new source.
 #[derive(Clone, Copy)]
 pub(super) struct Newcomer {
     pub(super) key: Key,
@@ -42,8 +45,8 @@ struct Old {
     /// class may alias is comparable to its seat in the skeleton.
     moves_shared: bool,
     scope: Option<u32>,
-    /// True if it is a source. Pairs with fixed tags are not counted: they are not
-    /// this lowering's to lose.
+    /// True for a source, false for a fixed tag. Pairs with fixed tags do not count in the loss,
+    /// because other modules chose those tags.
     is_source: bool,
 }
 
@@ -85,7 +88,7 @@ impl Row {
     }
 }
 
-/// Newcomers under one root.
+/// New sources under one root.
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
@@ -105,7 +108,8 @@ struct Related {
     may: u64,
 }
 
-/// Calls back with each pair of classes that may alias.
+/// Calls `found` once with each pair of classes that may alias. `plain` lists the classes without
+/// sizes, and `pairs` has their pairs; pairs with a sized class are queried here.
 fn each_pair<G: Borrow<Graph>>(
     answers: &Answers<'_, G>,
     classes: &[Class],
@@ -118,7 +122,7 @@ fn each_pair<G: Borrow<Graph>>(
     for a in (0..classes.len()).filter(|&at| is_sized(at)) {
         let key = classes[a].members[0];
         for (b, other) in classes.iter().enumerate() {
-            // Two that have sizes meet twice.
+            // The loops reach a pair of sized classes twice: only the first time counts.
             if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0]) && a != b {
                 found(a, b);
             }
@@ -174,7 +178,7 @@ impl Lowering {
         }
     }
 
-    /// Returns an existing tag: first the fixed tags, then the sources.
+    /// Returns an existing tag by its index. The fixed tags come first, then the sources.
     fn old(&self, place: usize) -> Old {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
@@ -189,7 +193,7 @@ impl Lowering {
         Old { key, group, node, foreign: false, moves_shared, scope, is_source: true }
     }
 
-    /// Returns the tags under one root that a newcomer may alias at most.
+    /// Returns a superset of the existing tags under one root that a new source may alias.
     fn near<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -206,8 +210,8 @@ impl Lowering {
         old.filter(move |old| old.group == group)
     }
 
-    /// Returns where a new class may be placed. Memory under our own root is private, unless an
-    /// open lineage was forked: then it may be another fork's.
+    /// Returns the nodes at which a new class may be placed. Private memory of an open lineage that
+    /// was forked counts as shared, because another fork may use it.
     fn seat(&self, graph: &Graph, key: Key, private: bool) -> Seat {
         match private && !self.forked && !self.skeleton.has(key) {
             true => Seat::Free,
@@ -220,7 +224,7 @@ impl Lowering {
         self.fixed_nodes > 0 && group == Some(0)
     }
 
-    /// Sorts newcomers under one root into classes that may alias the same.
+    /// Sorts new sources under one root into classes.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
         answers: &Answers<'_, G>,
@@ -231,7 +235,7 @@ impl Lowering {
         let plain: Vec<TagId> =
             batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
         let plain_classes = oracle.classes_asking(&plain, answers.tags());
-        // Classes are also distinguished by the tags that exist.
+        // Two sources of one class must also have equal relations to the existing tags.
         let group = batch.first().and_then(|new| {
             let root = oracle
                 .graph()
@@ -263,7 +267,7 @@ impl Lowering {
                     at_plain += 1;
                     plain_classes.as_slice()[at_plain - 1] as usize
                 }
-                // Each is a class of its own.
+                // Each sized source is a class of its own.
                 Some(_) => plain_classes.len() + at,
             };
             let beside = match key.size {

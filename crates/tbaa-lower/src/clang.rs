@@ -4,7 +4,7 @@ use tbaa::declare::{DeclId, Declarations, DeclareError, Policy};
 use tbaa::parts::table::HashSet;
 use tbaa::{Graph, TagId, TypeKind};
 
-/// Paths of one record that are listed.
+/// The most paths that are listed for one record.
 const MOST_PATHS: usize = 1 << 16;
 
 /// Returns the path of every access that declared types give rise to: each scalar member of each
@@ -62,10 +62,10 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
     }
 }
 
-/// Returns clang 22's graph for declared types, and pairs for
-/// [`Lowering::fix`](super::Lowering::fix): the tag of each access in `source`, by policy
-/// [`Rfc`](Policy::Rfc), with clang's tag. `shared` says which records the other side accesses by
-/// name; it may always access scalars.
+/// Returns the graph of clang 22's tags for declared types, and pairs of tags for
+/// [`Lowering::fix`](super::Lowering::fix). A pair has the tag of an access in `source`, by policy
+/// [`Rfc`](Policy::Rfc), and clang's tag for the same access. `shared` says which records the code
+/// that clang compiles accesses by name. That code may always access scalars.
 ///
 /// Accesses that clang tags as plain `char` alias everything and are left out.
 ///
@@ -101,7 +101,7 @@ pub fn tags_of_clang(
             pairs.push(tag);
         }
     }
-    // The tag that aliases everything is at the top.
+    // The pair of the tags that alias everything comes first.
     if let (Ok(ours), Ok(char)) = (rfc.tag(source, "*char"), clang.tag(&mut theirs, "*char")) {
         pairs.insert(0, (ours, char));
     }

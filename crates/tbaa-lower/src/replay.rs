@@ -1,4 +1,4 @@
-//! Replaying LLVM's rule on the result against the sources' rule.
+//! Compares LLVM's rule on the lowered tags with the oracle's rule on the sources.
 
 use std::borrow::Borrow;
 
@@ -22,7 +22,7 @@ pub enum ReplayError {
     /// LLVM's verifier rejects the tag.
     #[error("the lowered tag of {source:?} is rejected: {error}")]
     Rejected {
-        /// The tag's source; `r#`, for it is no cause of the error.
+        /// The tag's source. The name is raw, because `thiserror` takes `source` for the cause.
         r#source: Access,
         /// The verifier's error.
         error: wellformed::VerifyError,

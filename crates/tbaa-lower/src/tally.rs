@@ -1,4 +1,4 @@
-//! Counts the sources at each node, which newcomers are compared with.
+//! Counts the existing sources at each node, to count the pairs of new sources with them.
 
 use super::forest::Forest;
 use super::loss::pairs_within;
@@ -10,9 +10,9 @@ use tbaa::parts::table::HashMap;
 pub(super) struct Tally {
     /// The counts of each group.
     groups: Vec<Group>,
-    /// At each node,
+    /// For each node, the sources at it.
     own: Vec<u64>,
-    /// and at it or below.
+    /// For each node, the sources at it or below.
     below: Vec<u64>,
 }
 
@@ -23,7 +23,7 @@ struct Group {
     bare: u64,
 }
 
-/// The newcomers at each node.
+/// The new sources at each node.
 #[derive(Debug, Default)]
 struct New {
     own: HashMap<u32, u64>,
@@ -53,13 +53,14 @@ impl Tally {
         self.own.get(node as usize).copied().unwrap_or_default()
     }
 
-    /// All sources of a group.
+    /// Returns the number of sources of a group.
     pub(super) fn all(&self, group: u32) -> u64 {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }
 
-    /// The pairs that LLVM calls `MayAlias`, of a newcomer with a source that is there or with
-    /// another newcomer. `new` are the newcomers of one group, with their nodes.
+    /// Returns the number of pairs that LLVM answers `MayAlias` for and that have a new source:
+    /// with an existing source, or with another new one. `new` has the nodes of one group's new
+    /// sources, and how many sources each has.
     pub(super) fn comparable(
         &self,
         forest: &Forest,

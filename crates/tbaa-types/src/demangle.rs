@@ -1,11 +1,11 @@
-//! Names of C++ types and functions as the source has them.
+//! Demangles names of C++ types and functions.
 
 use std::fmt;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions};
 
-/// Bytes that a mangled name, and the name in it, may have. A name may repeat a
-/// part of itself at each step, and grows without bound.
+/// The most bytes of a mangled name, and of its demangled name. A mangled name can refer to its own
+/// parts, so the demangled name can be exponentially long.
 const LENGTH: usize = 4 << 10;
 
 /// The greatest depth to which a name's parts may nest.
@@ -49,7 +49,7 @@ pub fn folded(name: String) -> String {
     shorter
 }
 
-/// A name without the template arguments that are in more than `deepest` others; `None` if its
+/// Replaces template arguments that are nested in more than `deepest` others. Returns `None` if the
 /// brackets do not match.
 fn cut(name: &str, deepest: usize) -> Option<String> {
     let mut out = String::new();
@@ -97,7 +97,7 @@ fn in_source(name: &[u8]) -> Option<String> {
     Some(source.0)
 }
 
-/// A name whose text stops when it is too long.
+/// A demangled name. Writing more than [`LENGTH`] bytes is an error.
 struct Bounded(String);
 
 impl DemangleWrite for Bounded {
@@ -114,7 +114,7 @@ impl DemangleWrite for Bounded {
 mod tests {
     use super::{demangled, demangled_function};
 
-    /// The names of types and functions in `demangle.txt`; these begin with `_Z`.
+    /// Compares with `demangle.txt`. Names of types begin with `_ZTS`; the others are functions.
     #[test]
     fn names_in_the_source() {
         for line in include_str!("demangle.txt").lines() {

@@ -9,7 +9,7 @@ use crate::lock::Lock;
 use crate::memory::PAGE;
 use crate::symbols;
 
-/// The code addresses that allocated, by number; 0 is none.
+/// The return addresses of calls that allocated, by number. Number 0 means an unknown caller.
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
@@ -17,7 +17,7 @@ const CALLER_COUNT: usize = SPARE as usize;
 const PROBES: usize = 16;
 /// The most bytes before an address that are searched for its block's start, for a report.
 const MAX_BLOCK: usize = 64 << 20;
-/// The same in calls where speed matters.
+/// The same limit for calls where speed matters.
 const NEAR: usize = 64 << 10;
 
 /// Returns the usable bytes of a heap block. There may be more than were requested: the program
@@ -58,7 +58,8 @@ fn is_known(block: *mut u8) -> bool {
 }
 
 /// Blocks of other allocators than the C library's, by the page in which they begin. An entry's
-/// upper bits are the offset in the page, and its lower bits the size. There may be many.
+/// upper bits are the offset in the page, and its lower bits the size. A page's entries are one
+/// sorted list, which takes less memory than a map entry for each block.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
 /// The number of bits for a block's size.
@@ -70,7 +71,7 @@ static MAPPINGS: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
 
 /// Returns the index of the block with a start in a page's list, or where it would be inserted.
 fn search(list: &[u64], start: usize) -> Result<usize, usize> {
-    list.binary_search_by_key(&(start % PAGE), |it| (it >> SIZE_BITS) as usize)
+    list.binary_search_by_key(&(start % PAGE), |entry| (entry >> SIZE_BITS) as usize)
 }
 
 /// Records a block that an allocation function has returned to checked code. Returns whether it is
@@ -113,7 +114,7 @@ fn bytes_of(entry: u64) -> usize {
 /// Records that a part of the address space was mapped or unmapped.
 pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     let Some(end) = start.checked_add(size).filter(|_| size > 0) else { return };
-    // The blocks that lay there no longer exist.
+    // Blocks in this range no longer exist.
     if let Some(mut others) = OTHERS.take() {
         let pages = others.range(start / PAGE..end.div_ceil(PAGE)).map(|(page, _)| *page);
         pages.collect::<Vec<_>>().iter().for_each(|page| drop(others.remove(page)));
@@ -137,8 +138,8 @@ fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
     let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {
         let start = page * PAGE;
-        let of = move |it: &u64| (start + (it >> SIZE_BITS) as usize, bytes_of(*it));
-        list.iter().rev().map(of)
+        let range = move |entry: &u64| (start + (entry >> SIZE_BITS) as usize, bytes_of(*entry));
+        list.iter().rev().map(range)
     });
     let has = |(at, size): &(usize, usize)| address - at < *size;
     let block = blocks.skip_while(|(at, _)| *at > address).take(64).find(has);

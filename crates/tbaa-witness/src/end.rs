@@ -84,8 +84,8 @@ fn by_kind(kinds: Vec<Kind>) -> String {
             let _ = write!(text, "\n {needs}");
         }
         let _ = write!(text, "\n  {:>5}", kind.pairs);
-        for ((word, it), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
-            let _ = write!(text, "  {word} {says}, in {}{}", it.function_name(), place(it));
+        for ((word, site), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
+            let _ = write!(text, "  {word} {says}, in {}{}", site.function_name(), place(site));
         }
     }
     text
@@ -108,7 +108,7 @@ pub(crate) fn write_files() {
     {
         let Some(file) = file else { continue };
         let file = file.replace("%p", &std::process::id().to_string());
-        let written = log::open(&file, false).and_then(|mut it| writeln!(it, "{:#}", document()));
+        let written = log::open(&file, false).and_then(|mut out| writeln!(out, "{:#}", document()));
         if let Err(error) = written {
             log::say(&format!("cannot write {file}: {error}"));
         }
@@ -116,10 +116,10 @@ pub(crate) fn write_files() {
 }
 
 fn json() -> Value {
-    let access = |word: &str, it: &Described, says: &str| {
+    let access = |word: &str, site: &Described, says: &str| {
         json!({
-            "does": word, "says": says, "instruction": it.what, "function": it.function,
-            "file": it.file, "line": it.line, "column": it.column, "bytes": it.size,
+            "does": word, "says": says, "instruction": site.what, "function": site.function,
+            "file": site.file, "line": site.line, "column": site.column, "bytes": site.size,
         })
     };
     let frame = |it: &Frame| {
@@ -139,9 +139,9 @@ fn json() -> Value {
             "stack": kind.stack.iter().map(frame).collect::<Vec<_>>(),
         })
     };
-    let calls = outside::unknown().into_iter().map(|(name, it)| {
+    let calls = outside::unknown().into_iter().map(|(name, calls)| {
         json!({
-            "function": name, "times": it.times, "bytes": it.bytes, "all_memory": it.all,
+            "function": name, "times": calls.times, "bytes": calls.bytes, "all_memory": calls.all,
         })
     });
     json!({

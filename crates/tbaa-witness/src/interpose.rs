@@ -1,8 +1,9 @@
 //! Replaces the C library's functions that allocate or write memory.
 //!
-//! Each calls the C library's own. Memory that it returns is marked as fresh, and memory that it
-//! writes as untagged. Variadic functions and those that LLVM transforms (`snprintf`, `scanf`,
-//! `strcpy`) are not here: `tbaa instrument` handles their calls.
+//! Each calls the C library's own function, and then clears the shadow of the memory that it
+//! returned or wrote: the runtime knows nothing of its contents. Variadic functions and those that
+//! LLVM transforms (`snprintf`, `scanf`, `strcpy`) are not here: `tbaa instrument` handles their
+//! calls.
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -23,11 +24,11 @@ unsafe extern "C" {
     fn __libc_free(block: *mut u8);
 }
 
-/// Defines an allocation function that passes its caller's address as an additional argument, in
-/// the register of the `$nth`.
+/// Defines an allocation function that jumps to `$inner` with its return address as an additional
+/// last argument. `$register` is the register of that argument.
 macro_rules! from_caller {
     ($name:ident => $inner:ident, $register:literal) => {
-        /// The C library's function of this name; what it returns is fresh.
+        /// Calls the C library's function of this name, and records the block that it returns.
         ///
         /// # Safety
         ///
@@ -50,7 +51,7 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
-/// Notes a new block and the number of bytes that were requested: nothing is known of its contents.
+/// Records a new block and the number of bytes that were requested, and clears its shadow.
 fn allocated(block: *mut u8, asked: usize, caller: usize) {
     if !block.is_null() {
         // Clears whole granules, which takes no lock: this library's own locks may be held.
@@ -130,7 +131,7 @@ unsafe extern "C" fn reallocarray_from(
     size: usize,
     caller: usize,
 ) -> *mut u8 {
-    // SAFETY: as `realloc`; the first sets this thread's error.
+    // SAFETY: `errno` is this thread's own; the rest as `realloc`.
     unsafe {
         let Some(size) = count.checked_mul(size) else {
             *libc::__errno_location() = libc::ENOMEM;
@@ -184,8 +185,8 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
         // SAFETY: a name that ends in 0.
         function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if function.is_null() {
-            // A function without an original cannot be called, except in a program that is linked
-            // in an unsupported way.
+            // A program that calls the function is linked with the C library, which defines it,
+            // unless it is linked in an unsupported way.
             std::process::abort();
         }
         known.store(function, Relaxed);
@@ -193,13 +194,13 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     function
 }
 
-/// Defines functions that call the C library's and then report the bytes they wrote, by `$tell`.
-/// The result is `$result`.
+/// Defines functions that call the C library's and then clear the shadow of the bytes that it
+/// wrote. The expression `$tell` does this; in it `$result` is the function's result.
 macro_rules! writers {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
         static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
     $(
-        /// The C library's function of this name; what it writes has no tag.
+        /// Calls the C library's function of this name, and clears the shadow of what it writes.
         ///
         /// # Safety
         ///
@@ -226,14 +227,14 @@ macro_rules! writers {
     )*};
 }
 
-/// Forgets what is known of these bytes.
+/// Clears the shadow of some bytes; does nothing for NULL.
 fn wrote<T>(to: *const T, size: usize) {
     if !to.is_null() {
         shadow::clear(to.addr(), size);
     }
 }
 
-/// Forgets as many bytes as a result says; a negative result means that nothing was written.
+/// Clears the shadow of `result` bytes. A negative result is an error: nothing was written.
 fn filled<T>(to: *const T, result: isize) {
     wrote(to, usize::try_from(result).unwrap_or(0));
 }
@@ -242,22 +243,22 @@ fn wrote_one<T>(to: *const T) {
     wrote(to, size_of::<T>());
 }
 
-fn failed(it: *mut c_void) -> bool {
-    it == libc::MAP_FAILED
+fn failed(mapping: *mut c_void) -> bool {
+    mapping == libc::MAP_FAILED
 }
 
-/// Notes a new mapping, unless it failed.
-fn mapped(it: *mut c_void, size: usize) {
-    if !failed(it) {
-        shadow::clear(it.addr(), size);
-        blocks::mapped(it.addr(), size, true);
+/// Records a new mapping, unless `mmap` failed.
+fn mapped(mapping: *mut c_void, size: usize) {
+    if !failed(mapping) {
+        shadow::clear(mapping.addr(), size);
+        blocks::mapped(mapping.addr(), size, true);
     }
 }
 
-fn unmapped(it: *mut c_void, size: usize, done: bool) {
+fn unmapped(mapping: *mut c_void, size: usize, done: bool) {
     if done {
-        shadow::clear(it.addr(), size);
-        blocks::mapped(it.addr(), size, false);
+        shadow::clear(mapping.addr(), size);
+        blocks::mapped(mapping.addr(), size, false);
     }
 }
 
@@ -266,19 +267,19 @@ fn gives_up(advice: c_int) -> bool {
         .contains(&advice)
 }
 
-/// Forgets a string with its terminating 0.
+/// Clears the shadow of a string and its terminating 0.
 unsafe fn printed(at: *const c_char) {
     if !at.is_null() {
-        // SAFETY: the caller says that there is one.
+        // SAFETY: the caller guarantees a string here.
         wrote(at, unsafe { libc::strlen(at) } + 1);
     }
 }
 
-/// Forgets as many bytes of a scattered buffer as a result says.
+/// Clears the shadow of the first `result` bytes of a scattered buffer.
 unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     let mut left = usize::try_from(result).unwrap_or(0);
     for at in 0..count {
-        // SAFETY: the caller says that there are as many.
+        // SAFETY: the caller guarantees `count` entries.
         let part = unsafe { &*to.add(at) };
         let here = part.iov_len.min(left);
         wrote(part.iov_base, here);
@@ -286,10 +287,10 @@ unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     }
 }
 
-/// Forgets a received message, its sender's address and its control data.
+/// Clears the shadow of a received message, its sender's address and its control data.
 unsafe fn received(to: *const libc::msghdr, result: isize) {
     if result >= 0 {
-        // SAFETY: the caller says that there is one.
+        // SAFETY: the caller guarantees a message here.
         let message = unsafe { &*to };
         wrote_one(to);
         wrote(message.msg_name, message.msg_namelen as usize);
@@ -316,29 +317,29 @@ writers! {
     fn readlink(path: *const c_char, to: *mut c_char, most: usize) -> isize { |n| filled(to, n) }
     fn fread(to: *mut c_void, size: usize, count: usize, file: *mut c_void) -> usize
         { |n| wrote(to, n.wrapping_mul(size)) }
-    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |it| printed(it) }
-    fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |it| printed(it) }
-    fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
-    fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
-    fn fstat(file: c_int, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
-    fn time(to: *mut c_long) -> c_long { |it| wrote_one(to) }
-    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int { |it| wrote_one(to) }
-    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int { |it| wrote_one(to) }
-    fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
-    fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
+    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |text| printed(text) }
+    fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |text| printed(text) }
+    fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |status| wrote_one(to) }
+    fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |status| wrote_one(to) }
+    fn fstat(file: c_int, to: *mut libc::stat) -> c_int { |status| wrote_one(to) }
+    fn time(to: *mut c_long) -> c_long { |status| wrote_one(to) }
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int { |status| wrote_one(to) }
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int { |status| wrote_one(to) }
+    fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |tm| wrote_one(tm) }
+    fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |tm| wrote_one(tm) }
     fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| mapped(it, size) }
+        -> *mut c_void { |mapping| mapped(mapping, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| mapped(it, size) }
+        -> *mut c_void { |mapping| mapped(mapping, size) }
     // The last parameter is variadic in C, which is passed the same way.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
-        -> *mut c_void { |it| { unmapped(at, old, !failed(it)); mapped(it, size) } }
+        -> *mut c_void { |mapping| { unmapped(at, old, !failed(mapping)); mapped(mapping, size) } }
     // The pages may become zeroes.
     fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int
-        { |it| if it == 0 && gives_up(advice) { wrote(at, size) } }
-    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| unmapped(at, size, it == 0) }
+        { |status| if status == 0 && gives_up(advice) { wrote(at, size) } }
+    fn munmap(at: *mut c_void, size: usize) -> c_int { |status| unmapped(at, size, status == 0) }
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
-        { |it| wrote(base, count.wrapping_mul(size)) }
+        { |unit| wrote(base, count.wrapping_mul(size)) }
 }
 
 static OTHERS: &[Check] = &[
@@ -391,7 +392,7 @@ extern "C" fn start(thread: *mut c_void) -> *mut c_void {
     run(argument)
 }
 
-/// The C library's function of this name; the new thread's stack is fresh.
+/// Calls the C library's function of this name. The new thread clears its stack's shadow first.
 ///
 /// # Safety
 ///
@@ -424,7 +425,8 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// The C library's function of this name. [`pthread_create`] does not see its threads.
+/// Calls the C library's function of this name. That function does not call [`pthread_create`], so
+/// this only records that the program has a second thread.
 ///
 /// # Safety
 ///

@@ -55,8 +55,9 @@ fn granule(address: usize, mask: u8, event: Event) {
     }
 }
 
-/// Forgets everything about some bytes, and returns the number of bytes about which something was
-/// known. `visit` gets the address of each 8-byte word before it is forgotten.
+/// Clears the cells of some bytes in whole granules, and returns the number of bytes of the
+/// granules that were known. Before an 8-byte word is cleared, `visit` gets its address if both of
+/// its granules are known.
 pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
     let range = covered(start, size);
     let mut bytes = 0;
@@ -89,7 +90,9 @@ const GIVE_BACK: usize = 1 << 17;
 /// The bytes of the program whose cells fill one page.
 const SPAN: usize = memory::PAGE / size_of::<u32>() * GRANULE;
 
-/// Forgets many bytes that the program has freed, and returns their cells' memory to the system.
+/// Clears the cells of bytes that the program has freed, if there are at least [`GIVE_BACK`]: this
+/// returns the cells' memory to the system. Smaller blocks are cleared when they are allocated
+/// again.
 #[inline]
 pub(crate) fn give_back(address: usize, size: usize) {
     if size >= GIVE_BACK {
@@ -97,7 +100,7 @@ pub(crate) fn give_back(address: usize, size: usize) {
     }
 }
 
-/// Forgets all about some bytes.
+/// Clears the cells of exactly these bytes. Large ranges return whole pages of cells to the system.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
     let Range { start: address, end } = covered(address, size);
@@ -124,8 +127,8 @@ pub(crate) fn clear(address: usize, size: usize) {
 /// The bytes of the program whose cells are read together.
 const ROUND: usize = 64;
 
-/// Returns whether nothing is known of the [`ROUND`] bytes from an address on, a multiple of
-/// [`ROUND`].
+/// Returns whether the cells of the [`ROUND`] bytes at an address are all 0. The address is a
+/// multiple of [`ROUND`].
 #[inline(always)]
 fn is_nothing(at: usize) -> bool {
     let found: u32;

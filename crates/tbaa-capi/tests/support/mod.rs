@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The repository.
+/// Returns the path of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -19,10 +19,11 @@ fn tools_are_required() -> bool {
     std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require")
 }
 
-/// Returns whether all tools can be run, and prints one that cannot.
+/// Returns `Some` if all tools can be run. Otherwise it prints a missing tool and returns `None`;
+/// it panics if tools are required.
 pub(crate) fn have(tools: &[&str]) -> Option<()> {
-    let runs = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
-    let Some(missing) = tools.iter().find(runs) else { return Some(()) };
+    let is_missing = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
+    let Some(missing) = tools.iter().find(is_missing) else { return Some(()) };
     assert!(!tools_are_required(), "{missing} is required and cannot be run");
     eprintln!("skipped, for there is no {missing}");
     None
@@ -52,7 +53,7 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// Returns pkg-config's output for libtbaa.
+/// Returns the words that pkg-config prints for libtbaa.
 pub(crate) fn flags(of: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     let words = run(command.args(of).arg("tbaa").env("PKG_CONFIG_PATH", pkg_config_path()));

@@ -5,23 +5,24 @@ use std::path::Path;
 
 use tbaa_ir::Location;
 
-/// A line, with its file as perf names it.
+/// A source line: the file as perf names it, and the line number.
 pub type PerfLine<'s> = (&'s str, u32);
 
-/// Samples by the symbol that they are in.
+/// The number of samples in each symbol.
 pub type BySymbol<'s> = HashMap<&'s str, u64>;
 
-/// The output of `perf script` with `-F ip,sym,srcline`, or with its own fields and `srcline`.
+/// The output of `perf script` with `-F ip,sym,srcline`, or with perf's default fields and
+/// `srcline`.
 pub struct PerfScript<'s> {
     /// The number of samples.
     pub samples: u64,
-    /// By the last part of a file's name and the number: perf's names of the file, each with the
-    /// samples by symbol.
+    /// The samples of each source line. The key is the last component of the file's path, and the
+    /// line number. Several files may match; the inner key is the path as perf names it.
     pub lines: HashMap<(String, u32), HashMap<&'s str, BySymbol<'s>>>,
 }
 
 impl<'s> PerfScript<'s> {
-    /// Reads it.
+    /// Reads the output.
     ///
     /// A sample begins with a line that ends with an address and a symbol. Its place in the source
     /// is the next line, if perf knows it. With a call chain each line of the chain begins with a
@@ -49,8 +50,8 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the lines of the script that may be a place: perf prints the last part of a file's name
-    /// unless it is asked for all of it.
+    /// Returns the source lines of the script that a location may mean. Several can match, because
+    /// perf prints only the last component of a path unless it is asked for all of it.
     #[must_use]
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
@@ -76,7 +77,7 @@ fn symbol(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once(": ").unwrap_or(("", line));
     let (address, rest) = rest.trim().split_once(' ')?;
     u64::from_str_radix(address, 16).ok()?;
-    let end = [" (", "+0x"].iter().filter_map(|it| rest.rfind(it)).min();
+    let end = [" (", "+0x"].iter().filter_map(|mark| rest.rfind(mark)).min();
     let symbol = rest[..end.unwrap_or(rest.len())].trim();
     (!symbol.ends_with(':')).then_some(symbol)
 }

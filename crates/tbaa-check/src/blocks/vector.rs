@@ -14,10 +14,11 @@ use super::proof::spread;
 use super::prove::{AskError, Prover, Trial};
 use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
 
-/// Pairs of groups in one loop that LLVM is asked about.
+/// The most pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
 
-/// An innermost loop in which types alone may keep two accesses together.
+/// An innermost loop with two groups of accesses that may overlap because their types do not
+/// separate them.
 struct Candidate<'f, 't> {
     /// Index into the functions that are judged.
     function: usize,
@@ -32,21 +33,28 @@ struct Candidate<'f, 't> {
 }
 
 impl Candidate<'_, '_> {
-    /// A scope for each group, but one for both groups of a pair.
+    /// Returns a trial with a scope for each group. The two groups of the pair `shared` get one
+    /// scope.
     fn trial(&self, shared: Option<usize>) -> Trial {
         let shared = shared.map(|pair| &self.pairs[pair]);
-        let of = |group| shared.map_or(group, |it| if group == it.1 { it.0 } else { group });
+        let scope = |group| match shared {
+            Some(&(first, second, _)) if group == second => first,
+            _ => group,
+        };
         let groups = self.groups.iter().enumerate();
-        let groups = groups.flat_map(|(at, group)| group.iter().map(move |&it| (it, of(at))));
-        let end =
-            |access| self.body.inst(Event::Access(access)).map(|it| self.body.function.end_of(it));
-        let groups = groups.filter_map(|(it, group)| Some((end(it)?, group))).collect();
+        let accesses =
+            groups.flat_map(|(at, group)| group.iter().map(move |&access| (access, scope(at))));
+        let end = |access| {
+            let inst = self.body.inst(Event::Access(access))?;
+            Some(self.body.function.end_of(inst))
+        };
+        let groups = accesses.filter_map(|(access, scope)| Some((end(access)?, scope))).collect();
         Trial { load: self.groups[0][0], groups }
     }
 }
 
-/// Finds the loops that `is_wanted` admits accesses of, with the indices of their functions.
-/// LLVM is asked about `limit` loops at most.
+/// Finds the blocked loops with an access that `is_wanted` admits, each with the index of its
+/// function. LLVM is asked about `limit` loops at most.
 ///
 /// # Errors
 ///
@@ -70,73 +78,73 @@ pub fn loops<'a>(
     }
     let ask = |trials: &[Trial]| Ok::<_, AskError>(Results::read(&prover.vectorised(trials)?));
     let now = ask(&[])?;
-    let trials: Vec<Trial> = all.iter().map(|it| it.trial(None)).collect();
+    let trials: Vec<Trial> = all.iter().map(|candidate| candidate.trial(None)).collect();
     let then = ask(&trials)?;
-    let result = |of: &Results, it: &Candidate<'_, '_>| of.get(it.name);
     let better: Vec<&Candidate<'_, '_>> =
-        all.into_iter().filter(|it| result(&then, it) > result(&now, it)).collect();
+        all.into_iter().filter(|at| then.get(at.name) > now.get(at.name)).collect();
     let mut blamed: Vec<Vec<Blocker>> = better.iter().map(|_| Vec::new()).collect();
-    for pair in 0..better.iter().map(|it| it.pairs.len()).max().unwrap_or(0) {
-        let asked = || better.iter().enumerate().filter(|(_, it)| pair < it.pairs.len());
-        let trials: Vec<Trial> = asked().map(|(_, it)| it.trial(Some(pair))).collect();
+    for pair in 0..better.iter().map(|candidate| candidate.pairs.len()).max().unwrap_or(0) {
+        let asked = || better.iter().enumerate().filter(|(_, at)| pair < at.pairs.len());
+        let trials: Vec<Trial> = asked().map(|(_, at)| at.trial(Some(pair))).collect();
         let shared = ask(&trials)?;
-        for (at, it) in asked() {
-            if result(&shared, it) < result(&then, it) {
-                blamed[at].push(it.pairs[pair].2);
+        for (index, candidate) in asked() {
+            if shared.get(candidate.name) < then.get(candidate.name) {
+                blamed[index].push(candidate.pairs[pair].2);
             }
         }
     }
     let records = if better.is_empty() { String::new() } else { prover.remarks()? };
     let mut found = Vec::new();
-    for (it, mut blamed) in better.into_iter().zip(blamed) {
+    for (candidate, mut blamed) in better.into_iter().zip(blamed) {
         if blamed.is_empty() {
-            // Only several of them together keep LLVM from it.
-            blamed = it.pairs.iter().map(|pair| pair.2).collect();
+            // No single pair prevents vectorisation, only several together: blame all.
+            blamed = candidate.pairs.iter().map(|pair| pair.2).collect();
         }
         let by_access = by_access(blamed);
-        let body = &functions[it.function].body;
-        let header = it.around.header;
+        let Candidate { function, flow, around, name, .. } = *candidate;
+        let body = &functions[function].body;
+        let header = around.header;
         let blocks = &body.function.blocks;
-        let all = it.flow.blocks_of(it.around).iter();
+        let all = flow.blocks_of(around).iter();
         let mut ends = all.filter(|&&block| blocks[block].successors.contains(&header));
         let at = ends.find_map(|&end| debug.loop_at(body.last_offset(end)?));
         let line = at.map_or((0, 0), |at| (at.line, at.column));
-        let remark = remark(&records, it.name.0, line);
+        let remark = remark(&records, name.0, line);
         for (load, blockers) in by_access {
-            let names = |it: Event| it.access().is_some_and(&is_wanted);
-            if !names(load) && !blockers.iter().any(|it| names(it.event)) {
+            let admits = |event: Event| event.access().is_some_and(&is_wanted);
+            if !admits(load) && !blockers.iter().any(|blocker| admits(blocker.event)) {
                 continue;
             }
-            let is_in = |block| it.flow.is_in(it.around, block);
-            let is_fixed = |it: Event| {
-                let pointer = it.access().and_then(|it| body.pointer(it));
-                pointer.is_some_and(|it| body.pointers.is_invariant(it, is_in))
+            let is_in = |block| flow.is_in(around, block);
+            let is_fixed = |event: Event| {
+                let pointer = event.access().and_then(|access| body.pointer(access));
+                pointer.is_some_and(|pointer| body.pointers.is_invariant(pointer, is_in))
             };
             let wanted = Wanted::Vectorise(Box::new(Vectorise {
                 header,
-                now: result(&now, it),
-                then: result(&then, it),
+                now: now.get(name),
+                then: then.get(name),
                 remark: remark.clone(),
                 is_fixed: is_fixed(load),
-                has_fixed: is_fixed(load) || blockers.iter().any(|it| is_fixed(it.event)),
+                has_fixed: is_fixed(load) || blockers.iter().any(|blocker| is_fixed(blocker.event)),
             }));
-            let depth = it.flow.depth(header);
-            found.push((it.function, Blocked { load, wanted, blockers, depth }));
+            let depth = flow.depth(header);
+            found.push((function, Blocked { load, wanted, blockers, depth }));
         }
     }
     Ok(found)
 }
 
-/// Pairs of accesses by the access that is in most of them: what separates that one from the
-/// others is the shortest answer.
+/// Groups pairs of accesses by the access that is in most of them. One change to that access can
+/// then resolve its whole group, so the advice is shortest.
 fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
-    let both = |it: &Blocker| [it.load, it.event];
+    let both = |pair: &Blocker| [pair.load, pair.event];
     let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
     let count = |pairs: &[Blocker], of| pairs.iter().filter(|it| both(it).contains(&of)).count();
     while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(&pairs, it)) {
-        for it in pairs.extract_if(.., |it| both(it).contains(&most)) {
-            let event = if it.load == most { it.event } else { it.load };
-            found.entry(most).or_default().push(Blocker { event, load: most, ..it });
+        for pair in pairs.extract_if(.., |pair| both(pair).contains(&most)) {
+            let event = if pair.load == most { pair.event } else { pair.load };
+            found.entry(most).or_default().push(Blocker { event, load: most, ..pair });
         }
     }
     found
@@ -152,19 +160,20 @@ fn candidates<'f, 'a>(
     let body = &function.body;
     let Some(flow) = &body.flow else { return };
     let mut loops: Vec<&Loop> = flow.loops.iter().collect();
-    loops.sort_unstable_by_key(|it| it.header);
+    loops.sort_unstable_by_key(|around| around.header);
     for around in loops {
         let depth = flow.depth(around.header);
         let is_innermost = flow.blocks_of(around).iter().all(|&it| flow.depth(it) == depth);
         let Some(events) = body.events_of(flow, around).filter(|_| is_innermost) else { continue };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for access in events.into_iter().filter_map(Event::access) {
-            let it = &judge.module.instructions()[access];
-            let is_plain = matches!(it.opcode, Opcode::Load | Opcode::Store);
-            if !is_plain || it.volatile || it.atomic {
+            let inst = &judge.module.instructions()[access];
+            let is_plain = matches!(inst.opcode, Opcode::Load | Opcode::Store);
+            if !is_plain || inst.volatile || inst.atomic {
                 continue;
             }
-            let meets = |of: &Vec<usize>| of.iter().any(|&it| judge.may_meet(body, access, it));
+            let meets =
+                |group: &Vec<usize>| group.iter().any(|&other| judge.may_meet(body, access, other));
             // An access may join groups that were apart before.
             let mut joined = vec![access];
             while let Some(at) = groups.iter().position(&meets) {
@@ -172,12 +181,13 @@ fn candidates<'f, 'a>(
             }
             groups.push(joined);
         }
-        groups.iter_mut().for_each(|it| it.sort_unstable());
+        groups.iter_mut().for_each(|group| group.sort_unstable());
         groups.sort_unstable();
         let mut pairs = Vec::new();
         for b in 0..groups.len() {
             for a in 0..b {
-                pairs.extend(judge.pair(body, &groups[a], &groups[b]).map(|it| (a, b, it)));
+                let blocker = judge.pair(body, &groups[a], &groups[b]);
+                pairs.extend(blocker.map(|blocker| (a, b, blocker)));
             }
         }
         pairs.truncate(MOST_PAIRS);
@@ -188,8 +198,8 @@ fn candidates<'f, 'a>(
     }
 }
 
-/// By function and the label of a loop's first block, what LLVM made of the loops with vectors;
-/// and by function the labels that are left.
+/// The outcome for each loop in LLVM's output. The key is the function and the label of the loop's
+/// header. A label that is still there and was not vectorised is [`Vectors::Scalar`].
 ///
 /// LLVM: the names of blocks in `InnerLoopVectorizer`.
 struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
@@ -230,7 +240,8 @@ impl Results {
 }
 
 /// Returns LLVM's reason not to vectorise a loop, from its optimisation records; `None` if loops of
-/// one line differ. Records of a function stand together, a loop's reason before the loop.
+/// one line differ. The records of a function are adjacent, and the record with a loop's reason
+/// comes before the record with its line.
 ///
 /// LLVM: `YAMLRemarkSerializer`.
 fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {

@@ -93,7 +93,7 @@ impl Findings {
         &mut self.found[at]
     }
 
-    /// Adds the findings of another judge of the same input, and puts all in order of place.
+    /// Adds the findings of another check of the same input, and sorts all by place.
     #[must_use]
     pub fn and(mut self, others: Findings) -> Findings {
         for LeftOut { code, count, at_least } in others.left_out.into_values() {

@@ -46,7 +46,7 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
     writeln!(out)
 }
 
-/// A place, and what is said of it.
+/// Returns a location: a file, optionally a region in it and a message about it.
 pub(super) fn location(uri: &str, region: Option<Value>, text: Option<&str>) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri } });
     if let Some(region) = region {
@@ -116,7 +116,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// A path as a URI reference: bytes that stand for something else there are escaped.
+/// Converts a path to a URI reference. Bytes that are reserved in URIs are percent-encoded.
 pub(super) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

@@ -267,7 +267,7 @@ impl fmt::Display for DataLayout {
             }
         }
         for pointer in &self.pointers {
-            // The contents of `ni` alone.
+            // A pointer that differs from address space 0 only in `unstable`: `ni` declares it.
             let PointerSpec { address_space, unstable, .. } = *pointer;
             let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
             if *pointer != POINTER && !(unstable && *pointer == implied) {
@@ -331,7 +331,7 @@ fn pointer_text(spec: &PointerSpec) -> String {
     let mut text = String::from("p");
     if spec.external_state {
         text += "e";
-        // `ni`, another form of this, would reset the external state.
+        // `u` and not `ni`, which also marks a pointer unstable but resets the external state.
         text += if spec.unstable { "u" } else { "" };
     }
     if spec.address_space != 0 || !spec.name.is_empty() {

@@ -13,7 +13,7 @@ use crate::svg::escape;
 
 use data::{Data, Facts, TAGS};
 
-/// The page, with places for what goes into it.
+/// The page, with a placeholder such as `{{data}}` for each part.
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
@@ -63,7 +63,8 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     }
 }
 
-/// The data of an input, with as much of it as fits.
+/// Returns an input's data as JSON. Halves the number of tags until the data fits into `room`
+/// bytes, or until at most 8 tags are left.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;
@@ -81,7 +82,7 @@ fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String
 
 fn page(title: &str, documents: &[String]) -> String {
     let data = format!("[{}]", documents.join(","));
-    // The data comes last, for an input may hold a mark itself.
+    // The data comes last, because an input may contain the text of a placeholder.
     let page = PAGE.replace("{{style}}", STYLE).replace("{{script}}", SCRIPT);
     let (before, after) = page.split_once("{{data}}").unwrap_or((&page, ""));
     before.replace("{{title}}", &escape(title)) + &data + after
