@@ -14,8 +14,10 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let limit = (wanted / 3).max(1).min(wanted.saturating_sub(1));
     candidates
         .into_iter()
-        .filter(|it| wanted.max(len(it)) <= LONGEST && wanted.abs_diff(len(it)) <= limit)
-        .map(|it| (osa_distance(name, it), it))
+        .filter(|candidate| {
+            wanted.max(len(candidate)) <= LONGEST && wanted.abs_diff(len(candidate)) <= limit
+        })
+        .map(|candidate| (osa_distance(name, candidate), candidate))
         .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)

@@ -152,7 +152,7 @@ impl Sources {
         let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(start) && name.ends_with(end) && !but.iter().any(|it| *it == name)
+            name.starts_with(start) && name.ends_with(end) && !but.iter().any(|but| *but == name)
         });
         files.sort();
         Ok(files)

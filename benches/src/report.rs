@@ -68,7 +68,7 @@ impl Report {
     pub(crate) fn section(&mut self, title: &str, table: &str) {
         let sections = include_str!("../sections.md");
         let found =
-            sections.split("\n## ").find_map(|it| it.strip_prefix(title)?.strip_prefix('\n'));
+            sections.split("\n## ").find_map(|part| part.strip_prefix(title)?.strip_prefix('\n'));
         let explanation = found.expect("each section is explained").trim();
         let _ = write!(self.sections, "\n## {title}\n\n{explanation}\n\n{table}");
         eprintln!("\n{title}\n\n{table}");

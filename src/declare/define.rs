@@ -145,7 +145,8 @@ impl Declarations {
                     (name, _) => name.to_owned(),
                 };
                 // An unnamed record is identified by its place.
-                let is_this = |&ty: &DeclId| self.record(ty).is_some_and(|it| it.name.is_empty());
+                let is_this =
+                    |&ty: &DeclId| self.record(ty).is_some_and(|record| record.name.is_empty());
                 let before = before.filter(is_this).filter(|_| inner.name.is_empty());
                 self.define_at((**inner).clone(), title, depth + 1, before)?
             }

@@ -266,10 +266,11 @@ impl Declarations {
         let whole = after.find(['.', '[']).into_iter().chain(after.find("->")).min();
         let whole = whole.unwrap_or(after.len());
         let known = self.record(resolved.end());
-        let end = match known.is_some_and(|it| it.names.contains_key(after[..whole].trim_end())) {
-            true => after[..whole].trim_end().len(),
-            false => after.find(ends).unwrap_or(after.len()),
-        };
+        let end =
+            match known.is_some_and(|known| known.names.contains_key(after[..whole].trim_end())) {
+                true => after[..whole].trim_end().len(),
+                false => after.find(ends).unwrap_or(after.len()),
+            };
         let (mut name, rest) = (&after[..end], after[end..].trim_start());
         if name.is_empty() {
             return Err(syntax(after, "a member's name"));

@@ -111,7 +111,8 @@ impl Declarations {
         let id = match self.named(name) {
             // One that was read from elsewhere must be this one, which `define` sees to.
             Some(id)
-                if self.record(id).is_some() && !self.rust_types.values().any(|&it| it == id) =>
+                if self.record(id).is_some()
+                    && !self.rust_types.values().any(|&value| value == id) =>
             {
                 id
             }

@@ -89,7 +89,7 @@ impl Graph {
         for &node in &nodes {
             let id = self.id(first + node.index());
             let parent = Shape::of(self, id).parent(self, id).map(NodeId::index);
-            if let Some(&parent) = parent.and_then(|it| nodes.get(it.checked_sub(first)?)) {
+            if let Some(&parent) = parent.and_then(|parent| nodes.get(parent.checked_sub(first)?)) {
                 to_parent.add_edge(node, parent, ());
             }
         }

@@ -71,7 +71,7 @@ impl Form {
         let is_tag = |node| {
             let mut kinds = kinds(node);
             let types = [kinds.next(), kinds.next()] == [Some(Node); 2];
-            types && (1..=3).contains(&kinds.len()) && kinds.all(|it| matches!(it, Int | Small))
+            types && (1..=3).contains(&kinds.len()) && kinds.all(|kind| matches!(kind, Int | Small))
         };
         let [first, second, third] = [0, 1, 2].map(|at| kinds(node).nth(at));
         match (first, second, third) {
@@ -83,7 +83,8 @@ impl Form {
         }
         let len = graph.operand_count(node);
         let is_entry = |at: usize| {
-            let is_int = |at| graph.operand(node, at).is_some_and(|it| it.int().is_some());
+            let is_int =
+                |at| graph.operand(node, at).is_some_and(|operand| operand.int().is_some());
             let tag = graph.operand(node, at + COPY_TAG).and_then(Operand::node);
             is_int(at) && is_int(at + COPY_SIZE) && tag.is_some_and(is_tag)
         };

@@ -79,8 +79,9 @@ impl Apart {
         // The least and the greatest sum of distances over some arrays.
         let bounds = |multiples: bool| {
             let of = |second| {
-                let counts =
-                    |it: &&Array| it.second == second && (it.step % modulus == 0) == multiples;
+                let counts = |array: &&Array| {
+                    array.second == second && (array.step % modulus == 0) == multiples
+                };
                 arrays.iter().filter(counts).map(|array| array.span).sum::<i128>()
             };
             (-of(false), of(true))

@@ -332,11 +332,12 @@ impl Search<'_> {
             next = second.take();
             if next.is_none() {
                 let all = ones(candidates.iter().copied());
-                let gain =
-                    |it: usize| count(and(open.row(it), &clique)) + u32::from(open.get(it, it));
+                let gain = |index: usize| {
+                    count(and(open.row(index), &clique)) + u32::from(open.get(index, index))
+                };
                 let gains: Vec<_> = all.map(|it| (gain(it), std::cmp::Reverse(it))).collect();
                 self.spend(1 + gains.len())?;
-                next = gains.into_iter().max().filter(|it| it.0 > 0).map(|it| it.1.0);
+                next = gains.into_iter().max().filter(|gain| gain.0 > 0).map(|gain| gain.1.0);
             }
         }
         Some(clique)

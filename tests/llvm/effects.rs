@@ -119,9 +119,10 @@ fn of_all_intrinsics_that_return() {
     let [text, _] = program.list();
     let (mut returns, mut before) = (HashMap::new(), "");
     for line in text.lines() {
-        let name = line.strip_prefix("declare ").and_then(|it| it.split_once('@'));
-        if let Some((name, _)) = name.and_then(|it| it.1.split_once('(')) {
-            let has = |word| before.split(' ').any(|it| it == word);
+        let name =
+            line.strip_prefix("declare ").and_then(|strip_prefix| strip_prefix.split_once('@'));
+        if let Some((name, _)) = name.and_then(|name| name.1.split_once('(')) {
+            let has = |word| before.split(' ').any(|part| part == word);
             returns.insert(name.as_bytes(), has("willreturn") && has("nounwind"));
         }
         before = line;
@@ -131,7 +132,7 @@ fn of_all_intrinsics_that_return() {
     let mut counts = [0; 3];
     for number in 0..module.functions().len() as u32 {
         let body = module.function(&sizes, number);
-        for call in body.instructions.iter().filter_map(|it| body.call(it)) {
+        for call in body.instructions.iter().filter_map(|instruction| body.call(instruction)) {
             let Some(&theirs) = returns.get(call.callee) else { continue };
             let name = String::from_utf8_lossy(call.callee);
             let ours = effects.always_returns(&call);
@@ -149,7 +150,7 @@ fn of_all_forms_of_attributes() {
     let Some(program) = Program::get("effects") else { return };
     let parts: HashMap<_, _> = cases::all("effects.txt").into_iter().collect();
     let [forms, bundles] = ["forms", "bundles"]
-        .map(|name| parts[name].iter().map(|it| it.trim_end_matches('\n')).collect::<Vec<_>>());
+        .map(|name| parts[name].iter().map(|part| part.trim_end_matches('\n')).collect::<Vec<_>>());
     let mut text = parts["intrinsics"].concat();
     for (at, form) in forms.iter().enumerate() {
         _ = writeln!(text, "declare void @f{at}(ptr readonly) {form}");

@@ -157,7 +157,10 @@ impl Tally {
         let module =
             tbaa_ir::read(text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
         let mut verifier = Verifier::new(module.graph());
-        let attached = module.instructions().iter().filter_map(|it| Some((Some(it), it.tag?)));
+        let attached = module
+            .instructions()
+            .iter()
+            .filter_map(|instruction| Some((Some(instruction), instruction.tag?)));
         let errno = module.errno_tags().iter().map(|&tag| (None, tag));
         let cases: Vec<(Option<&Instruction>, TagId)> = attached.chain(errno).collect();
         let (verdict, answers) = answers.split_last().unwrap();
@@ -165,7 +168,7 @@ impl Tally {
         let (mut loud, mut crashed) = (source.contains(EMPTY_ERRNO), *verdict == "module crash");
         for (&(user, tag), theirs) in cases.iter().zip(answers) {
             let mut ours = verifier.check(tag).map_err(|violation| violation.rule);
-            if ours != Err(Rule::TagEmpty) && user.is_some_and(|it| !takes_tag(text, it)) {
+            if ours != Err(Rule::TagEmpty) && user.is_some_and(|user| !takes_tag(text, user)) {
                 ours = Err(Rule::Instruction);
             }
             self.tags += 1;
@@ -225,8 +228,8 @@ impl Tally {
         let found = verify(module, AliasRule::Llvm);
         let mut reported: Vec<Rule> = found
             .iter()
-            .filter_map(|it| match it.code {
-                Code::Rule(rule) if it.level == Level::Error => Some(rule),
+            .filter_map(|found| match found.code {
+                Code::Rule(rule) if found.level == Level::Error => Some(rule),
                 _ => None,
             })
             .collect();
@@ -236,7 +239,7 @@ impl Tally {
                 let at = reported.iter().position(|&rule| rule == violation.rule);
                 assert!(at.is_some(), "seed {seed}: {violation} is not reported\n{source}");
             }
-            if user.is_some_and(|it| !takes_tag(source.as_bytes(), it)) {
+            if user.is_some_and(|user| !takes_tag(source.as_bytes(), user)) {
                 let at = reported.iter().position(|&rule| rule == Rule::Instruction).unwrap();
                 reported.swap_remove(at);
             }
@@ -248,7 +251,7 @@ impl Tally {
         for finding in found {
             let span = finding.primary.expect("a place").span;
             assert!(
-                source.get(span.clone()).is_some_and(|it| !it.is_empty()),
+                source.get(span.clone()).is_some_and(|source| !source.is_empty()),
                 "seed {seed}: {span:?}"
             );
         }

@@ -83,9 +83,9 @@ fn llvm_agrees_on_mixed_lowerings() {
 /// `None` if there is no such program.
 fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, usize)>> {
     let found = aa_eval(opt, &[], pipeline, file)?.into_iter();
-    let pair = |it: Evaluated| {
-        let [a, b] = it.pair.each_ref().map(|store| stored(store));
-        (it.answer == "NoAlias").then(|| (a.min(b), a.max(b)))
+    let pair = |evaluated: Evaluated| {
+        let [a, b] = evaluated.pair.each_ref().map(|store| stored(store));
+        (evaluated.answer == "NoAlias").then(|| (a.min(b), a.max(b)))
     };
     Some(found.filter_map(pair).collect())
 }

@@ -16,7 +16,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 fn every_target_runs() {
     let only = std::env::var("TBAA_FUZZ_TARGET").ok();
     for (name, run) in
-        TARGETS.iter().filter(|(name, _)| only.as_deref().is_none_or(|it| it == *name))
+        TARGETS.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name))
     {
         let seeds = seeds(name);
         seeds.iter().for_each(|seed| run(seed));

@@ -96,8 +96,11 @@ fn members_that_clang_is_asked_about() {
         let mut types = types.into_tagged(Policy::Clang);
         let differences =
             accesses.differences(&mut types, &mut Graph::new(), [(b"", None)]).unwrap();
-        let endless = differences.iter().filter(|it| it.reason.contains("more than 4096 members"));
+        let endless = differences
+            .iter()
+            .filter(|difference| difference.reason.contains("more than 4096 members"));
         assert_eq!(endless.clone().count(), found);
-        endless.for_each(|it| says(&it.reason, "4096 members", "name the records inside"));
+        endless
+            .for_each(|endless| says(&endless.reason, "4096 members", "name the records inside"));
     }
 }

@@ -72,11 +72,12 @@ fn functions(module: &Module<'_>) -> Vec<String> {
         for (index, block) in function.blocks.iter().enumerate() {
             for &at in &block.instructions {
                 let inst = &function.instructions[at];
-                let ids: Vec<usize> = function.operands(inst).iter().map(|it| it.index()).collect();
-                let size = inst.ty.and_then(|ty| sizes.size_of(ty)).map(|it| it.store);
+                let ids: Vec<usize> =
+                    function.operands(inst).iter().map(|operand| operand.index()).collect();
+                let size = inst.ty.and_then(|ty| sizes.size_of(ty)).map(|ty| ty.store);
                 found.push(format!(
                     "{number} block {index}: {:?} {:?} {ids:?}, of {size:?} bytes; then {:?}",
-                    inst.result.map(|it| it.index()),
+                    inst.result.map(|result| result.index()),
                     inst.opcode,
                     function.incoming(inst)
                 ));
@@ -111,7 +112,8 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
                 Wanted::Vectorise(_) => "vectorise".to_owned(),
             };
             let blockers = blocked.blockers.iter();
-            let blockers = blockers.map(|it| format!("{} {:?}", event(it.event), it.cause));
+            let blockers =
+                blockers.map(|blocker| format!("{} {:?}", event(blocker.event), blocker.cause));
             found.push(format!(
                 "{} {wanted}, in {} loops: {}",
                 event(blocked.load),
@@ -124,17 +126,18 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
 }
 
 fn findings(module: &Module<'_>) -> Vec<String> {
-    let offsets: Vec<usize> = module.instructions().iter().map(|it| it.offset as usize).collect();
-    let access = |at: usize| offsets.partition_point(|&it| it <= at).checked_sub(1);
+    let offsets: Vec<usize> =
+        module.instructions().iter().map(|instruction| instruction.offset as usize).collect();
+    let access = |at: usize| offsets.partition_point(|&offset| offset <= at).checked_sub(1);
     let text = module.text();
     let found = lint(module, &lint::Options::default());
     let mut found: Vec<String> = found
         .iter()
-        .map(|it| {
-            let start = it.primary.as_ref().map(|it| it.span.start);
+        .map(|found| {
+            let start = found.primary.as_ref().map(|primary| primary.span.start);
             // Findings on nodes come after all instructions.
             let is_node = |at: &usize| text[*at] == b'!' && text[..*at].ends_with(b"\n");
-            format!("{} {:?}", it.code, start.filter(|it| !is_node(it)).map(access))
+            format!("{} {:?}", found.code, start.filter(|start| !is_node(start)).map(access))
         })
         .collect();
     found.sort();
@@ -146,8 +149,9 @@ fn tags(module: &Module<'_>) -> Vec<String> {
         return vec!["refused".to_owned()];
     };
     let names = Names::of_graph(&tags.graph);
-    let tagged = tags.tags.iter().map(|it| format!("{} {}", it.instruction, names.tag(it.tag)));
-    let untagged = tags.untagged.iter().map(|it| format!("{} {:?}", it.instruction, it.why));
+    let tagged = tags.tags.iter().map(|tag| format!("{} {}", tag.instruction, names.tag(tag.tag)));
+    let untagged =
+        tags.untagged.iter().map(|untagged| format!("{} {:?}", untagged.instruction, untagged.why));
     tagged.chain(untagged).collect()
 }
 
@@ -157,8 +161,8 @@ fn checks(module: &Module<'_>) -> Vec<String> {
         return vec!["refused".to_owned()];
     };
     let text = String::from_utf8(checked.text).unwrap();
-    let calls = text.lines().filter(|it| it.starts_with("  call "));
-    let names = calls.filter_map(|it| it.split_once("@__tbaa_witness."));
+    let calls = text.lines().filter(|line| line.starts_with("  call "));
+    let names = calls.filter_map(|call| call.split_once("@__tbaa_witness."));
     names.map(|(_, it)| it.split('(').next().unwrap().to_owned()).collect()
 }
 
@@ -176,15 +180,15 @@ fn skipped(spelling: Spelling) -> &'static [&'static str] {
 /// Returns the modules that `TBAA_MODULES` names, to test besides those compiled here.
 fn named_modules() -> Vec<(String, Vec<u8>)> {
     let files = std::env::var("TBAA_MODULES").unwrap_or_default();
-    let read = |it: &str| (it.to_owned(), std::fs::read(it).unwrap());
+    let read = |text: &str| (text.to_owned(), std::fs::read(text).unwrap());
     files.split_whitespace().map(read).collect()
 }
 
 /// The corpus, and some of Lua's files.
 fn sources() -> Vec<std::path::PathBuf> {
     let mut files = corpus();
-    let some = |it: &std::path::PathBuf| {
-        ["lvm.c", "ltable.c", "lstring.c"].iter().any(|name| it.ends_with(name))
+    let some = |buf: &std::path::PathBuf| {
+        ["lvm.c", "ltable.c", "lstring.c"].iter().any(|name| buf.ends_with(name))
     };
     files.extend(lua::sources("lua-5.4.9").into_iter().filter(some));
     files
@@ -193,7 +197,7 @@ fn sources() -> Vec<std::path::PathBuf> {
 #[test]
 fn real_modules_in_other_spellings() {
     let Some(llvm) = Llvm::get() else { return };
-    let rounds: u64 = std::env::var("TBAA_SPELLINGS").map_or(1, |it| it.parse().unwrap());
+    let rounds: u64 = std::env::var("TBAA_SPELLINGS").map_or(1, |var| var.parse().unwrap());
     let mut count = 0;
     let mut compare = |name: &str, text: &[u8]| {
         let text = named(text);
@@ -246,7 +250,7 @@ fn a_pointer_is_one_in_each_spelling() {
     cases::check("spelling.txt", |_, texts| {
         let answers = |text: &&str| blocks(&tbaa_ir::read(text.as_bytes()).unwrap());
         let answers: Vec<Vec<String>> = texts.iter().map(answers).collect();
-        assert!(answers.iter().all(|it| *it == answers[0]), "{answers:#?}");
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
         answers[0].join("\n")
     });
 }

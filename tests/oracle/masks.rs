@@ -96,7 +96,7 @@ fn masks_of_every_spec_are_in_the_table_of_the_page() {
     let folder = Path::new(ROOT).join("specs");
     let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
-        files.filter(|it| it.extension().is_some_and(|it| it == "ron")).collect();
+        files.filter(|file| file.extension().is_some_and(|extension| extension == "ron")).collect();
     files.sort();
     let mut table = String::new();
     for file in files {
@@ -142,7 +142,7 @@ fn what_needs_too_much_is_refused_and_tables_do_not_meet() {
 
     // More bits than are searched in pairs; and weights that overflow.
     let (graph, mut tags) = roots(24);
-    tags.iter_mut().for_each(|it| it.1 = u64::MAX);
+    tags.iter_mut().for_each(|tag| tag.1 = u64::MAX);
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
     let masks = compare(&oracle, &tags, 64, "two roots");
     assert_eq!((masks.exact_bits(), masks.least_bits(), masks.bits()), (576, 576, 64));

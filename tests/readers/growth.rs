@@ -164,7 +164,8 @@ fn a_replica_has_all_nodes_and_marks() {
             for node in replica.nodes().filter(|&node| !replica.is_distinct(node)) {
                 let of_copy = |node: NodeId| Operand::Node(copy.nth_node(node.index()).unwrap());
                 let operands = replica.operands(node);
-                let operands: Vec<_> = operands.map(|it| it.node().map_or(it, of_copy)).collect();
+                let operands: Vec<_> =
+                    operands.map(|operand| operand.node().map_or(operand, of_copy)).collect();
                 assert_eq!(copy.insert(&operands).unwrap().index(), node.index());
             }
             assert_eq!(copy.node_count(), count);
@@ -244,7 +245,7 @@ fn another_oracle_takes_the_place() {
 /// the number of queries.
 #[test]
 fn soak() {
-    let questions = std::env::var("TBAA_SOAK").map_or(120_000, |it| it.parse().unwrap());
+    let questions = std::env::var("TBAA_SOAK").map_or(120_000, |var| var.parse().unwrap());
     let readers = 3;
     for rules in AliasRule::ALL {
         for format in [Format::Old, Format::New] {

@@ -38,10 +38,11 @@ fn expectations_hold() {
         let report = built.check();
         let at = |failure: &tbaa::spec::Failure| failure.place.locate(text).0;
         let failures = report.failures.iter().map(|f| format!("line {}: {f}", at(f)));
-        let swapped = built
-            .expectations()
-            .filter(|it| Oracle::new(built.graph(), it.rule).alias(it.b, it.a) != it.answer);
-        failures.chain(swapped.map(|it| format!("swapped: {it:?}"))).collect()
+        let swapped = built.expectations().filter(|expectation| {
+            Oracle::new(built.graph(), expectation.rule).alias(expectation.b, expectation.a)
+                != expectation.answer
+        });
+        failures.chain(swapped.map(|swapped| format!("swapped: {swapped:?}"))).collect()
     });
 }
 
@@ -214,7 +215,8 @@ fn the_structs_that_the_articles_print_are_in_the_specs() {
         for offset in offsets {
             let is_it =
                 |tag| graph.tag(tag).is_ok_and(|tag| (tag.base, tag.offset) == (ty, offset));
-            let mut asked = built.expectations().flat_map(|it| [it.a, it.b]);
+            let mut asked =
+                built.expectations().flat_map(|expectation| [expectation.a, expectation.b]);
             assert!(asked.any(is_it), "{file}: {name} at {offset}");
         }
     }

@@ -96,10 +96,10 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
     let mut all: Vec<&str> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
-        let is_word = |it: char| it.is_ascii_alphanumeric() || "_.$-".contains(it);
+        let is_word = |byte: char| byte.is_ascii_alphanumeric() || "_.$-".contains(byte);
         let len = match rest.as_bytes()[0] {
             b'"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-            _ => rest.find(|it| !is_word(it)).unwrap_or(rest.len()).max(1),
+            _ => rest.find(|rest| !is_word(rest)).unwrap_or(rest.len()).max(1),
         };
         let (token, after) = rest.split_at(len);
         all.push(token);
@@ -121,7 +121,7 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
 pub fn operands(line: &str) -> Option<(&str, Vec<String>)> {
     let (head, rest) = line.split_once('{').filter(|(head, _)| head.contains("= "))?;
     let rest = rest.trim_end_matches('}');
-    let list = rest.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    let list = rest.split(", ").filter(|part| !part.is_empty()).map(str::to_owned).collect();
     Some((head, list))
 }
 

@@ -82,13 +82,13 @@ pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     }
     for finding in &found {
         let primary = finding.primary.as_ref().expect("a place");
-        for span in finding.secondary.iter().chain([primary]).map(|it| &it.span) {
+        for span in finding.secondary.iter().chain([primary]).map(|secondary| &secondary.span) {
             assert!(span.start < span.end && span.end <= module.text().len(), "{finding:?}");
         }
     }
     let graph = module.graph();
     let (linted, verified) = (lint_graph(graph, &all), verify_graph(graph, AliasRule::Llvm));
-    assert!(linted.iter().chain(&verified).all(|it| it.primary.is_none()));
+    assert!(linted.iter().chain(&verified).all(|linted| linted.primary.is_none()));
     found
 }
 
@@ -112,14 +112,14 @@ fn use_all(module: &Module<'_>, keep: Keep) {
     let (data, graph) = (module.text(), module.graph());
     let names = Names::of_module(module);
     assert!(graph.tags().all(|tag| !names.tag(tag).is_empty()));
-    module.instructions().iter().for_each(|it| _ = module.access_type(it));
+    module.instructions().iter().for_each(|instruction| _ = module.access_type(instruction));
     assert_eq!(tbaa_ir::Rewriter::new(module).to_bytes().as_deref(), Ok(data));
     ask(graph);
     let written = tbaa_ir::write(graph);
     let again = tbaa_ir::read(written.as_bytes()).expect("what was written is read").into_graph();
     // An operand such as `ptr @g`, which only its module can name, is written as null. So two
     // different nodes may become equal.
-    let is_raw = |node| graph.operands(node).any(|it| matches!(it, Operand::Raw(_)));
+    let is_raw = |node| graph.operands(node).any(|operand| matches!(operand, Operand::Raw(_)));
     let (before, after) = (graph.tag_count(), again.tag_count());
     let fits = after == before || after < before && graph.nodes().any(is_raw);
     assert!(fits, "{keep:?} {}\n=>\n{written}", String::from_utf8_lossy(data));
@@ -138,10 +138,10 @@ pub fn module(data: &[u8]) {
         for (at, inst) in function.instructions.iter().enumerate() {
             assert!(inst.span.start < inst.span.end && inst.span.end <= data.len());
             assert!(function.blocks[function.block_of(at)].instructions.contains(&at));
-            let _ = function.call(inst).map(|it| effects.on_loads(&it));
+            let _ = function.call(inst).map(|call| effects.on_loads(&call));
             let _ = function.alloca(inst);
         }
-        let in_blocks: usize = function.blocks.iter().map(|it| it.instructions.len()).sum();
+        let in_blocks: usize = function.blocks.iter().map(|block| block.instructions.len()).sum();
         assert_eq!(in_blocks, function.instructions.len());
         if !function.blocks.is_empty() {
             let flow = Flow::of(&function);
@@ -155,12 +155,12 @@ pub fn module(data: &[u8]) {
     let _ = Judge::new(&module, &sizes, &effects).functions(|_| true);
     for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
         if let Ok(checked) = tbaa_instrument::instrument(&module, form) {
-            assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
+            assert!(checked.skipped.iter().all(|skipped| skipped.offset <= data.len()));
         }
     }
     if let Ok(found) = tbaa_tag::tag(&module, &tbaa_tag::Options::new().elements()) {
         let mut verifier = Verifier::new(&found.graph);
-        assert!(found.tags.iter().all(|it| verifier.check(it.tag).is_ok()));
+        assert!(found.tags.iter().all(|tag| verifier.check(tag.tag).is_ok()));
         let _ = found.to_bytes(&module);
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
@@ -182,19 +182,21 @@ pub fn module(data: &[u8]) {
 fn loops(flow: &Flow, blocks: usize) {
     /// A function with more blocks takes too long.
     const MOST: usize = 200;
-    let ends = |header: usize| flow.before(header).filter(move |&it| flow.dominates(header, it));
+    let ends =
+        |header: usize| flow.before(header).filter(move |&before| flow.dominates(header, before));
     let headers = (0..blocks.min(MOST)).filter(|&it| ends(it).next().is_some());
     let mut depths = vec![0; blocks];
     for header in headers.filter(|_| blocks <= MOST) {
-        let around = flow.loops.iter().find(|it| it.header == header).expect("a header has a loop");
+        let around =
+            flow.loops.iter().find(|around| around.header == header).expect("a header has a loop");
         let (mut found, mut pending) = (vec![header], ends(header).collect::<Vec<_>>());
         while let Some(block) = pending.pop() {
             if !found.contains(&block) {
                 found.push(block);
-                pending.extend(flow.before(block).filter(|&it| flow.is_reached(it)));
+                pending.extend(flow.before(block).filter(|&before| flow.is_reached(before)));
             }
         }
-        found.iter().for_each(|&it| depths[it] += 1);
+        found.iter().for_each(|&found| depths[found] += 1);
         found.sort_unstable();
         let mut ours = flow.blocks_of(around).to_vec();
         ours.sort_unstable();

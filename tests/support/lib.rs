@@ -35,7 +35,7 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<std::path::PathBuf> {
         std::fs::read_dir(&folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
     let mut files: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| {
-        let ends = |wanted: &&str| file.extension().is_some_and(|it| it == *wanted);
+        let ends = |wanted: &&str| file.extension().is_some_and(|extension| extension == *wanted);
         extensions.is_empty() || extensions.iter().any(ends)
     });
     files.sort();

@@ -191,7 +191,7 @@ fn usable<T>(found: Result<T, String>) -> Option<T> {
 fn build(name: &str) -> Result<PathBuf, String> {
     let source = Path::new(crate::ROOT).join(format!("tests/llvm/{name}.cpp"));
     let built = folder().join(name);
-    let time = |path: &Path| fs::metadata(path).and_then(|it| it.modified()).ok();
+    let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     if time(&built) > time(&source) {
         return Ok(built);
     }

@@ -120,7 +120,7 @@ fn split(text: &str, rng: &mut Rng) -> String {
             let end = format!("split.{count}");
             count += 1;
             function.push(format!("  br label %{end}\n\n{end}:"));
-            match ends.iter_mut().find(|it| it.0 == current) {
+            match ends.iter_mut().find(|end| end.0 == current) {
                 Some(known) => known.1 = end,
                 None => ends.push((current.clone(), end)),
             }
@@ -162,7 +162,7 @@ fn moved(text: &str) -> String {
     for line in text.lines() {
         let kept = ["!", ";", "attributes ", "source_filename", "target triple", "module asm"];
         // Metadata may name a function: `!{ptr @f}`.
-        if kept.iter().any(|it| line.starts_with(it)) && !line.contains("ptr @") {
+        if kept.iter().any(|kept| line.starts_with(kept)) && !line.contains("ptr @") {
             out += line;
         } else if let Some(layout) = line.strip_prefix("target datalayout = \"") {
             out += &format!("target datalayout = \"A1-G1-P1-{layout}");
@@ -177,9 +177,9 @@ fn moved(text: &str) -> String {
 fn moved_line(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
-    let is_word = |it: char| it.is_ascii_alphanumeric() || "._$-".contains(it);
+    let is_word = |byte: char| byte.is_ascii_alphanumeric() || "._$-".contains(byte);
     while let Some(at) = rest.find(is_word) {
-        let end = rest[at..].find(|it| !is_word(it)).map_or(rest.len(), |end| at + end);
+        let end = rest[at..].find(|rest| !is_word(rest)).map_or(rest.len(), |end| at + end);
         let (before, word) = (&rest[..at], &rest[at..end]);
         out += before;
         let is_name = before.ends_with(['%', '@', '!', '"']);

@@ -25,11 +25,13 @@ fn checked(body: &str, form: Form) -> String {
     };
     // The instrumented text is read again, and has the same accesses; it is not instrumented again.
     let again = tbaa_ir::read(&found.text).unwrap();
-    let own = |it: &&Instruction| {
-        (it.function as usize) < module.functions().len() && it.opcode.accesses_memory()
+    let own = |instruction: &&Instruction| {
+        (instruction.function as usize) < module.functions().len()
+            && instruction.opcode.accesses_memory()
     };
-    let other = |it: &&Instruction| matches!(it.opcode, Opcode::Call | Opcode::Other);
-    let before = module.instructions().iter().filter(|it| !other(it));
+    let other =
+        |instruction: &&Instruction| matches!(instruction.opcode, Opcode::Call | Opcode::Other);
+    let before = module.instructions().iter().filter(|instruction| !other(instruction));
     assert_eq!(again.instructions().iter().filter(own).count(), before.count());
     let twice = instrument(&again, form).unwrap_err().to_string();
     assert!(twice.contains("has been instrumented before"), "{twice}");

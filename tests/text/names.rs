@@ -16,7 +16,8 @@ fn debug() -> String {
 #[test]
 fn names_are_as_written_down() {
     cases::check(FILE, |_, parts| {
-        let tags: Vec<u32> = parts[0].trim().split(", ").map(|it| it.parse().unwrap()).collect();
+        let tags: Vec<u32> =
+            parts[0].trim().split(", ").map(|part| part.parse().unwrap()).collect();
         meanings(&tags, parts[1]).join("\n")
     });
 }
@@ -104,7 +105,8 @@ fn an_instruction_has_the_line_that_its_location_says() {
     let text = include_str!("../fixtures/text/locations.ll");
     let module = read(text);
     let debug = DebugInfo::new(&module);
-    let seen: Vec<_> = module.instructions().iter().map(|it| debug.location(it)).collect();
+    let seen: Vec<_> =
+        module.instructions().iter().map(|instruction| debug.location(instruction)).collect();
     let said: Vec<_> =
         seen.iter().flatten().map(|at| (at.file.as_str(), at.line, at.column)).collect();
     assert_eq!(said, [("dir/f.c", 7, 3), ("f.h", 0, 0)]);

@@ -50,7 +50,7 @@ fn nodes_are_written_as_written_down() {
         let rejected: String = verdicts(&module)
             .into_iter()
             .flat_map(Result::err)
-            .map(|it| format!("{it:?}\n"))
+            .map(|verdict| format!("{verdict:?}\n"))
             .collect();
         dump + &rejected + &tbaa_ir::write_mlir(graph).unwrap_or_else(|error| error.to_string())
     });

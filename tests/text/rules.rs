@@ -13,10 +13,10 @@ const SPELLED: &str = "add addrspacecast alloca and ashr atomicrmw bitcast br ca
 const READERS: &[&str] = &["tbaa-ir", "tbaa-lex", "tbaa-types"];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {
             files(&entry, found);
-        } else if entry.extension().is_some_and(|it| it == "rs") {
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
             found.push(entry);
         }
     }
@@ -27,13 +27,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words =
-            SPELLED.split(' ').flat_map(|it| [format!("b\"{it}\""), format!("b\" {it} \"")]);
-        words.into_iter().any(|it| {
-            line.match_indices(&it)
+            SPELLED.split(' ').flat_map(|part| [format!("b\"{part}\""), format!("b\" {part} \"")]);
+        words.into_iter().any(|word| {
+            line.match_indices(&word)
                 .any(|(at, _)| !line[..at].ends_with(".of(") && !line[..at].ends_with(".ty("))
         })
     };
-    text.lines().filter(is_spelled).map(|it| it.trim().to_owned()).collect()
+    text.lines().filter(is_spelled).map(|line| line.trim().to_owned()).collect()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn no_rule_knows_text() {
         for source in sources {
             let text = fs::read_to_string(&source).unwrap();
             let lines = literals(&text).into_iter();
-            found.extend(lines.map(|it| format!("{}: {it}", source.display())));
+            found.extend(lines.map(|line| format!("{}: {line}", source.display())));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -16,7 +16,7 @@ fn of_types(context: &Context, types: &[Type]) -> String {
             |error| format!("{error:?}"),
             |size| format!("{}{} bits", size.min, if size.scalable { " at least" } else { "" }),
         );
-        let encoding = Encoding::of(context, ty).map_or("too long".into(), |it| it.to_string());
+        let encoding = Encoding::of(context, ty).map_or("too long".into(), |of| of.to_string());
         writeln!(out, "{}: {size}, {encoding}", context.definition(ty)).unwrap();
     }
     for (word, equality) in [("equal", Equality::Structural), ("alike", Equality::Unfolding)] {

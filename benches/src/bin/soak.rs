@@ -10,7 +10,7 @@ use tbaa::{AliasRule, Format};
 use tbaa_tests::soak::{self, Plan, QUESTIONS};
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|it| it.parse::<usize>());
+    let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<usize>());
     let mut number = |default| match numbers.next() {
         None => default,
         Some(number) => number.expect("usage: soak [QUESTIONS [READERS]]"),

@@ -30,8 +30,8 @@ pub extern "C" fn tbaa_instrument(
         let checked =
             tbaa_instrument::instrument(&read, tbaa_instrument::Form::Calls).map_err(wrong)?;
         if let Some(skipped) = skipped {
-            let line = |it: &tbaa_instrument::Skipped| {
-                format!("{}: @{}: {}\n", place(it.offset).0, it.function, it.reason)
+            let line = |skipped: &tbaa_instrument::Skipped| {
+                format!("{}: @{}: {}\n", place(skipped.offset).0, skipped.function, skipped.reason)
             };
             skipped.write(Text::from(checked.skipped.iter().map(line).collect::<String>()));
         }

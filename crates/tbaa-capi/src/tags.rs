@@ -39,7 +39,7 @@ pub struct TagPlace {
 
 impl From<&Place> for TagPlace {
     fn from(found: &Place) -> Self {
-        let (first_bit, bit_width) = found.bits.map_or((0, 0), |it| (it.first, it.width));
+        let (first_bit, bit_width) = found.bits.map_or((0, 0), |bits| (bits.first, bits.width));
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,

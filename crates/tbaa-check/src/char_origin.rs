@@ -98,8 +98,8 @@ impl<'a> CharOrigins<'a> {
         if !is_char(module, tag) {
             return None;
         }
-        let element = function.pointer(inst).and_then(|it| function.inst(it));
-        let element = element.filter(|it| it.opcode == Opcode::GetElementPtr);
+        let element = function.pointer(inst).and_then(|pointer| function.inst(pointer));
+        let element = element.filter(|element| element.opcode == Opcode::GetElementPtr);
         if let Some(union) = element.and_then(|element| self.union_of(&function, element)) {
             return Some(CharOrigin::Union(union));
         }
@@ -115,10 +115,10 @@ impl<'a> CharOrigins<'a> {
             Opcode::Load => Some(inst),
             _ => function.stored(inst).and_then(|value| function.inst(value)),
         };
-        let load = load.filter(|it| it.opcode == Opcode::Load);
-        let both = load.zip(load.and_then(|it| copied(&function, it.result?)));
-        let is_char = |it: &Inst| {
-            let tag = it.access.and_then(|access| module.instructions()[access].tag);
+        let load = load.filter(|load| load.opcode == Opcode::Load);
+        let both = load.zip(load.and_then(|load| copied(&function, load.result?)));
+        let is_char = |inst: &Inst| {
+            let tag = inst.access.and_then(|access| module.instructions()[access].tag);
             tag.is_some_and(|tag| is_char(module, tag))
         };
         let is_copy = both.is_some_and(|(load, store)| is_char(load) && is_char(store));
@@ -140,7 +140,7 @@ impl<'a> CharOrigins<'a> {
                 return Some(name);
             }
             // A pointer to a struct is one to its first member. All elements of an array are alike.
-            let index = match indices.next().map(|&it| function.def(it)) {
+            let index = match indices.next().map(|&indice| function.def(indice)) {
                 Some(Def::Integer(index)) => index,
                 _ => 0,
             };
@@ -159,24 +159,30 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
 /// Returns whether a store writes back a word with some bits changed, or a load reads such a word.
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
-    let masks =
-        |it: &Inst| matches!(it.opcode, Opcode::And | Opcode::LShr | Opcode::AShr | Opcode::Shl);
+    let masks = |inst: &Inst| {
+        matches!(inst.opcode, Opcode::And | Opcode::LShr | Opcode::AShr | Opcode::Shl)
+    };
     if inst.opcode == Opcode::Load {
-        let users = inst.result.map(|it| function.users(it)).unwrap_or_default();
+        let users = inst.result.map(|result| function.users(result)).unwrap_or_default();
         return !users.is_empty()
-            && users.iter().all(|&it| masks(&function.instructions[it as usize]));
+            && users.iter().all(|&user| masks(&function.instructions[user as usize]));
     }
-    let operands = |it: &Inst| {
-        function.operands(it).iter().filter_map(|&it| function.inst(it)).collect::<Vec<_>>()
+    let operands = |inst: &Inst| {
+        function
+            .operands(inst)
+            .iter()
+            .filter_map(|&operand| function.inst(operand))
+            .collect::<Vec<_>>()
     };
     // An `or` with a masked old word, or only a mask if zeros are stored.
-    let Some(mut value) = function.stored(inst).and_then(|it| function.inst(it)) else {
+    let Some(mut value) = function.stored(inst).and_then(|stored| function.inst(stored)) else {
         return false;
     };
     if value.opcode == Opcode::Or {
-        let masked = operands(value).into_iter().find(|it| it.opcode == Opcode::And);
+        let masked = operands(value).into_iter().find(|operand| operand.opcode == Opcode::And);
         let Some(masked) = masked else { return false };
         value = masked;
     }
-    value.opcode == Opcode::And && operands(value).iter().any(|it| it.opcode == Opcode::Load)
+    value.opcode == Opcode::And
+        && operands(value).iter().any(|operand| operand.opcode == Opcode::Load)
 }

@@ -66,8 +66,9 @@ impl Repaired {
     /// Adds the findings in the repaired module that are not yet known. A place in moved fields
     /// becomes the place of all of the node's fields.
     fn add(&self, found: Findings, to: &mut Findings) {
-        let stays = |it: &crate::Diagnostic| {
-            !to.iter().any(|known| known.code == it.code && known.primary == it.primary)
+        let stays = |diagnostic: &crate::Diagnostic| {
+            !to.iter()
+                .any(|known| known.code == diagnostic.code && known.primary == diagnostic.primary)
         };
         let mut new: Vec<_> = found.into_iter().filter(stays).collect();
         for finding in &mut new {

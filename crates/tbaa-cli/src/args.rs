@@ -62,7 +62,7 @@ mod tests {
         let program = Args::command();
         for command in program.get_subcommands() {
             let name = command.get_name();
-            let count = listed.iter().filter(|it| **it == name).count();
+            let count = listed.iter().filter(|listed| **listed == name).count();
             let is_listed = !command.is_hide_set() && !["completions", "man"].contains(&name);
             assert_eq!(count, usize::from(is_listed), "{name}");
         }

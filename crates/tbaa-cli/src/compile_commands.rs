@@ -42,7 +42,7 @@ fn read(build: &Path) -> Result<Vec<Entry>> {
 
 /// Returns the files that a build compiles, each once.
 pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>> {
-    let all = read(build)?.into_iter().map(|it| it.directory.join(it.file));
+    let all = read(build)?.into_iter().map(|read| read.directory.join(read.file));
     Ok(all.collect::<IndexSet<_>>().into_iter().collect())
 }
 
@@ -54,7 +54,8 @@ pub(crate) fn of(build: &Path, source: &Path) -> Result<Compilation> {
         let why = format!("the compile_commands.json of {folder} {what} {file}");
         Failure::unusable(why)
     };
-    let entry = read(build)?.into_iter().find(|it| same(&it.directory.join(&it.file), source));
+    let entry =
+        read(build)?.into_iter().find(|read| same(&read.directory.join(&read.file), source));
     let entry = entry.ok_or_else(|| wrong("does not name"))?;
     let words = entry.arguments.or_else(|| shlex::split(entry.command.as_deref()?));
     let words = words.ok_or_else(|| wrong("has no readable command for"))?;

@@ -147,7 +147,7 @@ impl<'a> Origin<'a> {
         }
         // The last level counts, and without optimisation clang writes no tags.
         let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
-        if self.as_written && flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
+        if self.as_written && flags.iter().rfind(level).is_some_and(|rfind| rfind == "-O0") {
             flags.push("-O1".into());
         }
         command.args(flags);
@@ -163,7 +163,7 @@ impl<'a> Origin<'a> {
 /// Returns whether clang compiles a file of this name.
 pub(crate) fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
-    extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
+    extension.is_some_and(|extension| matches!(extension, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
 }
 
 /// Says how to make assembly text of a file in another language; `None` if its name does not tell.

@@ -181,7 +181,8 @@ impl Input {
             [] => {
                 let file = &self.file;
                 let places = graph.tags().map(|tag| names.place(tag));
-                let functions = module.functions().map(|it| format!("@{}", function_name(it)));
+                let functions =
+                    module.functions().map(|function| format!("@{}", function_name(function)));
                 let candidates: Vec<String> = places.chain(functions).collect();
                 let all = || candidates.iter().map(String::as_str);
                 let near = all().find(|it| it.strip_prefix('@') == Some(name));
@@ -259,10 +260,10 @@ impl Input {
         };
         // A name may be given as it is printed, with its `@`.
         let name = name.strip_prefix('@').unwrap_or(name);
-        let symbol = |it: &[u8]| it == name.as_bytes() || llvm_name(it) == name;
-        let source = |it: &[u8]| function_name(it) == name;
-        let bare = |it: &[u8]| {
-            let rest = function_name(it).strip_prefix(name).map(|rest| rest.starts_with('('));
+        let symbol = |bytes: &[u8]| bytes == name.as_bytes() || llvm_name(bytes) == name;
+        let source = |bytes: &[u8]| function_name(bytes) == name;
+        let bare = |bytes: &[u8]| {
+            let rest = function_name(bytes).strip_prefix(name).map(|rest| rest.starts_with('('));
             rest == Some(true)
         };
         if let Some(&(index, _)) = all(&symbol).first() {
@@ -274,7 +275,8 @@ impl Input {
             [(index, _)] => return Ok(*index),
             [] => {
                 let names: Vec<String> = module.functions().map(function_name).collect();
-                let bare = |it: &'_ String| it.split('(').next().unwrap_or_default().to_owned();
+                let bare =
+                    |string: &'_ String| string.split('(').next().unwrap_or_default().to_owned();
                 let short: Vec<String> = names.iter().map(bare).collect();
                 let all = names.iter().chain(&short).map(String::as_str);
                 let near = nearest(name, all).map(|near| format!(": did you mean @{near}?"));
@@ -284,7 +286,7 @@ impl Input {
                 let source: Vec<String> = found.iter().map(|(_, it)| function_name(it)).collect();
                 let names = found.iter().zip(&source).map(|((_, it), name)| {
                     // Names that are folded alike differ as symbols.
-                    let is_one = source.iter().filter(|it| *it == name).count() == 1;
+                    let is_one = source.iter().filter(|source| *source == name).count() == 1;
                     format!("@{}", if is_one { name.clone() } else { llvm_name(it) })
                 });
                 format!("{file}: @{name} names several functions: {}; say which", listed(names))
@@ -336,7 +338,7 @@ impl Input {
 /// Returns whether a name is of an access, as `@f:2` or `@f:%x`, and of no function as a whole.
 pub(crate) fn names_access(name: &str) -> bool {
     let access = name.rsplit_once(':').map(|(_, access)| access);
-    access.is_some_and(|it| it.is_empty() || it.starts_with('%') || is_digits(it))
+    access.is_some_and(|access| access.is_empty() || access.starts_with('%') || is_digits(access))
 }
 
 /// Returns what an access is called: `@fill:2`, the second of the function.

@@ -32,7 +32,7 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     let mut rest = json;
     while let Some(at) = rest.find(is_hidden) {
         out.write_all(&rest.as_bytes()[..at])?;
-        let hidden = rest[at..].chars().next().filter(|&it| it != '\n');
+        let hidden = rest[at..].chars().next().filter(|&c| c != '\n');
         let width = hidden.map_or(1, char::len_utf8);
         match hidden {
             None => out.write_all(b"\n")?,

@@ -89,13 +89,13 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     let real = |path: &Path| {
         use std::os::unix::fs::MetadataExt;
         let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-        found.map(|it| (it.dev(), it.ino()))
+        found.map(|found| (found.dev(), found.ino()))
     };
     #[cfg(not(unix))]
     let real = |path: &Path| fs::canonicalize(path).ok();
     match real(path) {
         Some(output)
-            if inputs.into_iter().any(|it| real(it.as_ref()).as_ref() == Some(&output)) =>
+            if inputs.into_iter().any(|input| real(input.as_ref()).as_ref() == Some(&output)) =>
         {
             Err(Failure::unusable(format!(
                 "{} is an input, which would be lost: name another file",

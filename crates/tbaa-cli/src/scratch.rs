@@ -75,7 +75,7 @@ impl Folder {
     /// Keeps a file as it is: it is put back at the end.
     pub(crate) fn keep(&self, file: &Path) -> io::Result<()> {
         let mut folders = folders();
-        let Some((folder, kept, _)) = folders.iter_mut().find(|it| it.0 == self.0) else {
+        let Some((folder, kept, _)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {
             return Ok(());
         };
         let copy = folder.join(format!("kept-{}", kept.len()));
@@ -88,7 +88,7 @@ impl Folder {
     /// can. It is removed at the end.
     pub(crate) fn script(&self, script: &Path) -> io::Result<()> {
         let mut folders = folders();
-        let Some((_, kept, place)) = folders.iter_mut().find(|it| it.0 == self.0) else {
+        let Some((_, kept, place)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {
             return Ok(());
         };
         let quoted = |it: &Path| {
@@ -107,7 +107,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let own = folders().extract_if(.., |it| it.0 == self.0).next();
+        let own = folders().extract_if(.., |folder| folder.0 == self.0).next();
         own.into_iter().for_each(remove);
     }
 }

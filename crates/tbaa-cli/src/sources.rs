@@ -66,7 +66,9 @@ impl Sources {
 
 /// The text of the first of these that is a file.
 fn found(path: &Path, or: &Path) -> Option<Vec<u8>> {
-    let is_file = |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() < MOST);
+    let is_file = |path: &Path| {
+        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)
+    };
     let path = [path, or].into_iter().find(|path| is_file(path))?;
     fs::read(path).ok()
 }

@@ -35,7 +35,8 @@ fn llvm() -> Option<()> {
 
 fn planted() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bisect");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -92,7 +93,7 @@ fn a_verdict_claims_what_was_shown() {
     let verdicts =
         ["so LLVM is wrong", "so the program or its tags", "mend that", "not checked: the tags"];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdict");
-    let files = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut count = 0;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
@@ -104,7 +105,7 @@ fn a_verdict_claims_what_was_shown() {
         assert!(report.contains(expected), "{what}{report}");
         let not_looked_for = report.contains("not looked for: undefined behaviour of other kinds");
         assert_eq!(not_looked_for, report.contains("so LLVM is wrong"), "{what}{report}");
-        let others = verdicts.iter().filter(|it| report.contains(*it)).count();
+        let others = verdicts.iter().filter(|verdict| report.contains(*verdict)).count();
         assert!(others <= 1, "{what}{report}");
         count += 1;
     }
@@ -124,7 +125,7 @@ fn without_checks_nobody_is_convicted() {
     ] {
         let report = stdout(&bisect(file, args));
         let verdict = report.lines().find(|line| line.starts_with("not checked: the tags"));
-        assert!(verdict.is_some_and(|it| it.contains(why)), "{report}");
+        assert!(verdict.is_some_and(|verdict| verdict.contains(why)), "{report}");
         assert!(!report.contains("wrong:") && !report.contains("so "), "{report}");
     }
 }

@@ -91,7 +91,7 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
     let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let rows = rows["loads"].as_array().unwrap().iter().filter(|it| it["could"] != "sink");
+    let rows = rows["loads"].as_array().unwrap().iter().filter(|array| array["could"] != "sink");
     let name = |row: &&Value| row["load"]["access"].as_str().map(str::to_owned);
     let is_apart = |row: &&Value| {
         let stays = ["same place", "order", "may not return"];
@@ -99,11 +99,11 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
             .as_array()
             .unwrap()
             .iter()
-            .all(|it| !stays.iter().any(|&of| it["cause"] == of))
+            .all(|array| !stays.iter().any(|&of| array["cause"] == of))
     };
     [
-        rows.clone().filter_map(|it| name(&it)).collect(),
-        rows.filter(is_apart).filter_map(|it| name(&it)).collect(),
+        rows.clone().filter_map(|row| name(&row)).collect(),
+        rows.filter(is_apart).filter_map(|row| name(&row)).collect(),
     ]
 }
 
@@ -114,7 +114,7 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {
-    let sample = env::var("TBAA_SAMPLE").map_or(300, |it| it.parse().unwrap());
+    let sample = env::var("TBAA_SAMPLE").map_or(300, |var| var.parse().unwrap());
     for file in env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
         let figures = &prove(Path::new(file), sample)["proof"];
         let names = |key: &str| -> HashSet<String> {

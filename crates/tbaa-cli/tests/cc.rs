@@ -17,8 +17,8 @@ fn scripts_pass() {
     // cargo builds the library into the folder of the tests.
     let tests = std::env::current_exe().unwrap();
     let mut failed = String::new();
-    for file in fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()) {
-        if file.extension().is_none_or(|it| it != "sh") {
+    for file in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.extension().is_none_or(|extension| extension != "sh") {
             continue;
         }
         let name = file.file_stem().unwrap().to_str().unwrap();

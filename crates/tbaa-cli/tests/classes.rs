@@ -27,7 +27,7 @@ type Relation = (String, Vec<String>, usize);
 /// Adds a relation, and returns the number of its first class's list. The lists of the other
 /// classes follow in order.
 fn lists(relations: &mut Vec<Relation>, rows: &[String]) -> usize {
-    let first = relations.last().map_or(1_000_000, |it| it.2 + it.1.len());
+    let first = relations.last().map_or(1_000_000, |relation| relation.2 + relation.1.len());
     relations.push((String::new(), rows.to_vec(), first));
     first
 }
@@ -92,7 +92,8 @@ fn the_plugin_answers_what_the_rule_answers() {
         fs::write(&file, functions + &metadata(&relations)).unwrap();
         let print = ["-print-no-aliases", "-load-pass-plugin", &plugin];
         let found = aa_eval("opt-22", &print, "tbaa-classes", &file).expect("opt-22");
-        let pair = |it: Evaluated| it.pair.each_ref().map(|store| stored(store)).into();
+        let pair =
+            |evaluated: Evaluated| evaluated.pair.each_ref().map(|store| stored(store)).into();
         let told: HashSet<(usize, usize)> = found.into_iter().map(pair).collect();
         apart += told.len() as u64;
         for (seed, first, oracle, tags, split) in &worlds {
@@ -131,7 +132,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
             let mut own: Vec<usize> = Vec::new();
             for _ in 0..6 {
                 let class = rng.below(classes);
-                let fits = lie || own.iter().all(|&it| may[it][class]);
+                let fits = lie || own.iter().all(|&own| may[own][class]);
                 if fits && !own.contains(&class) {
                     own.push(class);
                 }
@@ -272,7 +273,7 @@ fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let made = folder("classes").join("optimised.bc");
     let mut opt = Command::new("opt-22");
     opt.arg(level).arg(&linked).arg("-o").arg(&made);
-    opt.args(plugin.iter().flat_map(|it| ["-load-pass-plugin", *it]));
+    opt.args(plugin.iter().flat_map(|plugin| ["-load-pass-plugin", *plugin]));
     tools::printed(&mut opt);
     tools::printed(Command::new("lli-22").arg(&made))
 }

@@ -114,9 +114,9 @@ fn listed(dump: &str) -> Vec<(&str, &str)> {
 #[test]
 fn a_number_that_dump_prints_can_be_given_back() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
-    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
-    let mut files: Vec<String> = files.map(|it| it.into_string().unwrap()).collect();
-    files.retain(|it| it.ends_with(".ll") || it.ends_with(".ron"));
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut files: Vec<String> = files.map(|file| file.into_string().unwrap()).collect();
+    files.retain(|file| file.ends_with(".ll") || file.ends_with(".ron"));
     files.sort();
     let mut tags = 0;
     for file in files {
@@ -184,7 +184,7 @@ fn json_reads_back_as_the_findings() {
     {
         let out = output(&[args[0], args[1], "--format", "json"], b"");
         let found: Vec<tbaa_check::Diagnostic> = serde_json::from_slice(&out.stdout).unwrap();
-        let found = found.iter().find(|it| it.code.to_string() == code).unwrap();
+        let found = found.iter().find(|found| found.code.to_string() == code).unwrap();
         assert_eq!(found.level, tbaa_check::Level::Error);
         assert!(found.primary.is_some() && !found.secondary.is_empty() && found.help.is_some());
     }

@@ -22,8 +22,8 @@ fn repository() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let docs = fs::read_dir(repository().join("docs")).unwrap().map(|it| it.unwrap().path());
-    let mut pages: Vec<_> = docs.filter(|it| it.extension().is_some_and(|e| e == "md")).collect();
+    let docs = fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = docs.filter(|doc| doc.extension().is_some_and(|e| e == "md")).collect();
     pages.push(repository().join("README.md"));
     pages.sort();
     pages
@@ -142,7 +142,7 @@ fn what_the_guides_show_is_printed() {
             // lines, too.
             if kind == "rust" && name == "README.md" {
                 let is_program = body.contains("fn main()");
-                assert!(is_program && !body.lines().any(|it| it.starts_with('#')), "{body}");
+                assert!(is_program && !body.lines().any(|line| line.starts_with('#')), "{body}");
             }
             if kind == "console" && is_followed {
                 sessions += 1;
@@ -180,20 +180,21 @@ fn what_the_pages_link_and_name_is_there() {
     for page in pages().into_iter().chain(others) {
         let (text, name) = (prose(&page), page.file_name().unwrap().display());
         let inline = text.split("](").skip(1).filter_map(|it| Some(it.split_once(')')?.0));
-        let references = text.lines().filter_map(|it| Some(it.split_once("]: ")?.1));
-        for link in inline.chain(references).filter(|it| !it.contains("://")) {
+        let references = text.lines().filter_map(|line| Some(line.split_once("]: ")?.1));
+        for link in inline.chain(references).filter(|inline| !inline.contains("://")) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let to = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
             let text = prose(&to);
-            let mut headings = text.lines().filter(|it| it.starts_with('#'));
+            let mut headings = text.lines().filter(|line| line.starts_with('#'));
             let is_there = heading.is_empty()
                 || headings.any(|it| anchor(it.trim_start_matches('#')) == heading);
             if !to.exists() || !is_there {
                 dead.push(format!("{name}: {link}"));
             }
         }
-        let spans = text.split("\n\n").flat_map(|it| it.split('`').skip(1).step_by(2));
-        for word in spans.flat_map(str::split_whitespace).filter(|it| !it.contains(['*', '{'])) {
+        let spans = text.split("\n\n").flat_map(|part| part.split('`').skip(1).step_by(2));
+        for word in spans.flat_map(str::split_whitespace).filter(|span| !span.contains(['*', '{']))
+        {
             let path = word.split([':', '#']).next().unwrap();
             let is_ours = path.split_once('/').is_some_and(|(top, _)| folders.contains(&top));
             if is_ours && !repository().join(path).exists() {

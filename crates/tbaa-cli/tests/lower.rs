@@ -28,10 +28,10 @@ fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
         let value = store.strip_prefix("store ").unwrap().split_once(", ptr").unwrap().0;
         value.rsplit(' ').next().unwrap().trim_end_matches(')').to_owned()
     };
-    let apart = found.into_iter().filter(|it| it.answer == "NoAlias");
+    let apart = found.into_iter().filter(|found| found.answer == "NoAlias");
     apart
-        .map(|it| {
-            let mut pair = it.pair.map(stored);
+        .map(|apart| {
+            let mut pair = apart.pair.map(stored);
             pair.sort();
             pair
         })
@@ -70,7 +70,7 @@ fn lowered_is_what_is_written_down() {
         if !passes.is_empty() {
             let mut opt = Command::new("opt-22");
             let done = printed(opt.args(["-S", &format!("-passes={passes}")]).arg(&lowered));
-            let lines = done.lines().filter(|it| !it.is_empty() && !it.contains(".ll"));
+            let lines = done.lines().filter(|line| !line.is_empty() && !line.contains(".ll"));
             lines.for_each(|line| said += &format!("{line}\n"));
             return said;
         }
@@ -114,9 +114,9 @@ fn tags_of_declared_types_are_clangs() {
     }
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus");
-    let files = fs::read_dir(corpus).unwrap().map(|it| it.unwrap().path());
+    let files = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
     let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
-    for file in files.filter(|it| it.extension().is_some_and(|it| it == "c")) {
+    for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "c")) {
         let mut declare = Command::new(env!("CARGO_BIN_EXE_tbaa"));
         // A record that clang tags in another way is left out, with status 1.
         let declared = declare.args(["declare", "--format", "ron"]).arg(&file).output().unwrap();
@@ -125,7 +125,10 @@ fn tags_of_declared_types_are_clangs() {
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
         // A call is listed only where it has a tag.
-        let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
+        let tags = theirs
+            .instructions()
+            .iter()
+            .map(|instruction| ((instruction.function, instruction.index), instruction.tag));
         let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
             let of = graph.tag(tag).unwrap();
@@ -141,7 +144,8 @@ fn tags_of_declared_types_are_clangs() {
             let at = &bare.instructions()[it.instruction];
             let theirs = tags[&(at.function, at.index)].map(|tag| place(theirs.graph(), tag));
             let ours = place(&ours.graph, it.tag);
-            let line = bare.text()[at.offset as usize..].split(|&it| it == b'\n').next().unwrap();
+            let line =
+                bare.text()[at.offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
             // A record that is not declared may have a declared one inside. Clang tags neither what
             // `va_arg` reads and stores nor a bit-field, which may be a whole member of a union, too.

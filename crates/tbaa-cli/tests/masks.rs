@@ -52,7 +52,7 @@ fn the_table_of_every_spec_compiles_as_rust_and_c() {
     let folder = tools::emptied("masks/every");
     let specs = fs::read_dir(specs_dir()).unwrap();
     let specs: Vec<PathBuf> =
-        specs.map(|entry| entry.unwrap().path()).filter(|it| it.is_file()).collect();
+        specs.map(|entry| entry.unwrap().path()).filter(|spec| spec.is_file()).collect();
     for lang in ["rs", "c"] {
         let mut tables = Vec::new();
         for (spec, rule) in specs.iter().flat_map(|spec| RULES.map(|rule| (spec, rule))) {
@@ -95,7 +95,7 @@ fn a_wrong_mask_does_not_compile() {
         let whole = table(&spec, &["--lang", name, "--rules", "union"]);
         let start = whole.find("/// \"").unwrap_or_else(|| whole.find("// \"").unwrap());
         let places: Vec<usize> =
-            whole[start..].match_indices(mark).map(|it| start + it.0).collect();
+            whole[start..].match_indices(mark).map(|match_indice| start + match_indice.0).collect();
         assert_eq!(places.len(), tags.len());
         let (mut tables, mut expected) = (vec![whole.clone()], vec![false]);
         for (&place, &tag) in places.iter().zip(&tags) {

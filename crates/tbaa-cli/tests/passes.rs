@@ -64,7 +64,7 @@ impl World {
 fn related(rows: &[String]) -> Vec<Vec<bool>> {
     let mut told = vec![vec![false; rows.len()]; rows.len()];
     for (class, row) in rows.iter().enumerate() {
-        for other in row.split(' ').map(|it| it.parse::<usize>().unwrap()) {
+        for other in row.split(' ').map(|part| part.parse::<usize>().unwrap()) {
             (told[class][other], told[other][class]) = (true, true);
         }
     }
@@ -364,8 +364,8 @@ struct Found {
 fn read(world: &World, text: &str) -> Vec<(String, Vec<Found>)> {
     let nodes: HashMap<&str, &str> = text
         .lines()
-        .filter(|it| it.starts_with('!'))
-        .filter_map(|it| it.split_once(" = "))
+        .filter(|line| line.starts_with('!'))
+        .filter_map(|line| line.split_once(" = "))
         .collect();
     let class = |scope: &str| -> Option<u32> {
         let name = nodes.get(scope)?.split('"').nth(1)?;
@@ -385,9 +385,9 @@ fn read(world: &World, text: &str) -> Vec<(String, Vec<Found>)> {
         if !store && !line.contains(" = load ") {
             continue;
         }
-        let list = line.split("!alias.scope ").nth(1).map(|it| it.split(',').next().unwrap());
+        let list = line.split("!alias.scope ").nth(1).map(|part| part.split(',').next().unwrap());
         let name = line.split(", ptr %k").nth(1).unwrap_or_default();
-        let digits = name.split(|it: char| !it.is_ascii_digit()).next().unwrap();
+        let digits = name.split(|byte: char| !byte.is_ascii_digit()).next().unwrap();
         functions.last_mut().unwrap().1.push(Found {
             text: bare(line).to_owned(),
             store,
@@ -429,7 +429,7 @@ impl Program {
                 counts.inlined += u64::from(access.text.contains(".i"));
                 counts.dropped += u64::from(access.set.is_empty());
                 let Some(place) = access.place else { continue };
-                let kept = |it: &Set| access.set.is_empty() || it.is_subset(&access.set);
+                let kept = |set: &Set| access.set.is_empty() || set.is_subset(&access.set);
                 if !self.places[place].iter().any(kept) {
                     return Err(format!("@{function}: `{}` has {:?}", access.text, access.set));
                 }
@@ -437,9 +437,11 @@ impl Program {
             }
             for (place, found) in sets {
                 let Some([a, b]) = self.twins.get(&place) else { continue };
-                let has = |set: &Set| found.iter().any(|it| it.is_empty() || set.is_subset(it));
+                let has =
+                    |set: &Set| found.iter().any(|found| found.is_empty() || set.is_subset(found));
                 counts.merged +=
-                    found.iter().filter(|it| a.is_subset(it) && b.is_subset(it)).count() as u64;
+                    found.iter().filter(|found| a.is_subset(found) && b.is_subset(found)).count()
+                        as u64;
                 if !has(a) || !has(b) {
                     return Err(format!(
                         "@{function}: %k{place}_ has {found:?}, not {a:?} and {b:?}"
@@ -467,8 +469,10 @@ fn compare(
     }
     for (function, accesses) in functions {
         let mut by_text: HashMap<&str, Vec<&Set>> = HashMap::new();
-        accesses.iter().for_each(|it| by_text.entry(&it.text).or_default().push(&it.set));
-        let lines = lines.get(function.as_str()).map_or(&[][..], |it| it);
+        accesses
+            .iter()
+            .for_each(|access| by_text.entry(&access.text).or_default().push(&access.set));
+        let lines = lines.get(function.as_str()).map_or(&[][..], |line| line);
         for (a, b) in lines {
             let mut pairs = by_text[a].iter().flat_map(|x| by_text[b].iter().map(move |y| (x, y)));
             if !pairs.any(|(x, y)| apart(&world.rule, x, y)) {
@@ -527,14 +531,17 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
         // and a merged access with the classes of only one branch.
         let merged = functions
             .iter()
-            .position(|(_, accesses)| accesses.iter().any(|it| program.is_merged(it)));
+            .position(|(_, accesses)| accesses.iter().any(|access| program.is_merged(access)));
         if let Some(at) = merged {
             let mut functions = functions;
             let accesses = &mut functions[at].1;
-            let lie = accesses.iter().position(|it| program.is_merged(it)).unwrap();
+            let lie = accesses.iter().position(|access| program.is_merged(access)).unwrap();
             let place = accesses[lie].place;
             let one = program.twins[&place.unwrap()][0].clone();
-            accesses.iter_mut().filter(|it| it.place == place).for_each(|it| it.set = one.clone());
+            accesses
+                .iter_mut()
+                .filter(|access| access.place == place)
+                .for_each(|access| access.set = one.clone());
             let found = program.keeps_classes(&functions, &mut Counts::default());
             assert!(found.is_err(), "seed {seed}: %k{place:?} lies");
             merges_lied += 1;

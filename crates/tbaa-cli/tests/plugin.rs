@@ -104,7 +104,10 @@ fn relations_are_asked_in_opt_and_clang() {
         }
     }
     let without = run("opt-22", &["-O2", "-S", &module]);
-    assert!(functions.iter().all(|it| loads(&without, it.0) == 2), "LLVM alone learns nothing");
+    assert!(
+        functions.iter().all(|function| loads(&without, function.0) == 2),
+        "LLVM alone learns nothing"
+    );
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn two_runs_give_the_same_bytes() {
     let Some(()) = llvm() else { return };
     let sources = tbaa_tests::lua::sources("lua-5.4.9");
     let wanted = ["lvm.c", "ltable.c"];
-    for source in sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name))) {
+    for source in sources.iter().filter(|source| wanted.iter().any(|name| source.ends_with(name))) {
         let source = source.to_str().unwrap();
         let flags = ["-O2", "-Xclang", "-disable-llvm-passes"];
         let lowered =
@@ -203,7 +206,7 @@ fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
 fn without_tag(line: &str) -> String {
     match line.split_once(", !tbaa !") {
         Some((before, after)) => {
-            before.to_owned() + after.trim_start_matches(|it: char| it.is_ascii_digit())
+            before.to_owned() + after.trim_start_matches(|byte: char| byte.is_ascii_digit())
         }
         None => line.to_owned(),
     }
@@ -248,8 +251,8 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
             module.graph().tag(*b)
         );
     }
-    let decided = questions.iter().filter(|it| it.1).map(|it| it.2).sum();
-    [questions.len() as u64, questions.iter().map(|it| it.2).sum(), decided]
+    let decided = questions.iter().filter(|question| question.1).map(|question| question.2).sum();
+    [questions.len() as u64, questions.iter().map(|question| question.2).sum(), decided]
 }
 
 /// Like [`compare`], in `clang -O2` on C or a module.
@@ -275,9 +278,11 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
     };
     let wanted = ["lvm.c", "ltable.c"];
     let sources = tbaa_tests::lua::sources("lua-5.4.9");
-    let sources = sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name)));
+    let sources = sources.iter().filter(|source| wanted.iter().any(|name| source.ends_with(name)));
     let mut all = 0;
-    for (source, format) in sources.flat_map(|it| [(it, ""), (it, "-new-struct-path-tbaa")]) {
+    for (source, format) in
+        sources.flat_map(|source| [(source, ""), (source, "-new-struct-path-tbaa")])
+    {
         let flags = if format.is_empty() { vec![] } else { vec!["-Xclang", format] };
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);

@@ -68,7 +68,7 @@ impl Question {
         for (key, value) in lines.chain([("$", "true")]) {
             match (key, &last) {
                 ("$", last_run) => {
-                    let code = last_run.as_ref().map(|it: &Output| it.status.code());
+                    let code = last_run.as_ref().map(|output: &Output| output.status.code());
                     if code.is_some_and(|code| code != status) {
                         wrong.push(format!(
                             "ends with {code:?}: {}",
@@ -99,7 +99,7 @@ impl Question {
                 _ => wrong.push(format!("unknown key {key}")),
             }
         }
-        wrong.into_iter().map(|it| format!("{}: {it}", self.name())).collect()
+        wrong.into_iter().map(|wrong| format!("{}: {wrong}", self.name())).collect()
     }
 
     fn tbaa(&self, line: &str) -> Output {
@@ -127,7 +127,7 @@ impl Question {
         let output = clang.args(flag.split(' ')).arg(&self.file).output().unwrap();
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let text = said(&output);
-        let blocks = |name: &str| text.lines().filter(|it| it.starts_with(name)).count();
+        let blocks = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
         assert!(text.contains("define "), "{text}");
         match key {
             "checks" => blocks("vector.memcheck"),
@@ -145,7 +145,7 @@ impl Question {
         let output = clang.output().unwrap();
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let module = tbaa_ir::read(&output.stdout).unwrap();
-        let function = module.functions().position(|it| it == b"f").unwrap_or(0);
+        let function = module.functions().position(|function| function == b"f").unwrap_or(0);
         let sizes = tbaa_ir::Sizes::new(&module);
         let body = module.function(&sizes, function as u32);
         let blocks = &body.blocks;
@@ -161,11 +161,12 @@ impl Question {
             seen[block]
         };
         let count = |(at, block): (usize, &tbaa_ir::Block<'_>)| {
-            let opcodes = block.instructions.iter().map(|&it| body.instructions[it].opcode);
+            let opcodes =
+                block.instructions.iter().map(|&instruction| body.instructions[instruction].opcode);
             match key {
-                "loads" => opcodes.filter(|it| *it == Opcode::Load).count(),
+                "loads" => opcodes.filter(|opcode| *opcode == Opcode::Load).count(),
                 _ if is_looped(at) => {
-                    opcodes.filter(|it| matches!(*it, Opcode::Load | Opcode::Store)).count()
+                    opcodes.filter(|opcode| matches!(*opcode, Opcode::Load | Opcode::Store)).count()
                 }
                 _ => 0,
             }
@@ -180,8 +181,9 @@ fn said(output: &Output) -> String {
 
 fn questions() -> Vec<Question> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/questions");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    files.retain(|it| it.is_file());
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.is_file());
     files.sort();
     files.into_iter().map(Question::read).collect()
 }
@@ -197,16 +199,18 @@ fn each_question_has_its_right_answer() {
         let threads: Vec<_> = some
             .map(|some| scope.spawn(|| some.iter().flat_map(Question::wrong).collect::<Vec<_>>()))
             .collect();
-        threads.into_iter().flat_map(|it| it.join().unwrap()).collect::<Vec<_>>()
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The programs that `run` finds wrong, and those of them that `lint` finds, too.
-    let is_wrong = |it: &&Question| {
-        let of_run = it.get("$").is_some_and(|it| it.starts_with("tbaa run"));
-        it.get("Asked").is_some() && of_run && it.get("exit") == Some("66")
+    let is_wrong = |question: &&Question| {
+        let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
+        question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
     };
     let programs: Vec<_> = all.iter().filter(is_wrong).collect();
-    let found = programs.iter().filter(|it| said(&it.tbaa("tbaa lint FILE")).contains("[TBAA110]"));
+    let found = programs
+        .iter()
+        .filter(|program| said(&program.tbaa("tbaa lint FILE")).contains("[TBAA110]"));
     let says = format!("`tbaa lint FILE` finds {} of these {}", found.count(), programs.len());
     assert!(fs::read_to_string(page()).unwrap().contains(&says), "docs/symptoms.md: {says}");
 }
@@ -235,11 +239,14 @@ fn the_page_lists_the_questions() {
         });
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
-        let needs = question.get("Needs").map(|it| format!(" (needs {it})")).unwrap_or_default();
+        let needs = question
+            .get("Needs")
+            .map(|question| format!(" (needs {question})"))
+            .unwrap_or_default();
         // These tables have the arguments alone.
         let all = ["tbaa blocks ", "tbaa run "];
         let of = all.iter().position(|it| command.starts_with(it));
-        let shown = of.map_or(&command[..], |it| &command[all[it].len()..]);
+        let shown = of.map_or(&command[..], |of| &command[all[of].len()..]);
         writeln!(
             tables[of.unwrap_or(2)],
             "| {asked} | {}{needs} | `{}` | {} |",
@@ -257,7 +264,7 @@ fn the_page_lists_the_questions() {
         let rest = part.find("\n\n").map_or("", |at| &part[at + 1..]);
         wanted += &format!("|---|---|---|---|\n{table}{rest}");
     }
-    if std::env::var("TBAA_SYMPTOMS").is_ok_and(|it| it == "overwrite") {
+    if std::env::var("TBAA_SYMPTOMS").is_ok_and(|var| var == "overwrite") {
         fs::write(page(), wanted).unwrap();
     } else {
         assert_eq!(text, wanted, "TBAA_SYMPTOMS=overwrite writes the tables");

@@ -20,7 +20,7 @@ fn sessions(file: &str, tools: &[&str]) {
     }
     let inputs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
     cases::check(&format!("command/{file}.txt"), |title, parts| {
-        let name = title.replace(|it: char| !it.is_alphanumeric(), "-");
+        let name = title.replace(|title: char| !title.is_alphanumeric(), "-");
         let folder = tools::emptied(&format!("sessions/{file}/{name}"));
         for part in &parts[1..] {
             let (name, text) = part.split_once('\n').unwrap();

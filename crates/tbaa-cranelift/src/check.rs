@@ -151,7 +151,9 @@ pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags)
     // Blocks may be numbered in another order than they are laid out.
     let places: HashMap<Inst, usize> =
         accesses.iter().enumerate().map(|(place, memory)| (memory.inst, place)).collect();
-    findings.sort_by_key(|it| (!it.rule.is_error(), places.get(&it.inst).copied(), it.rule));
+    findings.sort_by_key(|finding| {
+        (!finding.rule.is_error(), places.get(&finding.inst).copied(), finding.rule)
+    });
     findings
 }
 

@@ -135,7 +135,7 @@ impl Relation {
         // A step without gain may enable one with gain: each of two vague nodes alone may connect
         // all others.
         for _ in 0..STEPS {
-            let degree = |node: usize| self.may[node].iter().filter(|&&it| !choice[it]).count();
+            let degree = |node: usize| self.may[node].iter().filter(|&&may| !choice[may]).count();
             let mut vaguest: Vec<(usize, usize)> = free
                 .iter()
                 .filter(|&&node| !choice[node])
@@ -171,7 +171,7 @@ impl Relation {
         free.iter().for_each(|&node| without[node] = true);
         let mut order: Vec<usize> = free.to_vec();
         let near =
-            |node: usize| self.may[node].iter().map(|&it| of(it)[0] + of(it)[1]).sum::<i128>();
+            |node: usize| self.may[node].iter().map(|&may| of(may)[0] + of(may)[1]).sum::<i128>();
         order.sort_by_cached_key(|&node| (near(node), self.may[node].len(), node));
         // The component that a node is in, by way of others, with its sums and its given region.
         let mut above: Vec<usize> = (0..self.nodes.len()).collect();
@@ -181,7 +181,7 @@ impl Relation {
         let mut all = inside.map(of).fold([0; 3], add);
         for node in order {
             let mut roots = Vec::new();
-            for &other in self.may[node].iter().filter(|&&it| it != node && !without[it]) {
+            for &other in self.may[node].iter().filter(|&&may| may != node && !without[may]) {
                 let mut root = other;
                 while above[root] != root {
                     above[root] = above[above[root]];

@@ -20,7 +20,7 @@ use tbaa_inkwell::{Jit, TaggedPlace, Tagger};
 fn loads(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
     let instructions = blocks.flat_map(|block| block.get_instructions());
-    instructions.filter(|it| it.get_opcode() == InstructionOpcode::Load).count()
+    instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load).count()
 }
 
 /// Returns the loads before and after the optimiser.

@@ -74,7 +74,8 @@ impl<'ctx> Helpers<'ctx> {
         // A helper has many accesses and few tags.
         let ours = jit.adopt(&theirs.graph)?;
         let of = |tag: TagId| ours.get(tag.index()).copied().flatten();
-        let accesses = theirs.accesses.into_iter().map(|it| (it.instruction, of(it.id))).collect();
+        let accesses =
+            theirs.accesses.into_iter().map(|access| (access.instruction, of(access.id))).collect();
         let entry = |entry: CopyEntry| Some(CopyEntry { tag: of(entry.tag)?, ..entry });
         let copies = theirs.copies.into_iter().map(|Attached { instruction, id }| {
             let entries = theirs.graph.copy(id).unwrap_or_default();

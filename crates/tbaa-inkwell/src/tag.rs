@@ -61,7 +61,7 @@ pub fn tag_module(module: &Module<'_>, options: &Options) -> Result<TagCounts, T
     }
     let kind = module.get_context().get_kind_id("tbaa");
     let mut nodes = nodes.into_iter().peekable();
-    let functions = module.get_functions().filter(|it| it.count_basic_blocks() > 0);
+    let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
     for (function, value) in functions.enumerate() {
         let blocks = value.get_basic_block_iter();
         let instructions = blocks.flat_map(|block| block.get_instructions());

@@ -84,7 +84,7 @@ impl Current<'_, '_> {
             return;
         }
         let known = size.parse().unwrap_or(0);
-        let told = |it: &&Direction| tag.is_some() || **it == Direction::Write;
+        let told = |direction: &&Direction| tag.is_some() || **direction == Direction::Write;
         for &kind in kinds.iter().filter(told) {
             let site = self.site(inst, tag, known, kind, what.to_owned());
             let check = Check { direction: kind, size: known };

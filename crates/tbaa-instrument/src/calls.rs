@@ -36,7 +36,7 @@ impl<'t> Current<'_, 't> {
         };
         super::attributes::weaken(call.attributes.clone(), &mut self.pass.edits);
         let arguments = &function.operands(inst)[..call.arguments.len()];
-        let tag = access.and_then(|it| it.tag);
+        let tag = access.and_then(|access| access.tag);
         match call.callee {
             b"memcpy" | b"memmove" | b"mempcpy" | b"__memcpy_chk" | b"__memmove_chk" => {
                 self.copy(inst, access, arguments);
@@ -90,10 +90,10 @@ impl<'t> Current<'_, 't> {
             if !self.is_plain(*buffer) {
                 return;
             }
-            let is_count = |it: &&Value| self.pass.bits(self.function.ty(**it)) == Some(64);
+            let is_count = |value: &&Value| self.pass.bits(self.function.ty(**value)) == Some(64);
             let bounded = BOUNDED.contains(&call.callee);
-            let most = rest.first().filter(|it| bounded && is_count(it));
-            let most = most.map_or("-1".to_owned(), |&it| self.written(it));
+            let most = rest.first().filter(|rest| bounded && is_count(rest));
+            let most = most.map_or("-1".to_owned(), |&most| self.written(most));
             let buffer = self.written(*buffer);
             self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
             return;
@@ -105,7 +105,7 @@ impl<'t> Current<'_, 't> {
                 || has(b"sret(") && !self.pass.checked.contains(&*call.name())
         };
         let results: Vec<_> =
-            call.arguments.iter().zip(arguments).filter(|it| is_result(it.0)).collect();
+            call.arguments.iter().zip(arguments).filter(|argument| is_result(argument.0)).collect();
         for (result, value) in results {
             let size = pointee(result).and_then(|ty| self.pass.sizes.of(ty));
             self.clear(inst, [value], size.map_or(0, |size| size.alloc));
@@ -127,7 +127,7 @@ impl<'t> Current<'_, 't> {
     /// Handles a call that allocates or frees a block of the heap.
     fn heap(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if known::releases(call.callee)
-            && let Some(&block) = arguments.first().filter(|&&it| self.is_plain(it))
+            && let Some(&block) = arguments.first().filter(|&&argument| self.is_plain(argument))
         {
             self.before(inst, format_args!("released(ptr {})", self.written(block)));
         }
@@ -268,8 +268,8 @@ impl<'t> Current<'_, 't> {
             return self.skip(inst, SkipReason::AddressSpace);
         }
         let size = self.length(inst.span.start, size);
-        let tag = access.and_then(|it| it.tag);
-        let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
+        let tag = access.and_then(|access| access.tag);
+        let entries = access.and_then(|access| self.pass.module.graph().copy(access.copy?));
         let sides = [(from, Direction::Read, "from"), (to, Direction::Write, "to")];
         for (argument, kind, word) in sides {
             if self.is_own(argument) {
@@ -328,16 +328,16 @@ impl<'t> Current<'_, 't> {
         if tag.is_none() && kind == Direction::Read {
             return;
         }
-        let element = |it: Value| {
-            self.pass.sizes.with_kind(self.function.ty(it)?, |kind| match kind {
+        let element = |value: Value| {
+            self.pass.sizes.with_kind(self.function.ty(value)?, |kind| match kind {
                 TypeKind::Vector { element, .. } => Some(element),
                 _ => None,
             })
         };
-        let is_mask = |it: &&Value| self.pass.bits(element(**it)) == Some(1);
-        let is_pointer = |it: &&Value| match spread {
-            true => self.pass.is_plain(element(**it)),
-            false => self.is_plain(**it),
+        let is_mask = |value: &&Value| self.pass.bits(element(**value)) == Some(1);
+        let is_pointer = |value: &&Value| match spread {
+            true => self.pass.is_plain(element(**value)),
+            false => self.is_plain(**value),
         };
         let (read, write) = (kind == Direction::Read, kind == Direction::Write);
         let value = if read { arguments.last() } else { arguments.first() };

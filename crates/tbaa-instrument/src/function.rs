@@ -78,7 +78,7 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     for (name, body) in bodies {
         pass.function(name, Rc::new(body));
     }
-    let typed = pass.skipped.iter().find(|it| it.reason == SkipReason::TypedPointer);
+    let typed = pass.skipped.iter().find(|skipped| skipped.reason == SkipReason::TypedPointer);
     if let Some(skipped) = typed {
         let wanted = "`ptr`: LLVM 14 and before print typed pointers, which cannot be instrumented; \
                       assemble the module with its own llvm-as, and take what llvm-dis of LLVM 17 \
@@ -147,8 +147,8 @@ impl<'t> Pass<'t> {
         } else if memchr::memmem::find(header.text, b" gc \"").is_some() {
             return Some(SkipReason::Collected);
         }
-        let funclet = |it: &Inst| {
-            matches!(it.opcode, Opcode::CatchPad | Opcode::CleanupPad | Opcode::CatchSwitch)
+        let funclet = |inst: &Inst| {
+            matches!(inst.opcode, Opcode::CatchPad | Opcode::CleanupPad | Opcode::CatchSwitch)
         };
         body.instructions.iter().any(funclet).then_some(SkipReason::Funclets)
     }
@@ -160,11 +160,11 @@ impl<'t> Pass<'t> {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
         let words = &header.text[..memchr::memchr(b'@', header.text).unwrap_or(0)];
-        let has = |word: &[u8]| words.split(|it| *it == b' ').any(|it| it == word);
+        let has = |word: &[u8]| words.split(|byte| *byte == b' ').any(|part| part == word);
         let Some(at) = memchr::memmem::find(words, EXTERNAL) else {
             return !has(b"weak") && !has(b"linkonce");
         };
-        let calls_itself = |it: &Inst| body.call(it).is_some_and(|it| it.callee == name);
+        let calls_itself = |inst: &Inst| body.call(inst).is_some_and(|call| call.callee == name);
         if body.instructions.iter().any(calls_itself) {
             return false;
         }
@@ -182,7 +182,7 @@ impl<'t> Pass<'t> {
         }
         let has = |word| self.groups.have(function.header.attributes.clone(), word);
         let coroutine = has(b"presplitcoroutine");
-        let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        let flow = Flow::without_loops(function.blocks.iter().map(|block| &block.successors[..]));
         let mut pointers = Pointers::new(&function, None, self.effects);
         let repeated = repeats(self, &function, &flow, &mut pointers);
         let looking = rewrites(self, &function, &pointers);
@@ -220,7 +220,7 @@ impl Current<'_, '_> {
                 (Opcode::LandingPad, _) => self.after(inst, after, "unwound(i32 1)"),
                 (Opcode::Ret | Opcode::Resume, _) => {
                     let before = at.checked_sub(1).map(|at| &all[at]);
-                    self.leave(before.filter(|it| is_last(function, it)).unwrap_or(inst));
+                    self.leave(before.filter(|before| is_last(function, before)).unwrap_or(inst));
                 }
                 (Opcode::Call, _) => self.call(inst, access, after),
                 (_, Some(access)) if !is_sanitizers(function, inst) => self.access(inst, access),
@@ -298,5 +298,5 @@ pub fn is_supported(triple: &[u8]) -> bool {
     let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));
     let rest: Vec<_> = parts.collect();
     let other = [&b"musl"[..], b"gnux32", b"android", b"muslx32", b"ohos"];
-    is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|it| other.contains(it))
+    is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|rest| other.contains(rest))
 }

@@ -132,7 +132,7 @@ impl Current<'_, '_> {
 
     /// Returns the spelling of an instruction's result, if it has one.
     pub(super) fn result(&self, inst: &Inst) -> Option<String> {
-        inst.result.map(|it| self.written(it)).filter(|name| !name.is_empty())
+        inst.result.map(|result| self.written(result)).filter(|name| !name.is_empty())
     }
 
     pub(super) fn skip(&mut self, inst: &Inst, reason: SkipReason) {
@@ -151,7 +151,7 @@ impl Current<'_, '_> {
         let place = self.pass.debug.location_at(inst.span.start);
         let graph = self.pass.module.graph();
         let base = tag.and_then(|tag| graph.tag(tag).ok());
-        let base = base.and_then(|it| self.pass.names.typedef(it.base)).unwrap_or_default();
+        let base = base.and_then(|base| self.pass.names.typedef(base.base)).unwrap_or_default();
         let (tag, function) = (tag.map_or(graph.tag_count(), TagId::index), self.name);
         let looks = self.function.at(inst.span.start).is_some_and(|at| self.looking.contains(&at));
         let site = Site { tag, looks, size, direction, function, place, what, base };

@@ -26,13 +26,14 @@ pub(super) fn repeats<'t>(
 ) -> HashSet<usize> {
     let mut repeated = HashSet::default();
     let may_write = |inst: &Inst| {
-        let is_register = function.pointer(inst).is_some_and(|it| pointers.is_register(it));
+        let is_register =
+            function.pointer(inst).is_some_and(|pointer| pointers.is_register(pointer));
         !is_register && pass.may_write(function, inst)
     };
     let writes: Vec<bool> = function.instructions.iter().map(may_write).collect();
     let blocks = function.blocks.iter().enumerate();
     let writing = blocks.filter(|(_, it)| it.instructions.iter().any(|&at| writes[at]));
-    let Some(joins) = flow.joins(writing.map(|it| it.0)) else {
+    let Some(joins) = flow.joins(writing.map(|writing| writing.0)) else {
         pointers.number_all(flow, |_, _| None);
         return repeated;
     };
@@ -83,7 +84,7 @@ pub(super) fn repeats<'t>(
 impl<'t> Pass<'t> {
     fn is_constant(&self, function: &Function<'t>, base: Value) -> bool {
         let Def::Global(name) = function.def(base) else { return false };
-        self.globals.get(name).is_some_and(|it| it.constant && it.defined)
+        self.globals.get(name).is_some_and(|global| global.constant && global.defined)
     }
 
     /// Returns the pointer, size and tag of a load that gets a check.
@@ -91,7 +92,8 @@ impl<'t> Pass<'t> {
         let access = &self.module.instructions()[inst.access?];
         (inst.opcode == Opcode::Load && !access.volatile && !access.atomic).then_some(())?;
         let tag = self.telling(access.tag)?;
-        let pointer = function.pointer(inst).filter(|&it| self.is_plain(function.ty(it)))?;
+        let pointer =
+            function.pointer(inst).filter(|&pointer| self.is_plain(function.ty(pointer)))?;
         let size = self.size(inst.ty)?.store;
         (!is_sanitizers(function, inst)).then_some((pointer, size, tag))
     }
@@ -103,8 +105,8 @@ impl<'t> Pass<'t> {
                 call.callee.starts_with(b"llvm.lifetime.") || self.effects.on_loads(&call).writes()
             }),
             Opcode::Load => {
-                let access = inst.access.map(|it| &self.module.instructions()[it]);
-                access.is_none_or(|it| it.volatile || it.atomic)
+                let access = inst.access.map(|access| &self.module.instructions()[access]);
+                access.is_none_or(|access| access.volatile || access.atomic)
             }
             Opcode::Fence | Opcode::Free | Opcode::Other => true,
             _ => inst.access.is_some(),

@@ -27,13 +27,13 @@ pub(super) fn rewrites<'t>(
     function: &Function<'t>,
     pointers: &Pointers<'t>,
 ) -> HashSet<usize> {
-    let is_parameter = |it: &Value| matches!(function.def(*it), Def::Parameter(_));
+    let is_parameter = |value: &Value| matches!(function.def(*value), Def::Parameter(_));
     let all = function.instructions.iter().enumerate();
     let stores = all.filter(|(_, inst)| inst.opcode == Opcode::Store).filter_map(|(at, inst)| {
         let access = &pass.module.instructions()[inst.access?];
         let tag = pass.telling(access.tag)?;
         let size = pass.size(inst.ty)?.store;
-        let pointer = function.pointer(inst).filter(|it| !pointers.is_register(*it))?;
+        let pointer = function.pointer(inst).filter(|pointer| !pointers.is_register(*pointer))?;
         let origins = pointers.origins(pointer);
         let parameters = if origins.iter().all(is_parameter) { origins } else { Vec::new() };
         Some(Store { at, pointer, size, tag, parameters })

@@ -32,7 +32,7 @@ impl Use {
         let matters = self.writes || other.writes;
         matters && !is_same && !apart(self, other) && !apart(other, self) && {
             let parted = |oracle: &Oracle<&tbaa::Graph>| {
-                let access = |it: &Use| Access::of_bytes(oracle.graph(), it.tag, it.size);
+                let access = |user: &Use| Access::of_bytes(oracle.graph(), user.tag, user.size);
                 oracle.alias(access(self), access(other)) == AliasResult::NoAlias
             };
             oracles.iter().any(parted)
@@ -90,16 +90,20 @@ impl Current<'_, '_> {
         }
         self.own = self.own();
         if self.pass.form == Form::Assembly {
-            function.instructions.iter().for_each(|it| self.align(it));
+            function.instructions.iter().for_each(|instruction| self.align(instruction));
         }
         for slot in by_value {
             self.fresh(first, Some(first.span.start), slot, self.slots[&slot]);
         }
-        let is_slot = |it: Value| {
-            self.slots.contains_key(&it) || self.is_own(it) || self.swift_errors.contains(&it)
+        let is_slot = |value: Value| {
+            self.slots.contains_key(&value)
+                || self.is_own(value)
+                || self.swift_errors.contains(&value)
         };
-        let mut allocas = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
-        if allocas.any(|it| it.result.is_some_and(|it| !is_slot(it))) && !coroutine {
+        let mut allocas =
+            function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca);
+        if allocas.any(|alloca| alloca.result.is_some_and(|result| !is_slot(result))) && !coroutine
+        {
             self.stack = Some(self.stack(first.span.start));
         }
     }
@@ -109,7 +113,7 @@ impl Current<'_, '_> {
         if let Some(value) = inst.result
             && let Some(slot) = self.slots.get_mut(&value)
             && !self.own.contains(&value)
-            && let Some(align) = self.function.alloca(inst).and_then(|it| it.align)
+            && let Some(align) = self.function.alloca(inst).and_then(|alloca| alloca.align)
         {
             slot.whole = true;
             if matches!(&self.pass.module.text()[align.clone()], b"1" | b"2") {
@@ -214,8 +218,8 @@ impl Current<'_, '_> {
                 let call = function.call(inst)?;
                 let copies = call.callee.starts_with(b"llvm.memcpy.")
                     || call.callee.starts_with(b"llvm.memmove.");
-                let tagged = access.is_some_and(|it| it.tag.is_some());
-                let members = access.and_then(|it| pass.module.graph().copy(it.copy?));
+                let tagged = access.is_some_and(|access| access.tag.is_some());
+                let members = access.and_then(|access| pass.module.graph().copy(access.copy?));
                 let mut found = Vec::new();
                 for at in places() {
                     let attributes = call.arguments.get(at)?.attributes;
@@ -224,11 +228,12 @@ impl Current<'_, '_> {
                     if !by_value && (tagged || !(set || copies && at < 2)) {
                         return None;
                     }
-                    let members = members.iter().flat_map(|it| it.iter()).filter(|_| copies);
-                    found.extend(members.filter_map(|it| {
-                        let offset = start.and_then(|start| start.checked_add(it.offset));
-                        let tag = pass.telling(Some(it.tag))?;
-                        Some(Use { offset, size: it.size, tag, writes: at == 0 })
+                    let members =
+                        members.iter().flat_map(|member| member.iter()).filter(|_| copies);
+                    found.extend(members.filter_map(|member| {
+                        let offset = start.and_then(|start| start.checked_add(member.offset));
+                        let tag = pass.telling(Some(member.tag))?;
+                        Some(Use { offset, size: member.size, tag, writes: at == 0 })
                     }));
                 }
                 Some(found)
@@ -245,7 +250,7 @@ impl Current<'_, '_> {
 
     /// Returns the size of a slot with a constant number of elements.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
-        let count = match self.function.operand(inst, 0).map(|it| self.function.def(it)) {
+        let count = match self.function.operand(inst, 0).map(|operand| self.function.def(operand)) {
             None => 1,
             Some(Def::Integer(count)) => u64::try_from(count).ok()?,
             Some(_) => return None,
@@ -288,7 +293,7 @@ impl Current<'_, '_> {
             self.unstack(inst, &end);
         }
         let mut slots: Vec<_> = self.slots.iter().filter(|(_, slot)| !slot.marked).collect();
-        slots.sort_by_key(|it| it.0);
+        slots.sort_by_key(|slot| slot.0);
         let slots: Vec<(Value, Slot)> = slots.into_iter().map(|(&at, &slot)| (at, slot)).collect();
         for (value, slot) in slots {
             self.fresh(inst, Some(inst.span.start), value, slot);
@@ -297,7 +302,7 @@ impl Current<'_, '_> {
 
     /// Handles `llvm.lifetime.start` and `end`, in the form of LLVM 22 or an earlier one.
     pub(super) fn lifetime(&mut self, inst: &Inst, arguments: &[Value], after: Option<usize>) {
-        let Some(&pointer) = arguments.last().filter(|&&it| self.is_plain(it)) else {
+        let Some(&pointer) = arguments.last().filter(|&&argument| self.is_plain(argument)) else {
             return self.skip(inst, SkipReason::AddressSpace);
         };
         if self.is_own(pointer) || self.swift_errors.contains(&pointer) {

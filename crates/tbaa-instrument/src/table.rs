@@ -55,7 +55,7 @@ impl Table {
     /// Adds a site, and returns its number.
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
         let (file, line, column) =
-            site.place.as_ref().map_or(("", 0, 0), |it| (&it.file, it.line, it.column));
+            site.place.as_ref().map_or(("", 0, 0), |place| (&place.file, place.line, place.column));
         let size = u32::try_from(site.size).ok().and_then(|size| size.checked_mul(2)).unwrap_or(0);
         let size = size | u32::from(site.direction == Direction::Write);
         let tag = site.tag as u32 | if site.looks { LOOKS } else { 0 };

@@ -227,7 +227,8 @@ impl<'t> DebugInfo<'t> {
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
-        let mut names: Vec<_> = found.iter().map(|it| String::from_utf8_lossy(&it.0)).collect();
+        let mut names: Vec<_> =
+            found.iter().map(|found| String::from_utf8_lossy(&found.0)).collect();
         names.sort_unstable();
         names.dedup();
         let name = match &names[..] {
@@ -236,7 +237,7 @@ impl<'t> DebugInfo<'t> {
             _ if names.len() <= LISTED => format!("{{{}}}", names.join("|")),
             _ => return None,
         };
-        Some((name, found.iter().map(|it| it.1).collect()))
+        Some((name, found.iter().map(|found| found.1).collect()))
     }
 
     /// Returns the records without a name, such as the closure of a lambda, that TBAA gives these
@@ -277,9 +278,9 @@ impl<'t> DebugInfo<'t> {
     /// signedness, and names pointers by their depth and target, or not at all.
     fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
         let (mut levels, mut to) = (0, Some(ty));
-        while let Some(pointer) = to.filter(|it| it.is_pointer() && levels < DEPTH) {
+        while let Some(pointer) = to.filter(|to| to.is_pointer() && levels < DEPTH) {
             levels += 1;
-            to = pointer.link(b"baseType").and_then(|it| self.strip(it, &mut 0));
+            to = pointer.link(b"baseType").and_then(|link| self.strip(link, &mut 0));
         }
         if levels == 0 {
             let own = ty.string(b"name").filter(|_| !ty.is_record());
@@ -289,8 +290,9 @@ impl<'t> DebugInfo<'t> {
         let rest = any.unwrap_or(name).strip_prefix(format!("p{levels} ").as_bytes());
         let Some(own) = rest else { return name == b"any pointer" };
         // C's `struct s` is `_ZTS1s` in a tag.
-        let ends = |it: DebugNode<'t>| it.string(b"name").is_some_and(|it| own.ends_with(&it));
-        any.is_some() || to.is_some_and(|it| !it.is_record() || it.has_name(own) || ends(it))
+        let ends =
+            |it: DebugNode<'t>| it.string(b"name").is_some_and(|string| own.ends_with(&string));
+        any.is_some() || to.is_some_and(|to| !to.is_record() || to.has_name(own) || ends(to))
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
@@ -324,8 +326,8 @@ impl<'t> DebugInfo<'t> {
 
     /// The members and base classes of a record, in their order.
     fn members(&self, record: DebugNode<'t>) -> Vec<DebugNode<'t>> {
-        let list = record.link(b"elements").and_then(|it| self.list(it)).unwrap_or_default();
-        let mut members: Vec<_> = list.into_iter().filter_map(|it| self.node(it)).collect();
+        let list = record.link(b"elements").and_then(|link| self.list(link)).unwrap_or_default();
+        let mut members: Vec<_> = list.into_iter().filter_map(|list| self.node(list)).collect();
         let tags: [&[u8]; 2] = [b"DW_TAG_member", b"DW_TAG_inheritance"];
         members.retain(|member| {
             let flags = member.field(b"flags").unwrap_or_default();
@@ -491,12 +493,12 @@ impl<'t> DebugInfo<'t> {
         let rest = self.text.get(offset..)?;
         let first = rest.split(newline).next().and_then(has_line);
         let behind = || {
-            let mut lines = rest.split(newline).skip(1).take(NEAR).take_while(|it| !is_end(it));
+            let mut lines = rest.split(newline).skip(1).take(NEAR).take_while(|part| !is_end(part));
             lines.find_map(has_line)
         };
         let before = || {
             let mut lines = self.text[..offset].rsplit(newline).skip(1).take(NEAR);
-            lines.by_ref().take_while(|it| !is_end(it)).find_map(has_line)
+            lines.by_ref().take_while(|line| !is_end(line)).find_map(has_line)
         };
         first.or_else(behind).or_else(before)
     }
@@ -526,7 +528,8 @@ impl<'t> DebugInfo<'t> {
     fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
-        let small = |field| node.number(field).and_then(|it| it.try_into().ok()).unwrap_or(0);
+        let small =
+            |field| node.number(field).and_then(|number| number.try_into().ok()).unwrap_or(0);
         let (file, directory) = self.file(node.link(b"scope")?)?;
         Some(Location { file, directory, line: small(b"line"), column: small(b"column") })
     }
@@ -596,7 +599,7 @@ impl<'t> DebugInfo<'t> {
             found.dedup();
             found
         });
-        bases.iter().filter_map(|&base| self.strip(base, &mut 0)).any(|it| it.has_name(name))
+        bases.iter().filter_map(|&base| self.strip(base, &mut 0)).any(|base| base.has_name(name))
     }
 
     /// The file of the nearest scope that has one, and its folder.

@@ -177,7 +177,9 @@ impl<'t> Effects<'t> {
     /// Reads the attributes of a module's functions.
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
-        let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| Stated::default())));
+        let bodies = groups
+            .numbers()
+            .map(|number| (number, stated(groups.of(number), |_| Stated::default())));
         let mut effects = Effects {
             groups: bodies.collect(),
             functions: HashMap::default(),
@@ -196,7 +198,8 @@ impl<'t> Effects<'t> {
             }
         }
         let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
-        let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
+        let heads =
+            module.declarations.iter().map(|&declaration| declaration as usize).chain(defined);
         for head in heads {
             if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
                 let stated = effects.stated(tail);
@@ -219,7 +222,7 @@ impl<'t> Effects<'t> {
             return !MAY_END.iter().any(|it| name.starts_with(it));
         }
         let of_call = self.stated(call.attributes.clone());
-        let of_callee = self.functions.get(&*name).map_or(Stated::default(), |it| it.0);
+        let of_callee = self.functions.get(&*name).map_or(Stated::default(), |function| function.0);
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
@@ -235,10 +238,12 @@ impl<'t> Effects<'t> {
     /// these texts.
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
-        let of_callee = parameters.and_then(|it| it.1.get(nth));
+        let of_callee = parameters.and_then(|parameter| parameter.1.get(nth));
         let both = call.arguments.get(nth).into_iter().chain(of_callee);
-        both.into_iter().any(|it| {
-            texts.iter().any(|text| memchr::memmem::find(it.attributes, text.as_bytes()).is_some())
+        both.into_iter().any(|both| {
+            texts
+                .iter()
+                .any(|text| memchr::memmem::find(both.attributes, text.as_bytes()).is_some())
         })
     }
 
@@ -328,7 +333,9 @@ fn is_volatile(call: &Call<'_>) -> bool {
         () if is(b"llvm.matrix.column.major.store.") || is(b"llvm.mem") && !is_atomic() => 3,
         () => return false,
     };
-    call.arguments.get(which).is_some_and(|it| it.ty == b"i1" && it.value == b"true")
+    call.arguments
+        .get(which)
+        .is_some_and(|argument| argument.ty == b"i1" && argument.value == b"true")
 }
 
 /// A name without its quotes and escapes.

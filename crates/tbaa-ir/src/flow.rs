@@ -57,7 +57,8 @@ impl Flow {
     ///
     /// If the function has no block.
     pub fn of(function: &Function<'_>) -> Self {
-        let mut flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        let mut flow =
+            Flow::without_loops(function.blocks.iter().map(|block| &block.successors[..]));
         flow.find_loops();
         flow
     }
@@ -73,7 +74,7 @@ impl Flow {
         }
         let found = simple_fast(&graph, nodes[0]);
         let dominators: Vec<Option<usize>> =
-            nodes.iter().map(|&it| Some(found.immediate_dominator(it)?.index())).collect();
+            nodes.iter().map(|&node| Some(found.immediate_dominator(node)?.index())).collect();
         let mut children = vec![Vec::new(); count];
         for (block, above) in dominators.iter().enumerate() {
             above.iter().for_each(|&above| children[above].push(block));
@@ -130,7 +131,9 @@ impl Flow {
             let visit = next.pop()?;
             if let Visit::Enter(block) = visit {
                 next.push(Visit::Leave(block));
-                next.extend(self.children[block].iter().rev().map(|&it| Visit::Enter(it)));
+                next.extend(
+                    self.children[block].iter().rev().map(|&children| Visit::Enter(children)),
+                );
             }
             Some(visit)
         })
@@ -146,9 +149,9 @@ impl Flow {
             if !self.is_reached(block) || self.before(block).take(2).count() < 2 {
                 continue;
             }
-            for before in self.before(block).filter(|&it| self.is_reached(it)) {
+            for before in self.before(block).filter(|&before| self.is_reached(before)) {
                 let mut at = Some(before);
-                while let Some(block_before) = at.filter(|&it| Some(it) != self.dominators[block]) {
+                while let Some(block_before) = at.filter(|&at| Some(at) != self.dominators[block]) {
                     left = left.checked_sub(1)?;
                     if found[block_before].last() != Some(&block) {
                         found[block_before].push(block);
@@ -192,7 +195,7 @@ impl Flow {
 
     /// Returns the smallest loop that a block is in.
     pub fn innermost(&self, block: usize) -> Option<&Loop> {
-        self.innermost_index(block).map(|it| &self.loops[it])
+        self.innermost_index(block).map(|innermost_index| &self.loops[innermost_index])
     }
 
     /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).
@@ -202,7 +205,7 @@ impl Flow {
 
     /// Returns the number of loops that a block is in.
     pub fn depth(&self, block: usize) -> usize {
-        self.innermost(block).map_or(0, |it| it.depth)
+        self.innermost(block).map_or(0, |innermost| innermost.depth)
     }
 
     /// Returns the blocks of a loop, including those of inner loops.
@@ -244,7 +247,7 @@ impl Flow {
                     self.innermost[block] = Some(new);
                 }
                 if next != header {
-                    pending.extend(self.before(next).filter(|&it| self.is_reached(it)));
+                    pending.extend(self.before(next).filter(|&before| self.is_reached(before)));
                 }
             }
         }
@@ -255,18 +258,18 @@ impl Flow {
     /// loop.
     fn place_loops(&mut self, parents: &[(usize, Option<usize>)]) {
         let mut sizes = vec![0; parents.len()];
-        self.innermost.iter().flatten().for_each(|&it| sizes[it] += 1);
+        self.innermost.iter().flatten().for_each(|&innermost| sizes[innermost] += 1);
         for (at, &(_, parent)) in parents.iter().enumerate() {
-            parent.iter().for_each(|&it| sizes[it] += sizes[at]);
+            parent.iter().for_each(|&parent| sizes[parent] += sizes[at]);
         }
         // An outer loop comes after the loops in it, and its blocks after theirs.
         let (mut free, mut outside) = (vec![0; parents.len()], 0);
         for (at, &(header, parent)) in parents.iter().enumerate().rev() {
-            let place = parent.map_or(&mut outside, |it| &mut free[it]);
+            let place = parent.map_or(&mut outside, |parent| &mut free[parent]);
             let start = *place;
             *place += sizes[at];
             free[at] = start;
-            let depth = parent.map_or(0, |it| self.loops[parents.len() - 1 - it].depth) + 1;
+            let depth = parent.map_or(0, |parent| self.loops[parents.len() - 1 - parent].depth) + 1;
             self.loops.push(Loop { header, depth, span: start..start + sizes[at] });
         }
         self.loops.reverse();

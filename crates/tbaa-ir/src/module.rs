@@ -240,7 +240,8 @@ impl Module<'_> {
     /// ```
     pub fn read_types(&self, context: &mut Context) -> Result<Definitions, ParseError> {
         let definitions = self.type_definitions.iter();
-        let definitions = definitions.map(|it| (&*it.name, it.offset as usize));
+        let definitions =
+            definitions.map(|definition| (&*definition.name, definition.offset as usize));
         context.read_definitions_at(&self.text, definitions)
     }
 
@@ -259,8 +260,10 @@ impl Module<'_> {
     /// There are none for a number that is not a function's.
     #[must_use]
     pub fn accesses_of(&self, function: u32) -> Range<usize> {
-        let start = self.instructions.partition_point(|it| it.function < function);
-        let len = self.instructions[start..].partition_point(|it| it.function == function);
+        let start =
+            self.instructions.partition_point(|instruction| instruction.function < function);
+        let len = self.instructions[start..]
+            .partition_point(|instruction| instruction.function == function);
         start..start + len
     }
 

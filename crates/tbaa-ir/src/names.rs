@@ -65,9 +65,10 @@ fn in_source(name: &[u8]) -> String {
 /// clang: `CodeGenTBAA::getTypeInfoHelper`.
 fn pointer(name: &[u8]) -> Option<String> {
     // `any p2 pointer` is of pointers to pointers to anything.
-    let any = name.strip_prefix(b"any ").and_then(|it| it.strip_suffix(b" pointer"));
+    let any =
+        name.strip_prefix(b"any ").and_then(|strip_prefix| strip_prefix.strip_suffix(b" pointer"));
     let rest = any.unwrap_or(name).strip_prefix(b"p")?;
-    let (digits, rest) = rest.split_at(rest.iter().position(|it| !it.is_ascii_digit())?);
+    let (digits, rest) = rest.split_at(rest.iter().position(|byte| !byte.is_ascii_digit())?);
     let levels: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let to = match any {
         Some(_) => "void".to_owned(),

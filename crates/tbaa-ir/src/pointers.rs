@@ -190,7 +190,9 @@ impl<'t> Pointers<'t> {
             }
             for &at in &function.blocks[block].instructions {
                 let inst = &function.instructions[at];
-                let slot = function.pointer(inst).and_then(|it| self.registers.get(&it).copied());
+                let slot = function
+                    .pointer(inst)
+                    .and_then(|pointer| self.registers.get(&pointer).copied());
                 if let Some(slot) = slot {
                     if let Some(stored) = function.stored(inst) {
                         changes.push((slot, current.insert(slot, self.number(stored))));
@@ -228,7 +230,7 @@ impl<'t> Pointers<'t> {
                 }
             }
             for (slot, joined) in
-                function.blocks[block].successors.iter().flat_map(|&it| &slots[it])
+                function.blocks[block].successors.iter().flat_map(|&successor| &slots[successor])
             {
                 if let (Some(join), Some(&value)) = (self.joins.get_mut(joined), current.get(slot))
                 {
@@ -253,7 +255,9 @@ impl<'t> Pointers<'t> {
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
         let has_slots = !self.registers.is_empty();
         let instructions = self.function.instructions.iter().enumerate();
-        for (at, inst) in instructions.filter(|it| has_slots && it.1.opcode == Opcode::Store) {
+        for (at, inst) in
+            instructions.filter(|instruction| has_slots && instruction.1.opcode == Opcode::Store)
+        {
             if let Some(pointer) = self.function.pointer(inst)
                 && let Some(&slot) = self.registers.get(&pointer)
             {
@@ -275,13 +279,15 @@ impl<'t> Pointers<'t> {
             (slot, joined)
         };
         let blocks = found.into_iter().enumerate();
-        blocks.map(|(block, slots)| slots.into_iter().map(|it| join(block, it)).collect()).collect()
+        blocks
+            .map(|(block, slots)| slots.into_iter().map(|slot| join(block, slot)).collect())
+            .collect()
     }
 
     /// Returns the computation of an instruction on numbered operands; `None` if the result depends
     /// on more than the operands.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
-        let is_pointer = |it: Value| self.function.is_pointer(it);
+        let is_pointer = |value: Value| self.function.is_pointer(value);
         let steps = match inst.opcode {
             Opcode::GetElementPtr => true,
             Opcode::BitCast => self.function.operand(inst, 0).is_some_and(is_pointer),
@@ -298,7 +304,7 @@ impl<'t> Pointers<'t> {
         // If the type cannot be read, two instructions may differ in it.
         let is_known = inst.ty.is_some() && inst.opcode.is_pure();
         is_known.then(|| {
-            let operands = self.function.operands(inst).iter().map(|&it| self.number(it));
+            let operands = self.function.operands(inst).iter().map(|&operand| self.number(operand));
             let modifier = self.function.modifier(inst);
             Computed::Of(inst.opcode, inst.ty, modifier, operands.collect())
         })
@@ -318,7 +324,9 @@ impl<'t> Pointers<'t> {
             address.base = self.number(address.base);
             let Some(inst) = self.function.inst(address.base) else { break };
             let operands = self.function.operands(inst);
-            let Some(&base) = operands.first().filter(|it| self.function.is_pointer(**it)) else {
+            let Some(&base) =
+                operands.first().filter(|operand| self.function.is_pointer(**operand))
+            else {
                 break;
             };
             match inst.opcode {
@@ -340,7 +348,7 @@ impl<'t> Pointers<'t> {
             Def::Integer(number) => Some(number),
             _ => None,
         };
-        if indices.iter().all(|it| number(it) == Some(0)) {
+        if indices.iter().all(|indice| number(indice) == Some(0)) {
             return Some(address.clone());
         }
         let steps = self.function.types().steps(inst.ty?, indices.iter().map(number))?;
@@ -348,12 +356,12 @@ impl<'t> Pointers<'t> {
         next.offset = next.offset.checked_add(steps.bytes)?;
         for (position, bytes) in steps.variables {
             let value = self.number(indices[position]);
-            match next.terms.iter_mut().find(|it| it.0 == value) {
+            match next.terms.iter_mut().find(|term| term.0 == value) {
                 Some(term) => term.1 = term.1.checked_add(bytes)?,
                 None => next.terms.push((value, bytes)),
             }
         }
-        next.terms.retain(|it| it.1 != 0);
+        next.terms.retain(|term| term.1 != 0);
         Some(next)
     }
 
@@ -362,10 +370,9 @@ impl<'t> Pointers<'t> {
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
         for _ in 0..DEPTH {
-            let next = self
-                .function
-                .inst(at)
-                .filter(|it| it.opcode == Opcode::GetElementPtr || it.opcode.is_pointer_cast());
+            let next = self.function.inst(at).filter(|inst| {
+                inst.opcode == Opcode::GetElementPtr || inst.opcode.is_pointer_cast()
+            });
             match next.and_then(|it| self.function.operand(it, 0)) {
                 Some(base) => at = base,
                 None => break,
@@ -407,11 +414,11 @@ impl<'t> Pointers<'t> {
             };
             // No access through `null` or `undef` is valid.
             let leads_nowhere =
-                |it: &Value| matches!(self.function.def(*it), Def::Constant | Def::Undefined);
-            for &value in choices.iter().filter(|it| !leads_nowhere(it)) {
+                |value: &Value| matches!(self.function.def(*value), Def::Constant | Def::Undefined);
+            for &value in choices.iter().filter(|choice| !leads_nowhere(choice)) {
                 let base = self.address(value).base;
-                let is_phi =
-                    base == value && self.choices(value).is_some_and(|it| it.0 == Opcode::Phi);
+                let is_phi = base == value
+                    && self.choices(value).is_some_and(|choice| choice.0 == Opcode::Phi);
                 if is_phi && opcode == Opcode::Phi {
                     return vec![seen[0]];
                 }
@@ -446,9 +453,9 @@ impl<'t> Pointers<'t> {
             (_, Some((Opcode::Phi, values)), Def::Instruction(at)) => {
                 (self.function.block_of(at), values)
             }
-            (_, chosen, _) => return chosen.map_or(&[], |it| it.1),
+            (_, chosen, _) => return chosen.map_or(&[], |chosen| chosen.1),
         };
-        let is_loop = || flow.before(block).any(|it| flow.dominates(block, it));
+        let is_loop = || flow.before(block).any(|before| flow.dominates(block, before));
         if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
     }
 
@@ -525,7 +532,7 @@ impl<'t> Pointers<'t> {
             Def::Global(_) => Object::Global,
             Def::Parameter(at) => {
                 let mut words = self.function.header.parameters[at].words();
-                let is_noalias = words.any(|it| it == b"noalias" || it == b"byval");
+                let is_noalias = words.any(|word| word == b"noalias" || word == b"byval");
                 if is_noalias { Object::Noalias } else { Object::Parameter }
             }
             Def::Instruction(at) if self.function.instructions[at].opcode == Opcode::Alloca => {
@@ -602,7 +609,7 @@ impl<'t> Pointers<'t> {
         let after = captures.after.get_or_init(|| {
             let mut after = vec![false; function.blocks.len()];
             let mut pending: Vec<usize> =
-                captures.at.iter().map(|&it| function.block_of(it)).collect();
+                captures.at.iter().map(|&at| function.block_of(at)).collect();
             while let Some(block) = pending.pop() {
                 for &next in &function.blocks[block].successors {
                     if !std::mem::replace(&mut after[next], true) {
@@ -613,8 +620,8 @@ impl<'t> Pointers<'t> {
             after
         });
         after[block] || {
-            let here = captures.at.iter().filter(|&&it| function.block_of(it) == block);
-            here.copied().any(|it| self.position(it) <= self.position(at))
+            let here = captures.at.iter().filter(|&&at| function.block_of(at) == block);
+            here.copied().any(|here| self.position(here) <= self.position(at))
         }
     }
 
@@ -657,7 +664,7 @@ impl<'t> Pointers<'t> {
     /// register.
     pub fn is_private_variable(&self, pointer: Value) -> bool {
         self.object(pointer) == Object::Local
-            && self.captures().get(&pointer).is_some_and(|it| it.at.is_empty())
+            && self.captures().get(&pointer).is_some_and(|capture| capture.at.is_empty())
     }
 
     fn captures(&self) -> &HashMap<Value, Captures> {
@@ -670,7 +677,9 @@ impl<'t> Pointers<'t> {
 /// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     let mut found = HashMap::default();
-    for inst in function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca) {
+    for inst in
+        function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca)
+    {
         let (Some(slot), Some(ty)) = (inst.result, inst.ty) else { continue };
         let ty = function.types().opaque(ty);
         let mut names = vec![slot];
@@ -678,11 +687,11 @@ fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
         let mut is_register = function.operands(inst).is_empty();
         while let Some(&name) = names.get(next).filter(|_| is_register) {
             next += 1;
-            for user in function.users(name).iter().map(|&it| it as usize) {
+            for user in function.users(name).iter().map(|&user| user as usize) {
                 let it = &function.instructions[user];
                 is_register &= match it.opcode {
                     Opcode::Load | Opcode::Store => {
-                        it.ty.map(|it| function.types().opaque(it)) == Some(ty)
+                        it.ty.map(|ty| function.types().opaque(ty)) == Some(ty)
                             && function.pointer(it) == Some(name)
                             && function.stored(it) != Some(name)
                             && !it.is_volatile
@@ -704,12 +713,13 @@ fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
 
 /// Returns whether an instruction returns its first operand's address unchanged.
 fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
-    let is_zero = |it: &Value| function.def(*it) == Def::Integer(0);
+    let is_zero = |value: &Value| function.def(*value) == Def::Integer(0);
     match inst.opcode {
         Opcode::BitCast => true,
-        Opcode::GetElementPtr => {
-            function.operands(inst).split_first().is_some_and(|it| it.1.iter().all(is_zero))
-        }
+        Opcode::GetElementPtr => function
+            .operands(inst)
+            .split_first()
+            .is_some_and(|split_first| split_first.1.iter().all(is_zero)),
         _ => false,
     }
 }
@@ -717,16 +727,20 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
 /// Finds the instructions at which addresses of local variables and pointer parameters escape: all
 /// uses except accesses through them. LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
-    let parameters = function.parameters.iter().copied().filter(|&it| function.is_pointer(it));
-    let locals = function.instructions.iter().filter(|it| it.opcode == Opcode::Alloca);
+    let parameters =
+        function.parameters.iter().copied().filter(|&parameter| function.is_pointer(parameter));
+    let locals =
+        function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca);
     let derives = |opcode: Opcode| {
         let chooses = matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
         opcode == Opcode::GetElementPtr || opcode.is_pointer_cast() || chooses
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
         Opcode::Load => true,
-        Opcode::Store => function.stored(it).is_some_and(|it| it != value),
-        Opcode::ICmp => function.operands(it).iter().any(|&it| function.written(it) == b"null"),
+        Opcode::Store => function.stored(it).is_some_and(|stored| stored != value),
+        Opcode::ICmp => {
+            function.operands(it).iter().any(|&operand| function.written(operand) == b"null")
+        }
         Opcode::Call => function.call(it).is_some_and(|call| {
             let passed = function.operands(it).iter().enumerate();
             let mut passed = passed.filter(|&(_, &it)| it == value);
@@ -747,12 +761,12 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
         let mut next = 0;
         while let Some(&value) = derived.get(next) {
             next += 1;
-            for user in function.users(value).iter().map(|&it| it as usize) {
+            for user in function.users(value).iter().map(|&user| user as usize) {
                 let it = &function.instructions[user];
                 if !keeps(value, it) || derived.len() > MOST_DERIVED {
                     at.push(user);
                 } else if derives(it.opcode)
-                    && let Some(result) = it.result.filter(|it| !derived.contains(it))
+                    && let Some(result) = it.result.filter(|result| !derived.contains(result))
                 {
                     derived.push(result);
                 }
@@ -760,5 +774,5 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
         }
         (object, Captures { at, after: OnceCell::new() })
     };
-    parameters.chain(locals.filter_map(|it| it.result)).map(of).collect()
+    parameters.chain(locals.filter_map(|local| local.result)).map(of).collect()
 }

@@ -243,7 +243,7 @@ impl<'t> Rewriter<'t> {
             at_end |= attached.node.end == found.end;
         }
         for Change { kind, node } in changes {
-            let is_there = found.list.iter().any(|it| *it.kind == *kind.as_bytes());
+            let is_there = found.list.iter().any(|list| *list.kind == *kind.as_bytes());
             if let (Some(node), false) = (node, is_there) {
                 edits.insert(found.end, format!(", !{kind} !{node}"));
                 at_end = true;

@@ -192,7 +192,11 @@ impl Sizes {
             let mut ty = ty;
             for (position, index) in indices.into_iter().enumerate() {
                 let mut count = |layouts: &mut Layouts<'_>, element| {
-                    let size = layouts.alloc_size(element).ok().filter(|it| !it.scalable)?.min;
+                    let size = layouts
+                        .alloc_size(element)
+                        .ok()
+                        .filter(|alloc_size| !alloc_size.scalable)?
+                        .min;
                     let size = i64::try_from(size).ok()?;
                     match index {
                         Some(index) => {

@@ -62,10 +62,11 @@ impl Module<'_> {
             }
         }
         // An inline node that is equal to another has that one's place.
-        for warning in self.warnings.iter().filter(|it| it.kind == WarningKind::Untyped) {
+        for warning in self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped) {
             let after = spans.partition_point(|span| span.start <= warning.offset);
             if !after.checked_sub(1).is_some_and(|at| spans[at].contains(&warning.offset)) {
-                let end = text[warning.offset..].iter().position(|it| b",} \t\r\n".contains(it));
+                let end =
+                    text[warning.offset..].iter().position(|text| b",} \t\r\n".contains(text));
                 let span = warning.offset..end.map_or(text.len(), |end| warning.offset + end);
                 found(Unreadable { span, why: WhyUnreadable::Untyped });
             }

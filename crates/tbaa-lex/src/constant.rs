@@ -14,7 +14,9 @@ const OTHERS: [&str; 9] =
 
 /// Returns the width of an integer type such as `i64`; `None` if LLVM has no such type.
 pub fn int_bits(ty: &str) -> Option<u32> {
-    let digits = ty.strip_prefix('i').filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let digits = ty
+        .strip_prefix('i')
+        .filter(|strip_prefix| strip_prefix.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))
 }
 
@@ -27,7 +29,7 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
         _ => (0, 10),
     };
     let (prefix, digits) = text.split_at(start);
-    let is_number = !digits.is_empty() && digits.chars().all(|it| it.is_digit(radix));
+    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     is_number.then_some((prefix, digits, radix))
 }
 
@@ -44,7 +46,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     let mut lexer = Lexer::new(text.as_bytes(), 0);
     let Ok(ty) = lexer.ty() else { return Some(false) };
     let (ty, value) = (text.get(..ty.len())?, text.get(lexer.at..)?.trim_matches(SPACE));
-    let word = &ty[..ty.bytes().take_while(|&it| is_word(it)).count()];
+    let word = &ty[..ty.bytes().take_while(|&byte| is_word(byte)).count()];
     let is_pointer = word == "ptr" && !ty.ends_with(['*', ')']) || ty.starts_with("ptr addrspace(");
     let (is_int, is_float) = (int_bits(ty).is_some(), ["float", "double"].contains(&ty));
     let is_scalar = is_pointer || is_int || is_float;
@@ -55,7 +57,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     }
     // `ptrtoint (ptr @g to i64)`, `dso_local_equivalent @f`
     let is_expression =
-        value.starts_with(|it: char| it.is_ascii_alphabetic()) && value.contains(['(', '@']);
+        value.starts_with(|byte: char| byte.is_ascii_alphabetic()) && value.contains(['(', '@']);
     match value {
         _ if !is_scalar || is_expression => None,
         "undef" | "poison" | "zeroinitializer" => Some(true),
@@ -72,10 +74,10 @@ pub fn is_constant(text: &str) -> Option<bool> {
 /// LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::Lex0x`.
 fn float(literal: &str) -> Option<f64> {
     if let Some(hex) = literal.strip_prefix("0x") {
-        let digits = hex.bytes().all(|it| it.is_ascii_hexdigit()).then_some(hex)?;
+        let digits = hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(hex)?;
         return u64::from_str_radix(digits, 16).ok().map(f64::from_bits);
     }
-    let is_digits = |it: &str| it.bytes().all(|byte| byte.is_ascii_digit());
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, rest) = literal.strip_prefix(['-', '+']).unwrap_or(literal).split_once('.')?;
     let (fraction, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
     let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);

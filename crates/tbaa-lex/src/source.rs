@@ -88,7 +88,7 @@ pub fn escape(bytes: &[u8], out: &mut String) {
 /// LLVM: `printLLVMName`.
 pub fn name(bytes: &[u8], out: &mut String) {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
-    if bytes.first().is_some_and(|it| !it.is_ascii_digit()) && bytes.iter().all(is_bare) {
+    if bytes.first().is_some_and(|byte| !byte.is_ascii_digit()) && bytes.iter().all(is_bare) {
         out.extend(bytes.iter().map(|&byte| byte as char));
     } else {
         quoted(bytes, out);

@@ -140,7 +140,8 @@ impl Scopes {
         oracle: &Oracle<G>,
         touched: &[A],
     ) -> ScopeNames<'_> {
-        let apart = |key: &Key| touched.iter().all(|&it| !oracle.may_alias(key.access(), it));
+        let apart =
+            |key: &Key| touched.iter().all(|&touched| !oracle.may_alias(key.access(), touched));
         let scopes = (0..).zip(&self.members).filter(|(_, members)| members.iter().all(apart));
         let noalias = scopes.map(|(scope, _)| self.name(scope)).collect();
         ScopeNames { domain: &self.domain, own: Vec::new(), noalias, rows: Vec::new() }

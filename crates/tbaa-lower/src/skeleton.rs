@@ -105,7 +105,9 @@ impl Leaves {
         }
         let scalar = graph.ty(tag.access).size();
         let size = match key.size.or(tag.size) {
-            Some(Size::Bytes(size)) if size != 0 && scalar.is_some_and(|it| size <= it) => size,
+            Some(Size::Bytes(size)) if size != 0 && scalar.is_some_and(|scalar| size <= scalar) => {
+                size
+            }
             Some(_) => return None,
             // Without sizes, the access ends where the next field begins.
             None => 1,

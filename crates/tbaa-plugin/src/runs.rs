@@ -263,7 +263,7 @@ impl<'t> Runs<'t> {
             command.env_remove(other);
         }
         command.env(variable, result);
-        if fs::metadata(allow).is_ok_and(|it| it.len() > 0) {
+        if fs::metadata(allow).is_ok_and(|metadata| metadata.len() > 0) {
             command.env("TBAA_WORTH_ALLOW", allow);
         }
         self.made += 1;

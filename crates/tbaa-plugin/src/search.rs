@@ -143,7 +143,7 @@ pub fn search(
     let mut searches = prepared(&questions, calls, &all, &none);
     let mut worth = Vec::new();
     let mut done = 0;
-    while done < limit && searches.values().any(|it| !it.groups.is_empty()) {
+    while done < limit && searches.values().any(|value| !value.groups.is_empty()) {
         let tried = independent(&searches);
         let mut allowed = settled(&searches);
         for name in &tried {
@@ -156,7 +156,8 @@ pub fn search(
         for name in &tried {
             let search = searches.get_mut(name).expect("it was taken from there");
             let Some(group) = search.groups.pop() else { continue };
-            let same = search.told_by.iter().all(|it| hash(&code, it) == hash(&all, it));
+            let same =
+                search.told_by.iter().all(|told_by| hash(&code, told_by) == hash(&all, told_by));
             match group[..] {
                 _ if same => search.out.extend(group),
                 [at] => worth.push(Worth {
@@ -170,12 +171,12 @@ pub fn search(
                 }
             }
         }
-        progress(done, searches.values().map(|it| it.groups.len()).sum());
+        progress(done, searches.values().map(|value| value.groups.len()).sum());
     }
     let open = searches.iter().filter(|(_, it)| !it.groups.is_empty());
     let open = open.map(|(name, _)| name.clone()).collect();
     let last = runs.code(&settled(&searches))?;
-    let differ = all.keys().filter(|it| hash(&last, it) != hash(&all, it)).cloned().collect();
+    let differ = all.keys().filter(|key| hash(&last, key) != hash(&all, key)).cloned().collect();
     worth.sort_by(|a, b| {
         let by_cost = b.loss.cost.total_cmp(&a.loss.cost);
         by_cost.then_with(|| (&a.function, &a.pair).cmp(&(&b.function, &b.pair)))
@@ -184,7 +185,7 @@ pub fn search(
 }
 
 fn hash<'a>(code: &'a BTreeMap<String, Code>, function: &str) -> Option<&'a str> {
-    code.get(function).map(|it| it.code.as_str())
+    code.get(function).map(|code| code.code.as_str())
 }
 
 /// The answers with which all that was found to be worth nothing is left out.
@@ -221,7 +222,7 @@ fn prepared(
         // The record of inlining is more exact than the list of calls.
         Some(inlined) => {
             for (name, callees) in inlined {
-                callees.iter().for_each(|it| callers.entry(it).or_default().push(name));
+                callees.iter().for_each(|callee| callers.entry(callee).or_default().push(name));
             }
         }
         None => {
@@ -229,7 +230,7 @@ fn prepared(
         }
     }
     let mut pairs: BTreeMap<&String, BTreeSet<Pair>> = BTreeMap::new();
-    for question in questions.iter().filter(|it| it.is_decided()) {
+    for question in questions.iter().filter(|question| question.is_decided()) {
         let pair = (question.a.clone(), question.b.clone());
         pairs.entry(&question.function).or_default().insert(pair);
     }
@@ -237,12 +238,12 @@ fn prepared(
         let changes = above(function, &callers);
         let told_by = match all.contains_key(function) {
             true => BTreeSet::from([function.clone()]),
-            false => changes.iter().filter(|it| all.contains_key(*it)).cloned().collect(),
+            false => changes.iter().filter(|change| all.contains_key(*change)).cloned().collect(),
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
         // No single answer matters if all together make no difference.
-        let same = told_by.iter().all(|it| hash(all, it) == hash(none, it));
+        let same = told_by.iter().all(|told_by| hash(all, told_by) == hash(none, told_by));
         let (groups, out) = if same {
             (Vec::new(), (0..pairs.len()).collect())
         } else {
@@ -259,7 +260,7 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
     let mut found = BTreeSet::from([function.to_owned()]);
     let mut open = vec![function];
     while let Some(next) = open.pop() {
-        let plain = next.split('.').next().filter(|it| *it != next);
+        let plain = next.split('.').next().filter(|part| *part != next);
         let all = [Some(next), plain].into_iter().flatten().filter_map(|it| callers.get(it));
         for caller in all.flatten() {
             if found.insert((*caller).to_owned()) {
@@ -278,10 +279,11 @@ impl Found {
     /// number of loads that come back without any; `None` for fewer than 20 functions, or if all
     /// are alike.
     pub fn answers_and_loads(&self) -> Option<f64> {
-        let decided = self.questions.iter().filter(|it| it.is_decided());
-        let answers: BTreeSet<_> = decided.map(|it| (&it.function, &it.a, &it.b)).collect();
+        let decided = self.questions.iter().filter(|question| question.is_decided());
+        let answers: BTreeSet<_> =
+            decided.map(|decided| (&decided.function, &decided.a, &decided.b)).collect();
         let mut counts: BTreeMap<&String, f64> = BTreeMap::new();
-        answers.iter().for_each(|it| *counts.entry(it.0).or_default() += 1.0);
+        answers.iter().for_each(|answer| *counts.entry(answer.0).or_default() += 1.0);
         let functions = self.all.iter().filter_map(|(name, code)| {
             let loads = self.none.get(name)?.loads - code.loads;
             Some((counts.get(name).copied().unwrap_or(0.0), loads as f64))

@@ -72,8 +72,9 @@ impl Toolchain {
         let config = config()?;
         let asked = |flag: &str| -> Result<String, Error> {
             let output = Command::new(&config).arg(flag).output();
-            let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
-            let text = text.and_then(|it| String::from_utf8(it).ok());
+            let text =
+                output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+            let text = text.and_then(|text| String::from_utf8(text).ok());
             let text =
                 text.ok_or_else(|| Error::Llvm(format!("{} does not run", shown(&config))))?;
             Ok(text.trim().to_owned())
@@ -102,7 +103,8 @@ impl Toolchain {
 /// [`Error::NoCache`] if neither is set. A shared folder would be unsafe, because code is loaded
 /// from it.
 pub fn cache() -> Result<PathBuf, Error> {
-    let of = |variable| env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+    let of =
+        |variable| env::var_os(variable).map(PathBuf::from).filter(|var_o| var_o.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
@@ -129,8 +131,8 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
     // Nothing is made in another user's folder.
     folder
         .ancestors()
-        .find_map(|it| it.canonicalize().ok())
-        .map_or(Ok(()), |it| leads_there(&it))?;
+        .find_map(|folder| folder.canonicalize().ok())
+        .map_or(Ok(()), |folder| leads_there(&folder))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file)?;
     let real = folder.canonicalize().map_err(file)?;
     for path in [folder, &real, &real.join(LIBRARY), &real.join(KEY)] {
@@ -162,7 +164,7 @@ fn key(command: &str, library: &Path) -> io::Result<String> {
 }
 
 fn config() -> Result<OsString, Error> {
-    if let Some(named) = env::var_os("LLVM_CONFIG").filter(|it| !it.is_empty()) {
+    if let Some(named) = env::var_os("LLVM_CONFIG").filter(|var_o| !var_o.is_empty()) {
         return Ok(named);
     }
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
@@ -180,7 +182,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     let folder = &private(folder)?;
     let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|it| folder.join(it));
     let clang = bin.join("clang++");
-    let compiler = match env::var_os("CXX").filter(|it| !it.is_empty()) {
+    let compiler = match env::var_os("CXX").filter(|var_o| !var_o.is_empty()) {
         Some(named) => named,
         None if clang.is_file() => clang.into(),
         None => "c++".into(),

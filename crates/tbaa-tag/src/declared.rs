@@ -69,7 +69,7 @@ impl<'c> Declared<'c> {
         for (name, ty) in definitions.names() {
             let Some(record) = named(types.types(), name) else { continue };
             let Ok(layout) = layouts.struct_layout(ty) else { continue };
-            let offsets = layout.offsets.iter().map(|it| it.min).zip(context.parts(ty));
+            let offsets = layout.offsets.iter().map(|offset| offset.min).zip(context.parts(ty));
             let (size, declared) = (layout.size.min, types.types().size_of(record));
             let stray = offsets.enumerate().find(|&(_, (offset, &part))| {
                 !is_bytes(context, part) && !begins(types.types(), record, offset)
@@ -108,7 +108,7 @@ impl<'c> Declared<'c> {
 
     /// Follows an access through the module's types.
     fn way(&mut self, access: &PlacedAccess) -> Result<Way, Untagged> {
-        let first = access.declared.or(access.steps.first().map(|it| it.ty));
+        let first = access.declared.or(access.steps.first().map(|step| step.ty));
         let mut at = first.ok_or(Untagged::Undeclared)?;
         let mut way = None;
         self.enter(&mut way, at);
@@ -157,7 +157,7 @@ impl<'c> Declared<'c> {
             }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
                 let member =
-                    index.and_then(|it| usize::try_from(it).ok()).ok_or(Untagged::Unread)?;
+                    index.and_then(|index| usize::try_from(index).ok()).ok_or(Untagged::Unread)?;
                 let layout = self.layouts.struct_layout(at).map_err(|_| Untagged::Unread)?;
                 let offset = layout.offsets.get(member).ok_or(Untagged::Unread)?.min;
                 if let Some(way) = way {
@@ -213,10 +213,10 @@ impl<'c> Declared<'c> {
                 _ => false,
             };
             let place = self.types.place(&mut self.graph, &part.path).ok();
-            let place = place.filter(|it| it.offset == part.at);
-            tags[usize::from(!is_alike)].extend(place.and_then(|it| it.tag));
+            let place = place.filter(|place| place.offset == part.at);
+            tags[usize::from(!is_alike)].extend(place.and_then(|place| place.tag));
         }
-        let best = tags.iter().find(|it| !it.is_empty()).ok_or(Untagged::NoDeclared)?;
+        let best = tags.iter().find(|tag| !tag.is_empty()).ok_or(Untagged::NoDeclared)?;
         match best.iter().all(|it| it == &best[0]) {
             true => Ok(best[0]),
             false => Err(Untagged::Several),
@@ -231,7 +231,7 @@ impl Part {
             Demand::Elements { at, stride, end } => {
                 self.arrays.iter().any(|&(first, size, last)| {
                     let is_inside =
-                        last.is_none_or(|last| at < last && end.is_none_or(|it| it <= last));
+                        last.is_none_or(|last| at < last && end.is_none_or(|end| end <= last));
                     first <= at && stride.is_multiple_of(size) && is_inside
                 })
             }
@@ -331,7 +331,7 @@ fn named(types: &Declarations, name: &[u8]) -> Option<DeclId> {
     let short = ["struct.", "class.", "union."].iter().find_map(|it| name.strip_prefix(it));
     let short = short.unwrap_or(name);
     let (front, number) = short.rsplit_once('.').unwrap_or((short, ""));
-    let front = if number.bytes().all(|it| it.is_ascii_digit()) { front } else { short };
+    let front = if number.bytes().all(|byte| byte.is_ascii_digit()) { front } else { short };
     let record = |name| {
         let known = types.named(name)?;
         (types.is_record(known) && types.size_of(known).is_some()).then_some(known)

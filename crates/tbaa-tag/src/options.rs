@@ -69,11 +69,11 @@ impl Options {
             Some([b'.', digits @ ..]) => digits.iter().all(u8::is_ascii_digit),
             rest => rest == Some(b""),
         };
-        definitions.names().filter(move |it| is(it.0)).map(|it| it.1)
+        definitions.names().filter(move |name| is(name.0)).map(|name| name.1)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         let unions = self.unions.iter().flatten();
-        self.nominal.iter().chain(unions).chain(&self.opaque).map(|it| &**it)
+        self.nominal.iter().chain(unions).chain(&self.opaque).map(|nominal| &**nominal)
     }
 }

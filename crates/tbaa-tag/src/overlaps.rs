@@ -47,7 +47,7 @@ impl Overlaps {
         let mut overlaps = Overlaps::default();
         for accesses in found.chunk_by(|a, b| a.0.function == b.0.function) {
             let function = accesses[0].0.function;
-            let blocks = flows[&function].iter().map(|it| &it[..]);
+            let blocks = flows[&function].iter().map(|flow| &flow[..]);
             let flow = LazyCell::new(|| Flow::without_loops(blocks));
             let mut numbers: HashMap<Place, usize> = HashMap::default();
             let mut heads: HashMap<Head, Places> = HashMap::default();
@@ -84,8 +84,8 @@ impl Overlaps {
         let mut left = COMPARISONS;
         for (&(begin, number), a) in places {
             let after = (begin, number + 1)..(a.end.max(begin), 0);
-            for b in places.range(after).map(|it| it.1) {
-                let ends = |it: &Uses| (it.place.base, it.place.offset);
+            for b in places.range(after).map(|range| range.1) {
+                let ends = |uses: &Uses| (uses.place.base, uses.place.offset);
                 if shapes.may_alias(ends(a), ends(b)) {
                     continue;
                 }

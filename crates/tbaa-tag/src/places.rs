@@ -62,15 +62,17 @@ impl<'t> Reader<'t> {
             Accesses { accesses: Vec::new(), flows: HashMap::default(), has_structs: false };
         for number in 0..self.module.functions().len() as u32 {
             let function = self.module.function(self.sizes, number);
-            let elements =
-                function.instructions.iter().filter(|it| it.opcode == Opcode::GetElementPtr);
-            let mut types = elements.filter_map(|it| it.ty);
+            let elements = function
+                .instructions
+                .iter()
+                .filter(|instruction| instruction.opcode == Opcode::GetElementPtr);
+            let mut types = elements.filter_map(|element| element.ty);
             found.has_structs = found.has_structs || types.any(|ty| self.has_struct(ty));
             let before = found.accesses.len();
             self.function(number, &function, &mut found);
-            if found.accesses[before..].iter().any(|it| it.1.is_ok()) {
+            if found.accesses[before..].iter().any(|access| access.1.is_ok()) {
                 let blocks = function.blocks.into_iter();
-                found.flows.insert(number, blocks.map(|it| it.successors).collect());
+                found.flows.insert(number, blocks.map(|block| block.successors).collect());
             }
         }
         found
@@ -131,12 +133,12 @@ impl<'t> Reader<'t> {
         let declared = match head {
             Head::Slot(_) if steps.is_empty() => return Err(Untagged::Slot),
             Head::Slot(slot) => {
-                let ty = function.inst(slot).and_then(|it| it.ty);
+                let ty = function.inst(slot).and_then(|inst| inst.ty);
                 Some(ty.ok_or(Untagged::Unread)?)
             }
             Head::Global(global) => {
                 let Def::Global(name) = function.def(global) else { return Err(Untagged::Type) };
-                let ty = self.globals.get(name).map(|it| it.ty).ok_or(Untagged::Type)?;
+                let ty = self.globals.get(name).map(|global| global.ty).ok_or(Untagged::Type)?;
                 Some(self.sizes.ty(ty).ok_or(Untagged::Unread)?)
             }
             Head::Value(_) | Head::Loaded(_) => None,
@@ -177,7 +179,7 @@ impl<'c> Follower<'_, 'c> {
     }
 
     pub(crate) fn place(&mut self, access: &PlacedAccess) -> Result<Place, Untagged> {
-        let first = access.steps.first().map_or(access.ty, |it| it.ty);
+        let first = access.steps.first().map_or(access.ty, |step| step.ty);
         if let Some(declared) = access.declared {
             self.begins_with(declared, first)?;
         }
@@ -201,7 +203,7 @@ impl<'c> Follower<'_, 'c> {
             return Err(Untagged::Opaque);
         }
         let shape = |it: &mut Self, ty| it.shapes.of(ty).ok_or(Untagged::Unread);
-        let is_member = at.is_union || at.path.iter().any(|it| matches!(it, Index::Member(_)));
+        let is_member = at.is_union || at.path.iter().any(|path| matches!(path, Index::Member(_)));
         let scalar = match at.is_union {
             true => shape(self, at.ty)?,
             false => {
@@ -297,7 +299,7 @@ impl<'c> Follower<'_, 'c> {
 impl PlacedAccess {
     /// Returns the types that its `getelementptr`s name.
     pub(crate) fn types(&self) -> impl Iterator<Item = Type> {
-        self.steps.iter().map(|it| it.ty)
+        self.steps.iter().map(|step| step.ty)
     }
 
     /// Returns how many bytes the access has.

@@ -48,18 +48,19 @@ impl<'f, 't> Pointers<'f, 't> {
         let (mut pointer, mut steps) = (pointer, Vec::new());
         for _ in 0..LONGEST {
             let inst = function.inst(pointer);
-            let from = || inst.and_then(|it| function.operand(it, 0)).ok_or(Untagged::Unread);
-            let is_slot =
-                |it: &Value| function.inst(*it).is_some_and(|inst| inst.opcode == Opcode::Alloca);
-            let head = match (inst.map(|it| it.opcode), function.def(pointer)) {
+            let from = || inst.and_then(|inst| function.operand(inst, 0)).ok_or(Untagged::Unread);
+            let is_slot = |value: &Value| {
+                function.inst(*value).is_some_and(|inst| inst.opcode == Opcode::Alloca)
+            };
+            let head = match (inst.map(|inst| inst.opcode), function.def(pointer)) {
                 (Some(Opcode::GetElementPtr), _)
-                    if inst.is_some_and(|it| is_still(function, it)) =>
+                    if inst.is_some_and(|inst| is_still(function, inst)) =>
                 {
                     pointer = from()?;
                     continue;
                 }
                 (Some(Opcode::GetElementPtr), _) => {
-                    steps.extend(inst.map(|it| self.indices(it)).transpose()?);
+                    steps.extend(inst.map(|inst| self.indices(inst)).transpose()?);
                     pointer = from()?;
                     continue;
                 }
@@ -103,7 +104,7 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
 /// step over whole objects are excluded.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
-    if !function.instructions.iter().any(|it| joins(it.opcode)) {
+    if !function.instructions.iter().any(|instruction| joins(instruction.opcode)) {
         return HashSet::new();
     }
     let begins = |value: &Value| {

@@ -75,10 +75,11 @@ impl<'c> Shapes<'c> {
     ) -> Self {
         let mut unions = HashMap::default();
         for union in &options.unions {
-            let mut names: Vec<_> = union.iter().map(|it| String::from_utf8_lossy(it)).collect();
+            let mut names: Vec<_> =
+                union.iter().map(|union_type| String::from_utf8_lossy(union_type)).collect();
             names.sort_unstable();
             let name = format!("union of {}", names.join(", "));
-            let types = union.iter().flat_map(|it| Options::types(definitions, it));
+            let types = union.iter().flat_map(|union_type| Options::types(definitions, union_type));
             unions.extend(types.map(|ty| (ty, name.clone())));
         }
         let nominal = options.nominal.iter();

@@ -93,11 +93,12 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
             (at, place)
         })
         .collect();
-    let is_bytes =
-        |it: &(usize, Result<_, Untagged>)| it.1.as_ref().is_err_and(|&it| it == Untagged::Bytes);
+    let is_bytes = |untagged: &(usize, Result<_, Untagged>)| {
+        untagged.1.as_ref().is_err_and(|&it| it == Untagged::Bytes)
+    };
     if !found.has_structs && places.iter().any(is_bytes) {
         // If no step of an address names a member, its access may still be to a member.
-        for (_, place) in places.iter_mut().filter(|it| it.1.is_ok()) {
+        for (_, place) in places.iter_mut().filter(|place| place.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }
     }
@@ -170,7 +171,7 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
     for (instruction, access) in found.accesses {
         let tag = access.and_then(|access| declared.tag(&access));
         let is_store = module.instructions()[instruction].opcode == Opcode::Store;
-        let is_constant = |tag| declared.graph.tag(tag).is_ok_and(|it| it.immutable);
+        let is_constant = |tag| declared.graph.tag(tag).is_ok_and(|tag| tag.immutable);
         match tag {
             // LLVM takes it for a store that changes nothing.
             Ok(tag) if is_store && is_constant(tag) => {
@@ -231,8 +232,8 @@ fn language(text: &[u8]) -> Option<&'static str> {
         (b"producer: \"zig ", "Zig"),
     ];
     let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
-    let sign = |line: &[u8], sign: &[u8]| line.windows(sign.len()).any(|it| it == sign);
-    lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|it| it.1).next()
+    let sign = |line: &[u8], sign: &[u8]| line.windows(sign.len()).any(|pair| pair == sign);
+    lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|line| line.1).next()
 }
 
 /// The nodes of base types, made when a tag needs them.
@@ -265,7 +266,7 @@ impl<'s, 'c> Nodes<'s, 'c> {
                 }
             }
         };
-        for (at, base) in self.shapes.bases().iter().enumerate().filter(|it| needed[it.0]) {
+        for (at, base) in self.shapes.bases().iter().enumerate().filter(|base| needed[base.0]) {
             let last = match base.last {
                 Item::Scalar(shape) => scalar(&mut self.graph, shape)?,
                 base => types[&base],
@@ -301,11 +302,14 @@ impl<'s, 'c> Nodes<'s, 'c> {
                 needed[base as usize] = true;
             }
         };
-        places.iter().for_each(|it| mark(&mut needed, it.1.base));
+        places.iter().for_each(|place| mark(&mut needed, place.1.base));
         for at in (0..bases.len()).rev() {
             if needed[at] {
                 mark(&mut needed, bases[at].last);
-                bases[at].before.into_iter().for_each(|it| mark(&mut needed, Item::Base(it)));
+                bases[at]
+                    .before
+                    .into_iter()
+                    .for_each(|before| mark(&mut needed, Item::Base(before)));
             }
         }
         needed

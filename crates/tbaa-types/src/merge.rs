@@ -236,7 +236,8 @@ fn ends<'c>(
     bodies: impl Iterator<Item = (&'c Context, Type)>,
     completions: &Completions<'c>,
 ) -> HashMap<Type, bool> {
-    let context_of: HashMap<u32, &Context> = contexts.iter().map(|it| (it.stamp, *it)).collect();
+    let context_of: HashMap<u32, &Context> =
+        contexts.iter().map(|context| (context.stamp, *context)).collect();
     let mut ends: HashMap<Type, bool> = HashMap::default();
     for body in bodies {
         // Each with the number of its next part, and whether all parts so far end.

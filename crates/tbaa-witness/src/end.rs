@@ -122,10 +122,10 @@ fn json() -> Value {
             "file": site.file, "line": site.line, "column": site.column, "bytes": site.size,
         })
     };
-    let frame = |it: &Frame| {
+    let frame = |frame: &Frame| {
         json!({
-            "function": it.function, "file": it.file, "line": it.line, "column": it.column,
-            "place": it.place,
+            "function": frame.function, "file": frame.file, "line": frame.line, "column": frame.column,
+            "place": frame.place,
         })
     };
     let (kinds, warnings) = (kinds::kinds(false), kinds::kinds(true));
@@ -157,22 +157,22 @@ fn json() -> Value {
 
 /// Source: SARIF 2.1.0, OASIS.
 fn sarif() -> Value {
-    let location = |it: &Described| {
+    let location = |described: &Described| {
         json!({
             "physicalLocation": {
-                "artifactLocation": { "uri": it.file },
-                "region": { "startLine": it.line.max(1), "startColumn": it.column.max(1) },
+                "artifactLocation": { "uri": described.file },
+                "region": { "startLine": described.line.max(1), "startColumn": described.column.max(1) },
             },
-            "logicalLocations": [{ "name": it.function, "kind": "function" }],
+            "logicalLocations": [{ "name": described.function, "kind": "function" }],
         })
     };
-    let frame = |it: &Frame| {
+    let frame = |frame: &Frame| {
         json!({ "location": {
             "physicalLocation": {
-                "artifactLocation": { "uri": it.file },
-                "region": { "startLine": it.line.max(1), "startColumn": it.column.max(1) },
+                "artifactLocation": { "uri": frame.file },
+                "region": { "startLine": frame.line.max(1), "startColumn": frame.column.max(1) },
             },
-            "message": { "text": it.function },
+            "message": { "text": frame.function },
         }})
     };
     let kinds = [kinds::kinds(false), kinds::kinds(true)].concat();

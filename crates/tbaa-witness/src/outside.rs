@@ -80,7 +80,10 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         let name = known_at(callee).map(str::to_owned);
         let name = name.or_else(|| symbols::linked_name(callee)).unwrap_or_default();
         let harmless = is_harmless(name.as_bytes())
-            || options().harmless.iter().any(|it| glob(it, &name) || glob(it, &source_name(&name)))
+            || options()
+                .harmless
+                .iter()
+                .any(|harmless| glob(harmless, &name) || glob(harmless, &source_name(&name)))
             || interpose::is_own(callee, &name);
         let most =
             parts(name.as_bytes()).and_then(|parts| parts.iter().map(|(_, size)| *size).max());

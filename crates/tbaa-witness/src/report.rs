@@ -40,9 +40,9 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         return;
     }
     let (Some(a), Some(b)) = (registry.describe(first), registry.describe(second)) else { return };
-    let suppressed = |it: &Described| {
-        let names = [&it.function, &it.function_name()];
-        let of = |rule: &Suppression| names.iter().any(|name| rule.matches(name, &it.file));
+    let suppressed = |described: &Described| {
+        let names = [&described.function, &described.function_name()];
+        let of = |rule: &Suppression| names.iter().any(|name| rule.matches(name, &described.file));
         options().suppressions.iter().any(of)
     };
     if suppressed(&a)
@@ -135,7 +135,7 @@ fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Des
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
     let [write, read] = [write, read].map(|it| (it.tag, it.size, it.written()));
     let program = reproduce(graph, write, read);
-    match log::open(&file, false).and_then(|mut it| it.write_all(program.as_bytes())) {
+    match log::open(&file, false).and_then(|mut open| open.write_all(program.as_bytes())) {
         Ok(()) => file,
         Err(error) => format!("none: cannot write {file}: {error}"),
     }

@@ -204,7 +204,7 @@ impl Registry {
             // From now on a write must check the previous state.
             let rows = std::mem::take(&mut self.rows);
             rows.iter().flatten().copied().flatten().for_each(Row::look);
-            let left = rows.iter().filter(|it| it.is_none()).count();
+            let left = rows.iter().filter(|row| row.is_none()).count();
             if left > 0 {
                 log::say(&format!(
                     "{left} modules of libraries or a JIT ran before the first one of which a tag calls memory \
@@ -251,7 +251,11 @@ impl Registry {
             let [function, file] =
                 [&it.function, &it.file].map(|it| [it.as_bytes(), b"\0"].concat());
             let is = |at: u32, text: &[u8]| {
-                known.tables.strings.get(at as usize..).is_some_and(|it| it.starts_with(text))
+                known
+                    .tables
+                    .strings
+                    .get(at as usize..)
+                    .is_some_and(|string| string.starts_with(text))
             };
             let mut places = known.tables.places.iter();
             !it.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
@@ -271,7 +275,7 @@ pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
 fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     let is_top = |access| {
         let parent = graph.ty(access).parent();
-        parent.is_some_and(|it| graph.ty(it).kind() == TypeKind::Root)
+        parent.is_some_and(|parent| graph.ty(parent).kind() == TypeKind::Root)
             && graph.types().any(|ty| graph.ty(ty).parent() == Some(access))
     };
     size == 1 && graph.tag(tag).is_ok_and(|tag| tag.base == tag.access && is_top(tag.access))

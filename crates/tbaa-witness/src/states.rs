@@ -163,7 +163,7 @@ impl Row {
             number = self
                 .entries
                 .compare_exchange(0, own, AcqRel, Acquire)
-                .map_or_else(|it| it, |_| own);
+                .map_or_else(|compare_exchange| compare_exchange, |_| own);
         }
         Some(cells::entries(number))
     }
@@ -307,7 +307,8 @@ impl Event {
         while bytes < most {
             let known = cells::known(from + bytes);
             let granule = known.and_then(|number| with(|states| states.granule(number)));
-            let here = granule.map_or(0, |granule| granule.iter().take_while(|it| is(it)).count());
+            let here = granule
+                .map_or(0, |granule| granule.iter().take_while(|granule| is(granule)).count());
             bytes += here;
             if here < GRANULE {
                 break;
@@ -515,7 +516,7 @@ impl States {
     /// Returns the number of a combination with these kinds; `None` if its class is full.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
         let hash = self.hasher.hash_one(granule);
-        if let Some(number) = self.numbers.find(hash, |&it| self.granule(it) == *granule) {
+        if let Some(number) = self.numbers.find(hash, |&number| self.granule(number) == *granule) {
             return Some(*number);
         }
         let class = self.class(kinds);
@@ -528,7 +529,12 @@ impl States {
             return None;
         }
         let number = (index as u32) << CLASS_BITS | class;
-        list.extend(granule.map(|it| it.writer).into_iter().chain(granule.map(|it| it.reader)));
+        list.extend(
+            granule
+                .map(|granule| granule.writer)
+                .into_iter()
+                .chain(granule.map(|granule| granule.reader)),
+        );
         let again = |&it: &u32| self.hasher.hash_one(Self::of(&self.lists, it));
         self.numbers.insert_unique(hash, number, again);
         Some(number)

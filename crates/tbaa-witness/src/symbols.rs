@@ -116,7 +116,7 @@ pub(crate) fn is_entry(function: usize) -> bool {
         let mut info: libc::Dl_info = std::mem::zeroed();
         let at = std::ptr::without_provenance(function);
         dladdr1(at, &mut info, &mut symbol, SYMBOL) != 0
-            && symbol.as_ref().is_some_and(|it| it.st_shndx == 0)
+            && symbol.as_ref().is_some_and(|symbol| symbol.st_shndx == 0)
     }
 }
 

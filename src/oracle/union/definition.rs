@@ -241,7 +241,7 @@ impl UnionDefinition<'_> {
                     for (number, field) in others(types, object.ty, *taken) {
                         let array = elements(types, field, object.slot);
                         let mut strides = object.strides.clone();
-                        array.into_iter().for_each(|it| add_stride(&mut strides, it));
+                        array.into_iter().for_each(|array| add_stride(&mut strides, array));
                         let at = object.at.checked_add(field.offset).ok_or(Exhausted)?;
                         let slot = slot_of(types, field, array);
                         let start = Object { ty: field.ty, slot, at, strides };

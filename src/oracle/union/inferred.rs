@@ -46,7 +46,7 @@ impl Containing {
             }
             budget.spend()?;
             let before = next.checked_sub(1).map(|at| types.fields(ty)[at].ty);
-            let found = before.map_or(b.has_object(types, ty), |it| self.contains[&it]);
+            let found = before.map_or(b.has_object(types, ty), |before| self.contains[&before]);
             let rest = types.fields(ty)[next..].iter();
             let looked = rest.take_while(|field| !types.may_hold(field.ty, b.base)).count();
             budget.look(looked)?;
@@ -157,7 +157,7 @@ impl Denoted {
         if alive.is_empty() {
             return Ok(None);
         }
-        let numbers: IndexSet<_> = found.into_keys().filter(|it| alive.contains(it)).collect();
+        let numbers: IndexSet<_> = found.into_keys().filter(|key| alive.contains(key)).collect();
         let mut ways = Vec::new();
         let place = |&place: &(TypeIndex, u64)| {
             let first = ways.len() as u32;

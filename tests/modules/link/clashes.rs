@@ -42,7 +42,7 @@ impl Pair {
     fn said(&self) -> String {
         let mut out = String::new();
         for clash in self.linked.clashes() {
-            let mut modules: Vec<&str> = clash.bodies.iter().map(|it| &it.module[..]).collect();
+            let mut modules: Vec<&str> = clash.bodies.iter().map(|body| &body.module[..]).collect();
             modules.sort_unstable();
             let name = String::from_utf8_lossy(&clash.name);
             out += &format!("{name} of {}\n", modules.join(", "));

@@ -58,7 +58,7 @@ impl World {
         // The elements of a struct have higher numbers, unless the world is cyclic.
         for of in (0..NAMES.len()).rev().filter(|_| !cyclic) {
             let below =
-                [0, 1].iter().any(|&it| world.parts(of, it).iter().any(|&it| world.varied[it]));
+                [0, 1].iter().any(|&it| world.parts(of, it).iter().any(|&part| world.varied[part]));
             world.varied[of] = below || rng.one_in(3);
         }
         world
@@ -82,7 +82,8 @@ impl World {
         }
         for of in (0..NAMES.len()).rev().filter(|_| self.sized) {
             let is_open = |&part: &usize| chosen[part] == Some(None);
-            if chosen[of].flatten().is_some_and(|it| self.parts(of, it).iter().any(is_open)) {
+            if chosen[of].flatten().is_some_and(|chosen| self.parts(of, chosen).iter().any(is_open))
+            {
                 if self.varied[of] {
                     return None;
                 }
@@ -164,7 +165,8 @@ impl Theirs {
         };
         let mut globals = Vec::new();
         for line in String::from_utf8_lossy(text).lines() {
-            let Some((name, rest)) = line.strip_prefix('@').and_then(|it| it.split_once(" = "))
+            let Some((name, rest)) =
+                line.strip_prefix('@').and_then(|strip_prefix| strip_prefix.split_once(" = "))
             else {
                 continue;
             };
@@ -240,12 +242,17 @@ fn all_types_are_those_of_llvm_19() {
         let ours = merge(&modules);
         let Some(theirs) = Theirs::read(&linked.stdout) else {
             // LLVM 19 makes structs that contain themselves, which LLVM 20 rejects.
-            let of = |of| modules.iter().flat_map(|it| &it.structs).filter(move |it| it.0 == of);
+            let of = |of| {
+                modules
+                    .iter()
+                    .flat_map(|module| &module.structs)
+                    .filter(move |module| module.0 == of)
+            };
             let is_left = |&(number, is_complete): &(usize, bool)| {
                 !is_complete && of(number).any(|other| other.1)
             };
             let left = modules.iter().flat_map(|module| {
-                let structs = module.structs.iter().filter(|&it| is_left(it));
+                let structs = module.structs.iter().filter(|&module| is_left(module));
                 structs.filter(|it| is_opaque(ours.context(), ours.ty(module.ty(it.0))))
             });
             assert!(left.count() > 0, "seed {seed}");

@@ -25,7 +25,7 @@ fn findings(
             let mut found: Vec<_> = verify(&module, AliasRule::Llvm).into_iter().collect();
             found.extend(lint(&module, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
-            all.extend(found.into_iter().map(|it| (what.clone(), it)));
+            all.extend(found.into_iter().map(|found| (what.clone(), found)));
         }
     }
     all
@@ -64,7 +64,7 @@ fn punning_through_pointers_is_found() {
         let found = lint(&module, &Options::default());
         let functions: Vec<_> = found
             .iter()
-            .map(|it| (it.code.to_string(), it.message.rsplit('@').next().unwrap()))
+            .map(|found| (found.code.to_string(), found.message.rsplit('@').next().unwrap()))
             .collect();
         let expected = [("TBAA110", "stored"), ("TBAA109", "loaded"), ("TBAA110", "field")];
         assert_eq!(functions, expected.map(|(code, name)| (code.to_owned(), name)), "{way}");
@@ -83,18 +83,18 @@ fn a_store_and_the_read_that_always_follows() {
         .filter(|(_, verdict)| *verdict == "reported")
         .filter_map(|(line, _)| line.split('(').next()?.rsplit([' ', '*']).next())
         .collect();
-    let called: Vec<_> = verdicts.filter(|it| it.1 == "called").collect();
+    let called: Vec<_> = verdicts.filter(|verdict| verdict.1 == "called").collect();
     assert!(reported.len() > 15 && called.len() > 3, "{reported:?}");
     for (way, options) in &WAYS[..2] {
         let text = llvm.clang(&source, options);
         let module = tbaa_ir::read(&text).unwrap();
         let found = lint(&module, &Options::default());
-        let found: Vec<&str> = found.iter().map(|it| &it.message[..]).collect();
-        let names = found.iter().flat_map(|it| it.split('@').skip(1));
-        let names = names.filter_map(|it| it.split([' ', ',']).next());
+        let found: Vec<&str> = found.iter().map(|found| &found.message[..]).collect();
+        let names = found.iter().flat_map(|found| found.split('@').skip(1));
+        let names = names.filter_map(|name| name.split([' ', ',']).next());
         let is_called =
             |name: &&str| called.iter().any(|(line, _)| line.contains(&format!(" {name}(")));
-        let names: BTreeSet<&str> = names.filter(|it| !is_called(it)).collect();
+        let names: BTreeSet<&str> = names.filter(|name| !is_called(name)).collect();
         assert_eq!(names, reported, "{way}: {found:#?}");
     }
 }

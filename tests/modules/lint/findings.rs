@@ -22,8 +22,8 @@ fn show(source: &str, finding: &Diagnostic, text: &mut String) {
         let line = source[..span.start].matches('\n').count() + 1;
         writeln!(text, "  {mark} {line}: {:?} {words}", &source[span.clone()]).unwrap();
     };
-    finding.primary.iter().for_each(|it| label('>', it));
-    finding.secondary.iter().for_each(|it| label('-', it));
+    finding.primary.iter().for_each(|primary| label('>', primary));
+    finding.secondary.iter().for_each(|secondary| label('-', secondary));
     for note in &finding.notes {
         writeln!(text, "  = note: {note}").unwrap();
     }
@@ -46,7 +46,7 @@ fn findings(source: &str, text: &mut String) {
     });
     let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rules| verify(&module, rules));
     let linted = lint(&module, &options);
-    let union = union.iter().filter(|&it| llvm.iter().all(|other| other != it));
+    let union = union.iter().filter(|&union_type| llvm.iter().all(|other| other != union_type));
     for finding in llvm.iter().chain(union).chain(linted.iter()) {
         show(source, finding, text);
     }

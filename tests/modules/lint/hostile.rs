@@ -110,7 +110,7 @@ fn findings_are_limited_by_code_and_in_all() {
         let limits = FindingLimits { by_code, in_all };
         lint(&module, &Options::default().limits(limits))
     };
-    let count = |found: &Findings| found.iter().filter(|it| it.code == code).count();
+    let count = |found: &Findings| found.iter().filter(|found| found.code == code).count();
     let all = with(usize::MAX, usize::MAX);
     assert!(count(&all) > 1000 && all.left_out().next().is_none());
     let few = with(7, usize::MAX);
@@ -161,7 +161,7 @@ fn pairs_beyond_the_limit_are_not_compared_and_it_is_said() {
     let lint = |count, numbers, options| {
         let found = lint_graph(&unions_apart(count, numbers), &options);
         let left_out: Vec<LeftOut> = found.left_out().collect();
-        (found.iter().filter(|it| it.code == code).count(), left_out)
+        (found.iter().filter(|found| found.code == code).count(), left_out)
     };
     let default = Options::default;
     assert_eq!(lint(20, 1, default()), (1, vec![]));
@@ -186,7 +186,7 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     }
     let found = lint_graph(&graph, &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::UnionMiscompiled);
-    assert_eq!(found.iter().filter(|it| it.code == code).count(), (1 << 24) / 8196);
+    assert_eq!(found.iter().filter(|found| found.code == code).count(), (1 << 24) / 8196);
     assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
 }
 
@@ -213,7 +213,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     let module = tbaa_ir::read(source.as_bytes()).unwrap();
     let found = lint(&module, &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::PointerUnderTwoTags);
-    let count = found.iter().filter(|it| it.code == code).count();
+    let count = found.iter().filter(|found| found.code == code).count();
     assert!((1..COUNT).contains(&count), "{count}");
     assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }

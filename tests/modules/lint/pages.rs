@@ -72,11 +72,11 @@ fn every_code_fires_and_is_silent() {
         let [fires, silent] = examples(code);
         let found = findings(code, &fires);
         assert!(
-            found.iter().any(|it| it.code == code),
+            found.iter().any(|found| found.code == code),
             "{code} does not fire: {found:#?}\n{fires}"
         );
         // Other findings would distract the reader.
-        for other in found.iter().filter(|it| it.code != code) {
+        for other in found.iter().filter(|found| found.code != code) {
             let known = [(101, 110), (102, 103)];
             let pair = (code.number(), other.code.number());
             assert!(known.contains(&pair), "{code}'s example has {other}\n{fires}");

@@ -15,8 +15,10 @@ fn file(name: &str) -> Vec<u8> {
 
 /// Code and first line of each finding.
 fn places(text: &[u8], found: &[Diagnostic]) -> Vec<(String, usize)> {
-    let line = |it: &Diagnostic| tbaa_ir::position(text, it.primary.as_ref().unwrap().span.start).0;
-    found.iter().map(|it| (it.code.to_string(), line(it))).collect()
+    let line = |diagnostic: &Diagnostic| {
+        tbaa_ir::position(text, diagnostic.primary.as_ref().unwrap().span.start).0
+    };
+    found.iter().map(|found| (found.code.to_string(), line(found))).collect()
 }
 
 #[test]
@@ -55,8 +57,8 @@ fn in_the_spec() {
     let found = lint_graph(built.graph(), &Options::default());
     let overlaps: Vec<_> = found
         .iter()
-        .filter(|it| it.code.to_string() == "TBAA106")
-        .map(|it| &it.message[..])
+        .filter(|found| found.code.to_string() == "TBAA106")
+        .map(|found| &found.message[..])
         .collect();
     assert_eq!(
         overlaps,

@@ -16,7 +16,7 @@ fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let options =
         Lint::ALL.iter().fold(Options::default(), |options, lint| options.set(*lint, level(lint)));
     let found = lint(&module, &options);
-    found.iter().filter(|it| it.code == Code::Lint(lint_of)).count()
+    found.iter().filter(|found| found.code == Code::Lint(lint_of)).count()
 }
 
 const STORE_FLOAT: &str = "  store float 1.0, ptr %p, align 4, !tbaa !3\n";
@@ -74,10 +74,10 @@ fn accesses_of_all_kinds() {
     let module = tbaa_ir::read(TEXT.as_bytes()).unwrap();
     let found = lint(&module, &Options::default());
     let mut found: Vec<_> = found.iter().collect();
-    found.sort_by_key(|it| it.primary.as_ref().map(|it| it.span.start));
+    found.sort_by_key(|found| found.primary.as_ref().map(|primary| primary.span.start));
     let found: Vec<(&str, String)> = found
         .iter()
-        .map(|it| (it.message.rsplit('@').next().unwrap(), it.code.to_string()))
+        .map(|found| (found.message.rsplit('@').next().unwrap(), found.code.to_string()))
         .collect();
     let found: Vec<(&str, &str)> = found.iter().map(|(name, code)| (*name, &code[..])).collect();
     assert_eq!(found, expected);

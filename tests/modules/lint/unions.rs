@@ -34,7 +34,7 @@ fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
 }
 
 fn count(found: &Findings) -> usize {
-    found.iter().filter(|it| it.code == Code::Lint(Lint::UnionMiscompiled)).count()
+    found.iter().filter(|found| found.code == Code::Lint(Lint::UnionMiscompiled)).count()
 }
 
 const INT: Access = (4, 0, 0, 4);
@@ -91,7 +91,7 @@ fn doubt_is_not_told() {
     let sized =
         "!1 = !{!0, i64 4, !\"int\"}\n!3 = !{!1, !1, i64 0, i64 4}\n!6 = !{!\"int\", !0, i64 0}\n";
     let mixed = in_text("@f", &format!("{sized}!4 = !{{!\"U\", !6, i64 0, !2, i64 0}}\n"));
-    let codes: Vec<_> = mixed.iter().map(|it| it.code).collect();
+    let codes: Vec<_> = mixed.iter().map(|mixed| mixed.code).collect();
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 

@@ -68,7 +68,8 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
                     break;
                 }
                 access = next;
-                let start = operands.get(at + 1).and_then(|it| it.int()).filter(|_| at > 0);
+                let start =
+                    operands.get(at + 1).and_then(|operand| operand.int()).filter(|_| at > 0);
                 offset += start.map_or(0, |start| start.value);
             }
             if rng.one_in(8) {
@@ -86,7 +87,7 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
         let mut verifier = Verifier::new(&graph);
         let verdicts: Vec<_> = graph.tags().map(|tag| (tag, verifier.check(tag).is_ok())).collect();
         let oracle = Oracle::new(&graph, AliasRule::Llvm);
-        let Some(&(known, _)) = verdicts.iter().find(|it| it.1) else { continue };
+        let Some(&(known, _)) = verdicts.iter().find(|verdict| verdict.1) else { continue };
         for &(tag, ok) in &verdicts {
             // The tables' verdict, and the definition's.
             assert_eq!(oracle.is_well_formed(tag), ok, "seed {seed}: {:?}", graph.tag(tag));

@@ -109,7 +109,8 @@ fn dumps_are_read_as_written_down() {
             writeln!(said, "{name} is left out: {error}").unwrap();
         }
         let ids: Vec<_> = types.records().collect();
-        for (record, member) in ids.iter().flat_map(|&id| types.members(id).map(move |it| (id, it)))
+        for (record, member) in
+            ids.iter().flat_map(|&id| types.members(id).map(move |member| (id, member)))
         {
             let (record, ty) = (types.display(record), types.display(member.ty));
             let (name, size) = (member.name, types.size_of(member.ty));

@@ -163,7 +163,7 @@ fn sizes_are_monotone() {
             };
             let sized: Vec<_> = paths.iter().map(&mut sized).collect();
             let tags = session.tags(&paths).unwrap().into_iter().map(Access::from);
-            let others: Vec<Access> = tags.chain(sized.iter().flat_map(|it| it.1)).collect();
+            let others: Vec<Access> = tags.chain(sized.iter().flat_map(|sized| sized.1)).collect();
             for (path, (unknown, sized)) in std::iter::zip(&paths, sized) {
                 assert_eq!(unknown, sized[sizes.len() - 1]);
                 for &other in &others {

@@ -79,7 +79,8 @@ impl<'t> Body<'t> {
                 _ => None,
             }
         };
-        let events = function.blocks.iter().map(|it| it.instructions.iter().filter_map(event));
+        let events =
+            function.blocks.iter().map(|block| block.instructions.iter().filter_map(event));
         let events = events.map(Iterator::collect).collect();
         let flow = (!function.blocks.is_empty()).then(|| Flow::of(&function));
         let pointers = Pointers::new(&function, flow.as_ref(), effects);
@@ -96,7 +97,9 @@ impl<'t> Body<'t> {
     pub fn first_offset(&self, block: usize) -> Option<usize> {
         let instructions = self.function.blocks[block].instructions.iter();
         let mut instructions = instructions.map(|&at| &self.function.instructions[at]);
-        instructions.find(|it| it.opcode != Opcode::Phi).map(|it| it.span.start)
+        instructions
+            .find(|instruction| instruction.opcode != Opcode::Phi)
+            .map(|instruction| instruction.span.start)
     }
 
     /// Returns the bytes from the start of the text to the instruction that ends a block.
@@ -170,7 +173,7 @@ impl<'t> Body<'t> {
     /// Returns whether a call writes no memory except through its arguments.
     pub fn writes_only_arguments(&self, event: Event) -> bool {
         let effects = self.at(event).and_then(|at| self.effects_of(at));
-        effects.is_some_and(|it| !it.without(MemoryLocation::Argument).writes())
+        effects.is_some_and(|effect| !effect.without(MemoryLocation::Argument).writes())
     }
 
     fn instruction(&self, access: usize) -> &'t Instruction {
@@ -209,7 +212,8 @@ impl<'t> Body<'t> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
             let target = self.function.call(inst)?.target;
-            let arguments = self.operands(event).into_iter().map(|it| self.pointers.number(it));
+            let arguments =
+                self.operands(event).into_iter().map(|operand| self.pointers.number(operand));
             return Some(Key::Call(target, arguments.collect())).filter(|_| !target.is_empty());
         }
         let instruction = self.instruction(event.access()?);
@@ -236,14 +240,15 @@ impl<'t> Body<'t> {
     /// Returns the events of a loop; `None` if there are more than 4,096.
     pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
         let blocks = flow.blocks_of(around).iter();
-        let events = blocks.flat_map(|&it| &self.events[it]).take(FAR + 1).copied();
+        let events = blocks.flat_map(|&block| &self.events[block]).take(FAR + 1).copied();
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
     }
 
     /// Returns whether every iteration of the innermost loop runs this block (must-execute), if all
     /// calls return. LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
     pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
-        flow.innermost_index(block).is_some_and(|it| flow.dominates(block, self.turns[it]))
+        flow.innermost_index(block)
+            .is_some_and(|innermost_index| flow.dominates(block, self.turns[innermost_index]))
     }
 
     /// Returns the events after which execution may not continue: those that may run before `at` in
@@ -251,11 +256,11 @@ impl<'t> Body<'t> {
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
         let in_block = |block: usize, end: usize| {
             let ends = self.ends[block].iter().take_while(move |&&it| it < end);
-            ends.map(move |&it| self.events[block][it])
+            ends.map(move |&end| self.events[block][end])
         };
         let Some(at) = at else {
             let blocks = flow.blocks_of(around).iter();
-            return blocks.flat_map(|&it| in_block(it, usize::MAX)).collect();
+            return blocks.flat_map(|&block| in_block(block, usize::MAX)).collect();
         };
         let mut found: Vec<Event> = in_block(at.block, at.event).collect();
         let (mut seen, mut pending) = (self.marks.borrow_mut(), vec![at.block]);
@@ -265,7 +270,7 @@ impl<'t> Body<'t> {
             if block == around.header {
                 continue;
             }
-            for before in flow.before(block).filter(|&it| flow.is_in(around, it)) {
+            for before in flow.before(block).filter(|&before| flow.is_in(around, before)) {
                 if seen.insert(before) {
                     found.extend(in_block(before, usize::MAX));
                     pending.push(before);
@@ -277,8 +282,8 @@ impl<'t> Body<'t> {
 
     /// Returns the events before `at` in its block after which execution may not continue.
     pub(super) fn ends_before(&self, at: Point) -> Vec<Event> {
-        let ends = self.ends[at.block].iter().take_while(|&&it| it < at.event);
-        ends.map(|&it| self.events[at.block][it]).collect()
+        let ends = self.ends[at.block].iter().take_while(|&&end| end < at.event);
+        ends.map(|&end| self.events[at.block][end]).collect()
     }
 
     /// Returns whether an address's base is a local variable in memory.
@@ -302,6 +307,11 @@ impl<'t> Body<'t> {
         }
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
         let may_read = call.callee.starts_with(b"_Z") && (has(b"RK") || has(b"PK"));
-        !may_read && self.pointers.arguments(at, false).into_iter().any(|it| base(it) == variable)
+        !may_read
+            && self
+                .pointers
+                .arguments(at, false)
+                .into_iter()
+                .any(|argument| base(argument) == variable)
     }
 }

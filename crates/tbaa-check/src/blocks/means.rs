@@ -14,7 +14,7 @@ pub fn sets_errno(name: &[u8]) -> bool {
                          sincos sinh sqrt tan tgamma";
     let name = String::from_utf8_lossy(name);
     let bare = name.strip_suffix(['f', 'l']).unwrap_or(&name);
-    NAMES.split(' ').any(|it| it == name || it == bare)
+    NAMES.split(' ').any(|part| part == name || part == bare)
 }
 
 impl Body<'_> {
@@ -41,12 +41,12 @@ impl Judge<'_> {
     #[must_use]
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
-        let is_vtable = |it: usize| {
-            let tag = self.module.instructions()[it].tag.and_then(|tag| graph.tag(tag).ok());
-            tag.is_some_and(|it| graph.ty(it.access).name() == Some(b"vtable pointer"))
+        let is_vtable = |index: usize| {
+            let tag = self.module.instructions()[index].tag.and_then(|tag| graph.tag(tag).ok());
+            tag.is_some_and(|tag| graph.ty(tag.access).name() == Some(b"vtable pointer"))
         };
-        let pointer = load.access().and_then(|it| body.pointer(it));
-        let base = pointer.map(|it| body.pointers.address(it).base);
+        let pointer = load.access().and_then(|access| body.pointer(access));
+        let base = pointer.map(|pointer| body.pointers.address(pointer).base);
         let from = base.and_then(|base| body.function.inst(base)?.access);
         [load.access(), from].into_iter().flatten().any(is_vtable)
     }
@@ -55,10 +55,10 @@ impl Judge<'_> {
     /// another byte type would separate the two.
     #[must_use]
     pub fn is_byte(&self, blocker: &Blocker) -> bool {
-        let is_byte = |it: usize| {
-            let it = &self.module.instructions()[it];
-            it.tag.is_some_and(|tag| is_char(self.module, tag))
-                && !is_wider_char(self.module, self.sizes, it)
+        let is_byte = |index: usize| {
+            let index = &self.module.instructions()[index];
+            index.tag.is_some_and(|tag| is_char(self.module, tag))
+                && !is_wider_char(self.module, self.sizes, index)
         };
         let mut both = [blocker.event, blocker.load].into_iter().filter_map(Event::access);
         blocker.cause == Cause::Covers && both.any(is_byte)
@@ -70,10 +70,10 @@ impl Judge<'_> {
     #[must_use]
     pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
         let pointers = &body.pointers;
-        let of = |event: Event| event.access().and_then(|it| body.pointer(it));
+        let of = |event: Event| event.access().and_then(|access| body.pointer(access));
         let Some(pointer) = of(blocker.load) else { return Vec::new() };
         let read = pointers.based_on(pointer);
-        let write = of(blocker.event).map(|it| pointers.based_on(it));
+        let write = of(blocker.event).map(|of| pointers.based_on(of));
         // The pointers of a call are not known.
         let is_hidden = match blocker.event {
             Event::Access(_) => false,

@@ -148,7 +148,9 @@ impl Cause {
 
     /// Returns whether tags alone could remove all blockers of a list.
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
-        blockers.iter().all(|it| it.cause.is_of_types() || it.cause == Cause::Register)
+        blockers
+            .iter()
+            .all(|blocker| blocker.cause.is_of_types() || blocker.cause == Cause::Register)
     }
 }
 
@@ -180,7 +182,7 @@ impl Blocked {
     /// register.
     pub fn is_held(&self) -> bool {
         matches!(self.wanted, Wanted::Sink(_))
-            || self.blockers.iter().any(|it| it.cause == Cause::Register)
+            || self.blockers.iter().any(|blocker| blocker.cause == Cause::Register)
     }
 }
 
@@ -243,13 +245,13 @@ impl<'a> Judge<'a> {
 
     /// Returns whether an event is a load, or a call that returns what it reads.
     pub fn is_load(&self, body: &Body<'a>, event: Event) -> bool {
-        let is_load = |it: usize| self.instruction(it).opcode == Opcode::Load;
+        let is_load = |index: usize| self.instruction(index).opcode == Opcode::Load;
         event.access().is_some_and(is_load) || body.is_reader(event)
     }
 
     /// Returns whether an event is a store.
     pub fn is_store(&self, event: Event) -> bool {
-        event.access().is_some_and(|it| self.instruction(it).opcode == Opcode::Store)
+        event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
     /// Judges every plain load of a function, in file order. Loads that could not be reused or
@@ -286,17 +288,25 @@ impl<'a> Judge<'a> {
     /// Returns whether a load may run anywhere that its pointer is known: its bytes are
     /// dereferenceable for the whole function. LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
-        let Some((pointer, Some(bytes))) = load.access().and_then(|it| body.place(it)) else {
+        let Some((pointer, Some(bytes))) = load.access().and_then(|access| body.place(access))
+        else {
             return false;
         };
         let Address { base, offset, terms } = body.pointers.address(pointer);
         let function = &body.function;
         let size = match function.def(base) {
-            Def::Global(name) => self.global(name).filter(|it| !it.weak).map(|it| it.size),
+            Def::Global(name) => {
+                self.global(name).filter(|global| !global.weak).map(|global| global.size)
+            }
             Def::Parameter(at) => function.header.parameters[at].dereferenceable(),
-            _ => function.inst(base).and_then(|it| {
-                let is_one = it.opcode == Opcode::Alloca && function.operands(it).is_empty();
-                Some(self.sizes.size_of(it.ty?).filter(|it| is_one && !it.scalable)?.alloc)
+            _ => function.inst(base).and_then(|inst| {
+                let is_one = inst.opcode == Opcode::Alloca && function.operands(inst).is_empty();
+                Some(
+                    self.sizes
+                        .size_of(inst.ty?)
+                        .filter(|size_of| is_one && !size_of.scalable)?
+                        .alloc,
+                )
             }),
         };
         let start = u64::try_from(offset).ok().filter(|_| terms.is_empty());
@@ -314,37 +324,40 @@ impl<'a> Judge<'a> {
             if !body.is_in_every_turn(flow, block) {
                 continue;
             }
-            for &store in events.iter().filter(|&&it| self.is_store(it)) {
+            for &store in events.iter().filter(|&&event| self.is_store(event)) {
                 let key = body.key(store);
-                let Some(pointer) = store.access().and_then(|it| body.pointer(it)) else {
+                let Some(pointer) = store.access().and_then(|access| body.pointer(access)) else {
                     continue;
                 };
                 if key.is_none()
-                    || !body.pointers.is_invariant(pointer, |it| flow.is_in(around, it))
+                    || !body.pointers.is_invariant(pointer, |pointer| flow.is_in(around, pointer))
                 {
                     continue;
                 }
                 let events = body.events_of(flow, around);
-                let Some(events) = events.filter(|it| !is_renewed(body, it, store)) else {
+                let Some(events) = events.filter(|event| !is_renewed(body, event, store)) else {
                     continue;
                 };
-                let is_listed = |it: &Event| {
-                    let blocked = body.at(*it).and_then(|it| found.get(&it));
-                    let open = blocked.is_some_and(|it| !it.blockers.is_empty());
-                    open && body.key(*it) == key
+                let is_listed = |event: &Event| {
+                    let blocked = body.at(*event).and_then(|at| found.get(&at));
+                    let open = blocked.is_some_and(|blocked| !blocked.blockers.is_empty());
+                    open && body.key(*event) == key
                 };
                 if events.iter().any(is_listed) {
                     continue;
                 }
                 let mut blockers = self.blockers(body, store, &events, true);
-                blockers.retain(|it| it.event != store);
+                blockers.retain(|blocker| blocker.event != store);
                 // A local variable is not visible after the function has returned or unwound.
                 if !body.is_local_variable(body.pointers.address(pointer).base) {
                     self.add_ends(body, store, &body.ways_out(flow, around, None), &mut blockers);
                 }
                 let free = Cause::NoReturn { writes: false };
-                let is_free = |it: &Blocker| it.cause.is_of_types() || it.cause == free;
-                let all = blockers.iter().all(|it| is_free(it) || it.cause == Cause::Register);
+                let is_free =
+                    |blocker: &Blocker| blocker.cause.is_of_types() || blocker.cause == free;
+                let all = blockers
+                    .iter()
+                    .all(|blocker| is_free(blocker) || blocker.cause == Cause::Register);
                 if let Some(at) = body.at(store).filter(|_| all && blockers.iter().any(is_free)) {
                     let (wanted, depth) = (Wanted::Sink(around.header), flow.depth(block));
                     added.push((at, Blocked { load: store, wanted, blockers, depth }));
@@ -424,13 +437,13 @@ impl<'a> Judge<'a> {
                     _ => Vec::new(),
                 };
                 self.add_ends(body, load, &ends, &mut blockers);
-                let pointer = load.access().and_then(|it| body.pointer(it));
+                let pointer = load.access().and_then(|access| body.pointer(access));
                 let pointer = pointer.map(|pointer| body.pointers.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(&pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
                 }
                 self.sort(body, &mut blockers);
-                if blockers.iter().all(|it| it.cause == Cause::Register) {
+                if blockers.iter().all(|blocker| blocker.cause == Cause::Register) {
                     blockers.clear();
                 }
                 let depth = flow.depth(index);
@@ -446,7 +459,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let mut known: HashSet<Event> = ends.iter().copied().collect();
-        for blocker in blockers.iter_mut().filter(|it| known.remove(&it.event)) {
+        for blocker in blockers.iter_mut().filter(|blocker| known.remove(&blocker.event)) {
             blocker.cause = Cause::NoReturn { writes: true };
         }
         let cause = Cause::NoReturn { writes: false };
@@ -468,14 +481,14 @@ impl<'a> Judge<'a> {
         // A load cannot reuse its own value from an earlier iteration.
         let others = |way: &Way| {
             let mut found: Vec<Event> = way.found.clone();
-            found.retain(|&it| it != load);
-            found.sort_unstable_by_key(|&it| body.at(it));
+            found.retain(|&found| found != load);
+            found.sort_unstable_by_key(|&found| body.at(found));
             found.dedup();
             Some(found).filter(|found| !found.is_empty())
         };
         let operands = body.operands(load);
-        let bases = operands.iter().map(|&it| body.pointers.address(it).base);
-        let bases: Vec<Value> = bases.filter(|&it| body.is_local_variable(it)).collect();
+        let bases = operands.iter().map(|&operand| body.pointers.address(operand).base);
+        let bases: Vec<Value> = bases.filter(|&base| body.is_local_variable(base)).collect();
         let is_start = |event| bases.iter().any(|&base| body.renews(event, base));
         if let Some(way) = back((body, flow), at, is_equal, is_start)
             && let Some(found) = others(&way)
@@ -483,7 +496,7 @@ impl<'a> Judge<'a> {
             return Some((Wanted::Reuse(found), way.passed));
         }
         let is_fixed = |is_in: &dyn Fn(usize) -> bool| {
-            operands.iter().all(|&it| body.pointers.is_invariant(it, is_in))
+            operands.iter().all(|&operand| body.pointers.is_invariant(operand, is_in))
         };
         if let Some(around) = flow.innermost(at.block)
             && is_fixed(&|it| flow.is_in(around, it))
@@ -506,7 +519,8 @@ impl<'a> Judge<'a> {
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
         let load = body.events[at.block][at.event];
         let mut operands = body.operands(load).into_iter();
-        let is_fixed = operands.all(|it| body.pointers.is_invariant(it, |it| it == at.block));
+        let is_fixed = operands
+            .all(|operand| body.pointers.is_invariant(operand, |pointer| pointer == at.block));
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
@@ -565,7 +579,7 @@ impl<'a> Judge<'a> {
     /// change.
     fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
-        let stored = body.inst(Event::Access(store)).and_then(|it| body.function.stored(it));
+        let stored = body.inst(Event::Access(store)).and_then(|inst| body.function.stored(inst));
         self.is_load(body, load) && plain && stored.is_some() && stored == value(body, load)
     }
 
@@ -593,8 +607,8 @@ impl<'a> Judge<'a> {
         let reads_arguments = !body.is_reader(load) || self.reads_arguments(body, load);
         let mut operands = body.operands(load).into_iter();
         let is_out = |it| body.pointers.is_out_of_reach(it, at, to_read, false);
-        let is_pointer = |it: &Value| body.function.is_pointer(*it);
-        if reads_arguments && operands.all(|it| !is_pointer(&it) || is_out(it)) {
+        let is_pointer = |value: &Value| body.function.is_pointer(*value);
+        if reads_arguments && operands.all(|operand| !is_pointer(&operand) || is_out(operand)) {
             return None;
         }
         let effects = body.effects_of(at).unwrap_or(MemoryEffects::ANY);
@@ -612,7 +626,8 @@ impl<'a> Judge<'a> {
     /// Returns whether a call reads no memory except through its arguments.
     fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
         let effects = body.at(call).and_then(|at| body.effects_of(at));
-        effects.is_some_and(|it| it.without(MemoryLocation::Argument) == MemoryEffects::NONE)
+        effects
+            .is_some_and(|effect| effect.without(MemoryLocation::Argument) == MemoryEffects::NONE)
     }
 
     /// Returns why an access may change what a call reads; `None` if it cannot.
@@ -699,7 +714,7 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
 /// Returns whether the events of a loop begin a local variable anew, or let a call write to it, when
 /// the load's pointer points into that variable.
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
-    let bases = body.operands(load).into_iter().map(|it| body.pointers.address(it).base);
-    let mut bases = bases.filter(|&it| body.is_local_variable(it));
-    bases.any(|base| events.iter().any(|&it| body.renews(it, base)))
+    let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
+    let mut bases = bases.filter(|&base| body.is_local_variable(base));
+    bases.any(|base| events.iter().any(|&event| body.renews(event, base)))
 }

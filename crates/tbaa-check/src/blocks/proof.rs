@@ -59,7 +59,10 @@ impl Sample {
         let (judge, mut figures) = (prover.judge, Figures::default());
         let is_open = |load: usize| has_load(load) && prover.is_kept(load);
         let all = functions.iter().flat_map(|function| {
-            function.loads.iter().filter_map(move |it| Some((it.load.access()?, (function, it))))
+            function
+                .loads
+                .iter()
+                .filter_map(move |load| Some((load.load.access()?, (function, load))))
         });
         let all: Vec<(usize, (&Judged<'_>, &Blocked))> = all.collect();
         let blamed = all.iter().filter(|(load, it)| is_open(*load) && it.1.can_be_asked());
@@ -68,13 +71,15 @@ impl Sample {
         let trials: Vec<Trial> = spread(&blamed, limit).cloned().collect();
         let answers = prover.ask(&trials)?;
         let mut outcomes: HashMap<usize, Outcome> =
-            trials.iter().map(|it| it.load).zip(answers).collect();
+            trials.iter().map(|trial| trial.load).zip(answers).collect();
         figures.asked = outcomes.len();
-        figures.gone = outcomes.values().filter(|it| it.is_gone()).count();
+        figures.gone = outcomes.values().filter(|value| value.is_gone()).count();
 
         let others: Vec<(usize, &Judged<'_>)> = functions
             .iter()
-            .flat_map(|of| judge.module.accesses_of(of.index).map(move |it| (it, of)))
+            .flat_map(|of| {
+                judge.module.accesses_of(of.index).map(move |accesses_of| (accesses_of, of))
+            })
             .filter(|&(load, _)| is_plain_load(judge, load) && is_open(load))
             .collect();
         let others: Vec<Trial> =
@@ -82,10 +87,10 @@ impl Sample {
         figures.tried = others.len();
         let answers = prover.ask(&others)?;
         let all_asked = others.iter().zip(&answers).map(|(of, it)| (of.load, it.is_gone()));
-        let (gone, stay): (Vec<_>, Vec<_>) = all_asked.partition(|it| it.1);
-        let gone: Vec<usize> = gone.into_iter().map(|it| it.0).collect();
-        figures.kept_by_memory = gone.iter().map(|&it| name(it)).collect();
-        figures.stay = stay.into_iter().map(|it| name(it.0)).collect();
+        let (gone, stay): (Vec<_>, Vec<_>) = all_asked.partition(|asked| asked.1);
+        let gone: Vec<usize> = gone.into_iter().map(|gone| gone.0).collect();
+        figures.kept_by_memory = gone.iter().map(|&gone| name(gone)).collect();
+        figures.stay = stay.into_iter().map(|stay| name(stay.0)).collect();
         figures.gone_of_tried = gone.len();
         let blocked: HashMap<usize, (&Judged<'_>, &Blocked)> = all.into_iter().collect();
         let known = gone.iter().filter_map(|load| Some((*load, *blocked.get(load)?)));
@@ -94,7 +99,7 @@ impl Sample {
             .map(|(load, it)| of_blamed(load, it))
             .collect();
         let answers = prover.ask(&trials)?;
-        outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
+        outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
         for load in &gone {
             let missed = match (blocked.get(load), outcomes.get(load)) {
                 (_, Some(it)) if it.is_gone() => {
@@ -131,9 +136,12 @@ impl Blocked {
     #[must_use]
     pub fn can_be_asked(&self) -> bool {
         let is_load = !matches!(self.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
-        let is_apart =
-            |it: Cause| !matches!(it, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. });
-        is_load && !self.blockers.is_empty() && self.blockers.iter().all(|it| is_apart(it.cause))
+        let is_apart = |cause: Cause| {
+            !matches!(cause, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. })
+        };
+        is_load
+            && !self.blockers.is_empty()
+            && self.blockers.iter().all(|blocker| is_apart(blocker.cause))
     }
 }
 
@@ -145,13 +153,15 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
 /// The loads that are judged are one group, what is blamed is another: a load and the load of
 /// its pointer.
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
-    let blamed = blocked.blockers.iter().filter(|it| it.cause != Cause::Register);
-    let loads = blamed.clone().map(|it| it.load).chain([blocked.load]);
+    let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
+    let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);
     let loads: BTreeSet<Event> = loads.collect();
-    let blamed: BTreeSet<Event> = blamed.map(|it| it.event).collect();
-    let end = |event: Event| function.body.inst(event).map(|it| function.body.function.end_of(it));
-    let blamed = blamed.into_iter().filter(|it| !loads.contains(it)).map(|it| (it, 1));
-    let all = loads.iter().map(|&it| (it, 0)).chain(blamed);
+    let blamed: BTreeSet<Event> = blamed.map(|blamed| blamed.event).collect();
+    let end =
+        |event: Event| function.body.inst(event).map(|inst| function.body.function.end_of(inst));
+    let blamed =
+        blamed.into_iter().filter(|blamed| !loads.contains(blamed)).map(|blamed| (blamed, 1));
+    let all = loads.iter().map(|&load| (load, 0)).chain(blamed);
     Trial { load, groups: all.filter_map(|(it, group)| Some((end(it)?, group))).collect() }
 }
 
@@ -159,12 +169,12 @@ fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial
 /// what is to the same place.
 fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     let body = &function.body;
-    let key = |index: usize| body.pointer(index).map(|it| body.pointers.address(it));
+    let key = |index: usize| body.pointer(index).map(|pointer| body.pointers.address(pointer));
     let place = key(load);
-    let is_other = |it: &&Event| it.access().is_none_or(|it| key(it) != place);
-    let others = body.events.iter().flatten().filter(is_other).map(|&it| (it, 1));
+    let is_other = |event: &&Event| event.access().is_none_or(|access| key(access) != place);
+    let others = body.events.iter().flatten().filter(is_other).map(|&event| (event, 1));
     let all = others.chain([(Event::Access(load), 0)]).filter_map(|(event, group)| {
-        let inst = body.inst(event).filter(|it| it.opcode != Opcode::Fence)?;
+        let inst = body.inst(event).filter(|inst| inst.opcode != Opcode::Fence)?;
         Some((body.function.end_of(inst), group))
     });
     Trial { load, groups: all.collect() }

@@ -93,12 +93,12 @@ impl Opt<'_> {
         let program = format!("{folder}{}", name.replacen("opt", "llvm-extract", 1));
         let Ok(function) = std::str::from_utf8(function) else { return text };
         let only = format!("--func={function}");
-        ask(&program, &["-S", "-o", "-", &only, "-"], &text).map_or(text, |it| it.stdout)
+        ask(&program, &["-S", "-o", "-", &only, "-"], &text).map_or(text, |ask| ask.stdout)
     }
 
     fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, AskError> {
         let passes = format!("-passes={passes}");
-        ask(&self.program, &["-S", "-o", "-", &passes, "-"], text).map(|it| it.stdout)
+        ask(&self.program, &["-S", "-o", "-", &passes, "-"], text).map(|ask| ask.stdout)
     }
 }
 
@@ -172,20 +172,20 @@ impl Places {
             }
             let body = module.function(&sizes, function);
             let flow = (!body.blocks.is_empty()).then(|| Flow::of(&body));
-            let known = written.and_then(|it| it.0.get(name));
+            let known = written.and_then(|written| written.0.get(name));
             let mut loads: HashMap<String, BTreeSet<Place>> = HashMap::new();
             for (at, load) in body.instructions.iter().enumerate() {
-                let value = load.result.and_then(|it| body.written(it).strip_prefix(b"%"));
+                let value = load.result.and_then(|result| body.written(result).strip_prefix(b"%"));
                 let Some(value) = value.filter(|_| load.opcode == Opcode::Load) else { continue };
                 let mut value = &*String::from_utf8_lossy(value);
                 while let Some(end) = value.rfind(".pre")
-                    && known.is_some_and(|it| !it.contains_key(value))
+                    && known.is_some_and(|known| !known.contains_key(value))
                 {
                     value = &value[..end];
                 }
                 let block = body.block_of(at);
                 let label = String::from_utf8_lossy(body.blocks[block].labels[0]).into_owned();
-                let depth = flow.as_ref().map_or(0, |it| it.depth(block));
+                let depth = flow.as_ref().map_or(0, |flow| flow.depth(block));
                 loads.entry(value.to_owned()).or_default().insert((depth, label));
             }
             places.insert(name.to_vec(), loads);
@@ -255,7 +255,7 @@ impl<'a> Prover<'a> {
             (self.opt.tell)(format!("asking opt of {} loads", left.len()));
             let mut taken = HashSet::new();
             let (now, later) =
-                left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));
+                left.into_iter().partition(|&left| taken.insert(self.function(trials[left].load)));
             left = later;
             let text = self.scoped(now.iter().map(|&trial| &trials[trial]));
             let after = Places::of(&self.opt.optimised(&text)?, &taken, Some(&self.written))?;
@@ -308,13 +308,14 @@ impl<'a> Prover<'a> {
         };
         for Trial { groups, .. } in trials {
             let domain = define("distinct !{self}");
-            let all: BTreeSet<usize> = groups.iter().map(|it| it.1).collect();
+            let all: BTreeSet<usize> = groups.iter().map(|group| group.1).collect();
             let scopes: Vec<(usize, u32)> = all
                 .into_iter()
                 .map(|it| (it, define(&format!("distinct !{{self, !{domain}}}"))))
                 .collect();
             let mut list = |of: &dyn Fn(usize) -> bool| {
-                let scopes = scopes.iter().filter(|it| of(it.0)).map(|it| format!("!{}", it.1));
+                let scopes =
+                    scopes.iter().filter(|scope| of(scope.0)).map(|scope| format!("!{}", scope.1));
                 define(&format!("!{{{}}}", scopes.collect::<Vec<_>>().join(", ")))
             };
             let lists: HashMap<usize, [u32; 2]> = scopes

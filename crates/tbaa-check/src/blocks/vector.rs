@@ -140,8 +140,10 @@ pub fn loops<'a>(
 fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
     let both = |pair: &Blocker| [pair.load, pair.event];
     let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
-    let count = |pairs: &[Blocker], of| pairs.iter().filter(|it| both(it).contains(&of)).count();
-    while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&it| count(&pairs, it)) {
+    let count =
+        |pairs: &[Blocker], of| pairs.iter().filter(|pair| both(pair).contains(&of)).count();
+    while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&pair| count(&pairs, pair))
+    {
         for pair in pairs.extract_if(.., |pair| both(pair).contains(&most)) {
             let event = if pair.load == most { pair.event } else { pair.load };
             found.entry(most).or_default().push(Blocker { event, load: most, ..pair });
@@ -163,7 +165,8 @@ fn candidates<'f, 'a>(
     loops.sort_unstable_by_key(|around| around.header);
     for around in loops {
         let depth = flow.depth(around.header);
-        let is_innermost = flow.blocks_of(around).iter().all(|&it| flow.depth(it) == depth);
+        let is_innermost =
+            flow.blocks_of(around).iter().all(|&blocks_of| flow.depth(blocks_of) == depth);
         let Some(events) = body.events_of(flow, around).filter(|_| is_innermost) else { continue };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for access in events.into_iter().filter_map(Event::access) {
@@ -222,13 +225,13 @@ impl Results {
                 for label in &block.labels {
                     all.entry(key(label)).or_insert(Vectors::Scalar);
                 }
-                let is = |name: &[u8]| block.labels.iter().any(|it| it.starts_with(name));
+                let is = |name: &[u8]| block.labels.iter().any(|label| label.starts_with(name));
                 if !is(b"scalar.ph") && !is(b"vec.epilog.scalar.ph") {
                     continue;
                 }
-                let is_checked = blocks.iter().any(|it| {
-                    it.successors.contains(&rest)
-                        && it.labels.iter().any(|it| it.starts_with(b"vector.memcheck"))
+                let is_checked = blocks.iter().any(|block| {
+                    block.successors.contains(&rest)
+                        && block.labels.iter().any(|label| label.starts_with(b"vector.memcheck"))
                 });
                 let made = if is_checked { Vectors::Checked } else { Vectors::Vectorised };
                 let after = block.successors.iter().flat_map(|&after| &blocks[after].labels);
@@ -248,9 +251,9 @@ fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<
     let function = format!("Function:        {}\n", String::from_utf8_lossy(function));
     let place = format!("Line: {line}, Column: {column} }}");
     let (mut found, mut why): (Option<String>, _) = (None, None);
-    for record in records.split("--- !").filter(|it| it.contains(&function)) {
-        let strings = record.lines().filter_map(|it| it.trim().strip_prefix("- String:"));
-        let said: String = strings.map(|it| it.trim_start().trim_matches('\'')).collect();
+    for record in records.split("--- !").filter(|part| part.contains(&function)) {
+        let strings = record.lines().filter_map(|line| line.trim().strip_prefix("- String:"));
+        let said: String = strings.map(|string| string.trim_start().trim_matches('\'')).collect();
         if let Some(reason) = said.strip_prefix("loop not vectorized: ") {
             why = Some(reason.to_owned());
         } else if record.contains("MissedDetails") {

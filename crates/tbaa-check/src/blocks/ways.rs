@@ -63,7 +63,7 @@ pub(super) fn back(
         let equal = (near..end).rev().find(|&event| is_equal(block, event));
         let passed = &events[equal.map_or(near, |equal| equal + 1)..end];
         way.passed.extend(passed);
-        if way.passed.len() + count > FAR || passed.iter().any(|&it| is_start(it)) {
+        if way.passed.len() + count > FAR || passed.iter().any(|&passed| is_start(passed)) {
             return None;
         }
         if let Some(equal) = equal {

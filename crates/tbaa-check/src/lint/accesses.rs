@@ -18,7 +18,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report) {
     }
     let with_members = members::are_wanted(subject.graph, report);
     let in_order = [Lint::PointerUnderTwoTags, Lint::ReadUnderOtherTag, Lint::ChosenPointer];
-    let in_order = with_members || in_order.into_iter().any(|it| report.wants(it));
+    let in_order = with_members || in_order.into_iter().any(|in_order| report.wants(in_order));
     let of_calls = report.wants(Lint::ArgumentMemory);
     let Some(sizes) = subject.sizes().filter(|_| in_order || of_calls) else { return };
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
@@ -28,8 +28,9 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report) {
     let mut reported = Reported::default();
     for number in 0..module.functions().len() as u32 {
         let accesses = &module.instructions()[module.accesses_of(number)];
-        let is_tagged = in_order && accesses.iter().any(|it| it.tag.is_some());
-        let calls = accesses.iter().filter(|it| it.opcode == Opcode::Call && it.tag.is_some());
+        let is_tagged = in_order && accesses.iter().any(|access| access.tag.is_some());
+        let calls =
+            accesses.iter().filter(|access| access.opcode == Opcode::Call && access.tag.is_some());
         let calls: Vec<_> = if of_calls { calls.collect() } else { Vec::new() };
         if !is_tagged && calls.is_empty() {
             continue;
@@ -100,10 +101,10 @@ fn argument_memory(
 ) {
     for one in calls {
         let inst = function.at(one.offset as usize).map(|at| &function.instructions[at]);
-        let call = inst.and_then(|it| function.call(it));
+        let call = inst.and_then(|inst| function.call(inst));
         let arguments = call.iter().flat_map(|call| &call.arguments);
         let own = [&b"byval"[..], b"sret", b"inalloca", b"preallocated"];
-        let mut words = arguments.flat_map(|it| it.words());
+        let mut words = arguments.flat_map(|argument| argument.words());
         let Some(word) = words.find(|word| own.contains(word)) else { continue };
         let word = String::from_utf8_lossy(word);
         let message = || format!("a call has a tag, and an argument that is memory ({word})");
@@ -123,10 +124,11 @@ fn argument_memory(
 /// Reports functions in which some loads and stores have a tag and some do not.
 fn untagged(subject: &Subject, module: &Module, report: &mut Report) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
-        let plain =
-            |it: &&Instruction| matches!(it.opcode, Opcode::Load | Opcode::Store) && !it.volatile;
+        let plain = |instruction: &&Instruction| {
+            matches!(instruction.opcode, Opcode::Load | Opcode::Store) && !instruction.volatile
+        };
         let all = function.iter().filter(plain).count();
-        let mut bare = function.iter().filter(plain).filter(|it| it.tag.is_none());
+        let mut bare = function.iter().filter(plain).filter(|function| function.tag.is_none());
         let (Some(one), more) = (bare.next(), bare.count()) else { continue };
         if more + 1 == all {
             continue;

@@ -36,9 +36,9 @@ pub(super) fn look(
         });
         arms.collect()
     };
-    let loads = accesses.iter().filter(|it| it.2 == Opcode::Load);
+    let loads = accesses.iter().filter(|access| access.2 == Opcode::Load);
     let loads = loads.map(|(load, tag, _, address)| (*load, *tag, arms(address)));
-    let chosen: Vec<_> = loads.filter(|it| !it.2.is_empty()).collect();
+    let chosen: Vec<_> = loads.filter(|load| !load.2.is_empty()).collect();
     let mut through: HashMap<&Address, Vec<(usize, TagId, Opcode)>> = HashMap::default();
     for (index, tag, opcode, address) in accesses.iter().filter(|_| !chosen.is_empty()) {
         let list = through.entry(address).or_default();
@@ -49,8 +49,8 @@ pub(super) fn look(
     for (load, tag, arms) in chosen {
         // LLVM loads from both if one is a slot that it splits. Otherwise, memory that is loaded at
         // two widths was often stored by neither type.
-        let has_slot = arms.iter().any(|it| pointers.object(it.base) == Object::Local);
-        let mut others = arms.iter().filter_map(|it| through.get(it)).flatten();
+        let has_slot = arms.iter().any(|arm| pointers.object(arm.base) == Object::Local);
+        let mut others = arms.iter().filter_map(|arm| through.get(arm)).flatten();
         let other = others.find(|(_, its, opcode)| {
             (has_slot || *opcode != Opcode::Load) && !oracle.may_alias(*its, tag)
         });

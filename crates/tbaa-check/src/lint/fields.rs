@@ -11,7 +11,9 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
         return;
     }
     match subject.module {
-        Some(module) if module.instructions().iter().any(|it| it.tag.is_some()) => {
+        Some(module)
+            if module.instructions().iter().any(|instruction| instruction.tag.is_some()) =>
+        {
             accessed(subject, report);
         }
         _ => declared(subject, report),

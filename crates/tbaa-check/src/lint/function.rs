@@ -163,7 +163,7 @@ impl<'a> Functions<'a> {
     }
 
     fn known(&self, function: &Rc<Function<'a>>, depth: usize) -> Known<'a, '_> {
-        let flow = Flow::without_loops(function.blocks.iter().map(|it| &it.successors[..]));
+        let flow = Flow::without_loops(function.blocks.iter().map(|block| &block.successors[..]));
         let read = Read {
             function: Rc::clone(function),
             pointers: Pointers::new(function, Some(&flow), self.effects),
@@ -264,7 +264,8 @@ fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
                 let Def::Integer(index) = function.def(index) else { return None };
                 member.indices.push(index);
             }
-            let used = member.indices.iter().rposition(|&it| it != 0).map_or(0, |at| at + 1);
+            let used =
+                member.indices.iter().rposition(|&indice| indice != 0).map_or(0, |at| at + 1);
             member.indices.truncate(used);
             Some(member)
         }
@@ -286,7 +287,7 @@ impl<'t> Known<'t, '_> {
     /// Begins a block with the memory contents that all its predecessors agree on.
     fn enter(&mut self, block: usize) {
         self.read.blocks.push(Vec::new());
-        let mut before = self.read.flow.before(block).map(|it| self.ends[it].as_ref());
+        let mut before = self.read.flow.before(block).map(|before| self.ends[before].as_ref());
         let Some(Some(first)) = before.next() else { return };
         let mut loaded = first.clone();
         for end in before {
@@ -301,7 +302,8 @@ impl<'t> Known<'t, '_> {
         let inst = &function.instructions[at];
         if let Some(index) = inst.access {
             if self.functions.with_members
-                && let Some(member) = function.pointer(inst).and_then(|it| member(&function, it))
+                && let Some(member) =
+                    function.pointer(inst).and_then(|pointer| member(&function, pointer))
             {
                 self.read.members.insert(index, member);
             }
@@ -333,13 +335,14 @@ impl<'t> Known<'t, '_> {
             Opcode::Load | Opcode::Store => inst.ty,
             // A compare-exchange may fail, and then stores nothing.
             Opcode::CmpXchg | Opcode::AtomicRmw => {
-                function.operand(inst, 1).and_then(|it| function.ty(it))
+                function.operand(inst, 1).and_then(|operand| function.ty(operand))
             }
             _ => return self.change(None),
         };
         // `undef` may be a different pointer at each use.
-        let pointer = function.pointer(inst).filter(|&it| function.def(it) != Def::Undefined);
-        let place = pointer.map(|it| self.place_of(it, self.bytes_of(ty)));
+        let pointer =
+            function.pointer(inst).filter(|&pointer| function.def(pointer) != Def::Undefined);
+        let place = pointer.map(|pointer| self.place_of(pointer, self.bytes_of(ty)));
         let stores = matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw);
         self.push(Access { index, stores, place, mask: None });
         let is_pointer = ty.is_some_and(|ty| function.types().is_pointer(ty));
@@ -403,7 +406,7 @@ impl<'t> Known<'t, '_> {
             // The pointer is the last argument: before LLVM 22 the size comes first.
             let last = call.arguments.len().checked_sub(1);
             let slot = last.and_then(|last| self.read.function.operand(inst, last));
-            match slot.and_then(|it| self.place_of(it, None).slot) {
+            match slot.and_then(|slot| self.place_of(slot, None).slot) {
                 Some(slot) => {
                     self.loaded.retain(|(known, ..)| known.slot != Some(slot));
                     self.add(Event::Fresh(slot));
@@ -411,7 +414,7 @@ impl<'t> Known<'t, '_> {
                 None => self.change(None),
             }
         } else if let Some(accesses) = self.tagged(inst, call) {
-            accesses.into_iter().for_each(|it| self.push(it));
+            accesses.into_iter().for_each(|access| self.push(access));
         } else if let Some(small) = self.functions.small(call, self.depth) {
             self.look_into(at, inst, call, &small);
         } else if self.functions.effects.on_loads(call).writes() {
@@ -422,8 +425,9 @@ impl<'t> Known<'t, '_> {
     /// Returns the accesses of a tagged call of an intrinsic.
     fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
         let function = Rc::clone(&self.read.function);
-        let index =
-            inst.access.filter(|&it| self.functions.module.instructions()[it].tag.is_some())?;
+        let index = inst
+            .access
+            .filter(|&access| self.functions.module.instructions()[access].tag.is_some())?;
         let (operands, count) = (function.operands(inst), call.arguments.len());
         let is = |name: &[u8]| call.callee.starts_with(name);
         let masked = [is(b"llvm.masked.store."), is(b"llvm.masked.load.")];
@@ -436,7 +440,7 @@ impl<'t> Known<'t, '_> {
             let mask = Some(self.read.pointers.number(*operands.get(mask)?));
             return Some(vec![Access { index, stores, place, mask }]);
         }
-        let is_plain = call.arguments.get(3).is_some_and(|it| it.value == b"false");
+        let is_plain = call.arguments.get(3).is_some_and(|argument| argument.value == b"false");
         let &[to, from, bytes, ..] = operands else { return None };
         let Def::Integer(bytes @ 1..) = function.def(bytes) else { return None };
         let of = [&b"llvm.memset."[..], b"llvm.memcpy.", b"llvm.memmove."].into_iter().position(is);
@@ -462,14 +466,15 @@ impl<'t> Known<'t, '_> {
                 // The caller has no pointer to the callee's slot.
                 Event::Fresh(_) => {}
                 Event::Access(mut access) => {
-                    let base = access.place.map_or(Base::Other, |it| small.bases[it.base]);
+                    let base = access.place.map_or(Base::Other, |place| small.bases[place.base]);
                     access.place = match (base, access.place) {
                         (Base::Own, _) => continue,
                         (Base::Parameter(nth), Some(place)) => {
-                            let argument =
-                                arguments.get(nth).filter(|it| function.is_pointer(**it));
-                            argument.and_then(|&it| {
-                                let own = self.place_of(it, place.bytes);
+                            let argument = arguments
+                                .get(nth)
+                                .filter(|argument| function.is_pointer(**argument));
+                            argument.and_then(|&argument| {
+                                let own = self.place_of(argument, place.bytes);
                                 let offset = own.offset.checked_add(place.offset)?;
                                 Some(Place { offset, ..own })
                             })

@@ -88,7 +88,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
         if !accesses.seen.insert(accessed) {
             continue;
         }
-        let kind = subject.sizes().and_then(|it| it.with_kind(accessed, Kind::of_llvm));
+        let kind = subject.sizes().and_then(|size| size.with_kind(accessed, Kind::of_llvm));
         let Some(kind) = kind else { continue };
         if kind == named {
             accesses.fitting.get_or_insert(instruction);

@@ -58,7 +58,7 @@ impl<'a> Members<'a> {
                 found.push((tag, ty, instruction));
             }
         };
-        if subject.sizes().is_some_and(|it| it.is_struct(ty)) {
+        if subject.sizes().is_some_and(|size| size.is_struct(ty)) {
             add(self.whole.entry(ty).or_default());
         } else if let Some(member) = member {
             add(self.places.entry(member.clone()).or_default());

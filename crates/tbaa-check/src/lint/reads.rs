@@ -152,7 +152,7 @@ impl<'s> Reads<'s> {
         let read = self.read;
         let pointers = &read.pointers;
         let address = pointers.address(store.place.pointer);
-        let terms = address.terms.iter().map(|it| it.0);
+        let terms = address.terms.iter().map(|term| term.0);
         let mut anew = Vec::new();
         for value in terms.chain([address.base]).chain(store.mask) {
             anew.extend(pointers.defined_in(value)?);
@@ -221,12 +221,13 @@ impl<'s> Reads<'s> {
             Event::Fresh(slot) => !apart(*slot),
             Event::Access(Access { stores: false, .. }) => false,
             Event::Access(access) => {
-                match access.place.map(|it| (it.meets(&store.place), it.pointer)) {
+                match access.place.map(|place| (place.meets(&store.place), place.pointer)) {
                     Some((Some(meets), _)) => meets,
                     Some((None, pointer)) if apart(pointer) => false,
                     _ => {
                         let written = self.instruction(access).tag;
-                        written.is_none_or(|it| it == tag || !self.are_apart(it, tag))
+                        written
+                            .is_none_or(|written| written == tag || !self.are_apart(written, tag))
                     }
                 }
             }

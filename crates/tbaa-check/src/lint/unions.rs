@@ -20,7 +20,9 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 /// instruction's width is used.
 fn access(subject: &Subject, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
-    let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
+    let width = instruction
+        .filter(|_| unknown)
+        .and_then(|instruction| width::of_access(subject, instruction));
     width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
@@ -82,7 +84,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     };
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let mut known = HashSet::default();
-        let tagged = function.iter().filter_map(|it| Some((it.tag?, Some(it))));
+        let tagged = function.iter().filter_map(|function| Some((function.tag?, Some(function))));
         let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
         if !compare(report, &tags) {
             report.stop(Lint::UnionMiscompiled);

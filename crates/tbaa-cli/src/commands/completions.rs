@@ -50,7 +50,8 @@ pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result {
 pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
     let is_input = |file: &PathBuf| {
-        file.is_file() && file.extension().is_some_and(|it| it == "ll" || it == "ron")
+        file.is_file()
+            && file.extension().is_some_and(|extension| extension == "ll" || extension == "ron")
     };
     // The shell's script puts the command line behind `--`.
     let mut words = std::env::args_os().skip_while(|word| word != "--").map(PathBuf::from);

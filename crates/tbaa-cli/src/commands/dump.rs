@@ -84,7 +84,7 @@ impl Numbers {
 /// Returns the lines of metadata that define nodes.
 fn nodes(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
-        .filter(|line| line[1.min(line.len())..].starts_with(|it: char| it.is_ascii_digit()))
+        .filter(|line| line[1.min(line.len())..].starts_with(|byte: char| byte.is_ascii_digit()))
 }
 
 /// A spec's tags for a program that writes a module's text: the number of each by its name, and
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
         }
         Content::Spec(built, _) => (args.numbers.of(graph)?, Some(built)),
     };
-    let named = || spec.into_iter().flat_map(|it| it.tags()).map(|(name, &tag)| (name, tag));
+    let named = || spec.into_iter().flat_map(|spec| spec.tags()).map(|(name, &tag)| (name, tag));
     match args.format {
         DumpFormat::Llvm if spec.is_some() => {
             args.numbers.write(graph, &numbering, named(), out)?;

@@ -128,8 +128,10 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     if let Content::Module(module) = &input.content
         && !args.brief
     {
-        let is_load = |it: &Found| {
-            it.instruction.is_some_and(|it| module.instructions()[it].opcode == Opcode::Load)
+        let is_load = |found: &Found| {
+            found.instruction.is_some_and(|instruction| {
+                module.instructions()[instruction].opcode == Opcode::Load
+            })
         };
         pairs.sort_by_key(|[a, b]| is_load(a) && is_load(b));
     }
@@ -150,7 +152,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
             let names = input.names();
             let answer = |pair: &[Found; 2]| {
                 let why = oracle.explain(pair[0].tag, pair[1].tag);
-                let [a, b] = pair.map(|it| input.found_name(&names, &it));
+                let [a, b] = pair.map(|pair| input.found_name(&names, &pair));
                 let words =
                     if args.brief { Vec::new() } else { in_words(&input, &names, &why, *pair) };
                 Answer {
@@ -179,7 +181,9 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
         one(&input, &oracle, &others, [(asked[0], a), (asked[1], b)], out)?;
         if let Content::Module(module) = &input.content {
             for accesses in &group[1..] {
-                let [a, b] = accesses.map(|it| it.instruction.map(|it| access_name(module, it)));
+                let [a, b] = accesses.map(|access| {
+                    access.instruction.map(|instruction| access_name(module, instruction))
+                });
                 let [a, b] = [a, b].map(Option::unwrap_or_default);
                 writeln!(out, "the same holds for {a} and {b}")?;
             }
@@ -245,12 +249,12 @@ fn generic(
 fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
     let mut groups: IndexMap<_, Vec<[Found; 2]>> = IndexMap::new();
     for pair in pairs {
-        let key = pair.map(|it| match (&input.content, it.instruction) {
+        let key = pair.map(|pair| match (&input.content, pair.instruction) {
             (Content::Module(module), Some(at)) => {
                 let access = &module.instructions()[at];
-                (it.tag, Some((access.opcode, module.access_type(access))))
+                (pair.tag, Some((access.opcode, module.access_type(access))))
             }
-            _ => (it.tag, None),
+            _ => (pair.tag, None),
         });
         groups.entry(key).or_default().push(*pair);
     }

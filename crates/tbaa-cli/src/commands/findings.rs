@@ -123,7 +123,7 @@ pub(super) fn run(
     let mut left_out: BTreeMap<Code, LeftOut> = BTreeMap::new();
     let unusable = for_each_input(inputs, |path| {
         let Some(findings) = judge(path, out)? else { return Ok(()) };
-        let level = |level| findings.found.iter().filter(|it| it.level == level).count();
+        let level = |level| findings.found.iter().filter(|found| found.level == level).count();
         errors += level(Level::Error);
         warnings += level(Level::Warning);
         for more in findings.found.left_out() {

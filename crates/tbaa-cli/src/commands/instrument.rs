@@ -38,9 +38,9 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result {
     let Instrumented { text, sites, skipped, .. } =
         instrument(module, Form::Assembly).map_err(|error| input.wrong(&error))?;
     let source = Source::new(input.file(), input.text());
-    let rows = skipped.iter().map(|it| {
-        let (function, line) = (&it.function, source.position(it.offset).0);
-        let reason = it.reason.to_string();
+    let rows = skipped.iter().map(|skipped| {
+        let (function, line) = (&skipped.function, source.position(skipped.offset).0);
+        let reason = skipped.reason.to_string();
         note(format!("{}:{line}: not checked, in @{function}: {reason}", input.file()));
         json!({ "function": function, "line": line, "reason": reason })
     });

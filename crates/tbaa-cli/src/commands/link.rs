@@ -245,7 +245,7 @@ impl Globals {
             };
             sizes.with_kind(ty, is_scalar).then_some(ty)
         };
-        let globals = module.globals(&sizes).into_iter().filter(|it| !it.1.local);
+        let globals = module.globals(&sizes).into_iter().filter(|global| !global.1.local);
         let mut globals: Vec<(&[u8], String)> = globals
             .filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))))
             .collect();

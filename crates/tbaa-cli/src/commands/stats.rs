@@ -127,7 +127,8 @@ fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
 /// Counts the tags by their own content, and those that LLVM rejects.
 fn tags(graph: &Graph, rejected: usize) -> [Row; 6] {
     let tags: Vec<_> = graph.tags().filter_map(|id| graph.tag(id).ok()).collect();
-    let count = |is: &dyn Fn(&Tag) -> bool| Figure::Count(tags.iter().filter(|it| is(it)).count());
+    let count =
+        |is: &dyn Fn(&Tag) -> bool| Figure::Count(tags.iter().filter(|tag| is(tag)).count());
     [
         ("tags", "all", "tags", Figure::Count(graph.tag_count())),
         ("tags", "old_format", "  old format", count(&|it| it.format == Format::Old)),
@@ -208,7 +209,7 @@ fn most_used(input: &Input, module: &Module<'_>) -> Vec<Used> {
 
 fn code(input: &Input, module: &Module<'_>) -> [Row; 8] {
     let count = |is: &dyn Fn(&Instruction) -> bool| {
-        module.instructions().iter().filter(|it| is(it)).count()
+        module.instructions().iter().filter(|instruction| is(instruction)).count()
     };
     let tagged = |is: &dyn Fn(Opcode) -> bool| Figure::Tagged {
         all: count(&|it| is(it.opcode)),

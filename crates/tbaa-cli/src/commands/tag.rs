@@ -85,8 +85,9 @@ impl Tagging {
                     let name = name.strip_prefix(b"\"").unwrap_or(name).strip_prefix(ty.as_bytes());
                     name.is_some_and(|rest| rest.starts_with(b" =") || rest.starts_with(b"\" ="))
                 };
-                let line = module.text().split(|&it| it == b'\n').find(is_it);
-                let at = line.map_or(0, |it| it.as_ptr().addr() - module.text().as_ptr().addr());
+                let line = module.text().split(|&byte| byte == b'\n').find(is_it);
+                let at =
+                    line.map_or(0, |line| line.as_ptr().addr() - module.text().as_ptr().addr());
                 Failure::at(input.file(), module.text(), at, error.to_string())
             }
             _ => Failure::unusable(format!("{}: {error}", input.file())),
@@ -94,7 +95,7 @@ impl Tagging {
         let oracle = Oracle::new(&tags.graph, rules_of_spec(built.spec(), None));
         let mut lowering = Lowering::new(tbaa_lower::Options::new());
         lowering
-            .lower(&oracle, tags.tags.iter().map(|it| it.tag))
+            .lower(&oracle, tags.tags.iter().map(|tag| tag.tag))
             .map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
         // A copy of a graph has ids of its own.
         let graph = lowering.graph().clone();
@@ -130,7 +131,7 @@ impl Tagging {
                 (DebugInfo::new(module), Source::new(input.file(), module.text()));
             let wanted = |why| !matches!(why, Untagged::Slot | Untagged::Tagged);
             for &UntaggedAccess { instruction: at, why } in
-                tags.untagged.iter().filter(|it| wanted(it.why))
+                tags.untagged.iter().filter(|untagged| wanted(untagged.why))
             {
                 let of = &module.instructions()[at];
                 let place = debug.location(of).map_or_else(

@@ -64,9 +64,8 @@ impl<'d> Part<'d> {
         let width_of = |_, bytes: Option<Option<u64>>| match bytes {
             None => NARROW,
             Some(None) => NARROW * 2,
-            Some(Some(bytes)) => {
-                usize::try_from(bytes).map_or(WIDE, |it| it.saturating_mul(14).clamp(NARROW, WIDE))
-            }
+            Some(Some(bytes)) => usize::try_from(bytes)
+                .map_or(WIDE, |try_from| try_from.saturating_mul(14).clamp(NARROW, WIDE)),
         };
         let label = |label: &str| width(&cut(label, TITLE)) + 12;
         let edges = ruler::edges(left, (&ruler, &drawing.lanes), width_of, label);

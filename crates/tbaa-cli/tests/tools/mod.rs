@@ -64,7 +64,7 @@ pub(crate) fn find(tools: &[&str]) -> Option<()> {
 
 /// Returns the number in an environment variable, or the default.
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+    std::env::var(variable).ok().and_then(|var| var.parse().ok()).unwrap_or(default)
 }
 
 /// Returns the path of the plugin's library, which is compiled once.

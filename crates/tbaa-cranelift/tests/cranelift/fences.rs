@@ -21,12 +21,12 @@ fn shows_wrong(mut func: Function, tags: &Tags, session: &Session) {
     let memory = [7, 8, 9, 10, 11, 12, 13, 14];
     assert_ne!(result(&func, memory), meant(&func, memory), "Cranelift sees the store after all");
     let errors = check(session.oracle(), &func, tags);
-    assert!(errors.iter().any(|it| it.rule == Rule::Hidden), "{errors:?}");
+    assert!(errors.iter().any(|error| error.rule == Rule::Hidden), "{errors:?}");
     let inserted = Regions::insert_sequence_points(session.oracle(), &mut func, tags);
     assert_eq!(inserted, sequence_points(&func));
     assert_eq!(result(&func, memory), meant(&func, memory));
     let errors: Vec<_> = check(session.oracle(), &func, tags);
-    assert!(errors.iter().all(|it| !it.rule.is_error()), "{errors:?}");
+    assert!(errors.iter().all(|error| !error.rule.is_error()), "{errors:?}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_store_reaches_a_load_on_one_of_two_ways() {
     });
     let memory = [7; 8];
     let errors = check(session.oracle(), &func, &tags);
-    assert!(errors.iter().any(|it| it.rule == Rule::Hidden));
+    assert!(errors.iter().any(|error| error.rule == Rule::Hidden));
     let mut fenced = func.clone();
     assert_eq!(Regions::insert_sequence_points(session.oracle(), &mut fenced, &tags), 1);
     assert_eq!(result(&fenced, memory), meant(&func, memory));
@@ -134,7 +134,7 @@ fn sequence_points_are_few() {
         emit.builder.ins().iadd(sum, c)
     });
     assert_eq!(Regions::insert_sequence_points(session.oracle(), &mut func, &tags), 1);
-    assert!(check(session.oracle(), &func, &tags).iter().all(|it| !it.rule.is_error()));
+    assert!(check(session.oracle(), &func, &tags).iter().all(|check| !check.rule.is_error()));
 }
 
 /// Calls are fences; so are atomic accesses. A load of a `readonly` place needs none.

@@ -113,7 +113,7 @@ fn sequence_points_come_behind_inlining() {
         emit.builder.ins().isub(during, before)
     });
     regions.apply(session.oracle(), &mut caller, &tags).unwrap();
-    assert!(check(session.oracle(), &caller, &tags).iter().all(|it| !it.rule.is_error()));
+    assert!(check(session.oracle(), &caller, &tags).iter().all(|check| !check.rule.is_error()));
 
     let mut context = Context::for_function(caller);
     assert!(context.inline(Body(callee)).unwrap());

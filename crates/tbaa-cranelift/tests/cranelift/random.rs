@@ -290,7 +290,11 @@ fn random_functions_run_alike_with_regions() {
             let regions = if number % 2 == 0 { &mut shared } else { &mut fresh };
             let applied = regions.apply(&oracle, &mut with, &tags).unwrap();
             let errors = check(&oracle, &with, &tags);
-            assert!(errors.iter().all(|it| !it.rule.is_error()), "{}\n{errors:?}", with.display());
+            assert!(
+                errors.iter().all(|error| !error.rule.is_error()),
+                "{}\n{errors:?}",
+                with.display()
+            );
             pairs += parted(&oracle, &with, &tags);
             points += applied.sequence_points;
             several += usize::from(applied.regions > 1);
@@ -317,7 +321,7 @@ fn random_functions_run_alike_with_regions() {
                 if results[kind][at] != meant[at] {
                     *count += 1;
                     let found = check(&oracle, func, tags);
-                    assert!(found.iter().any(|it| it.rule.is_error()), "{}", func.display());
+                    assert!(found.iter().any(|found| found.rule.is_error()), "{}", func.display());
                 }
             }
         }

@@ -33,7 +33,7 @@ fn members_of_a_union_in_two_regions() {
     let found = check(session.oracle(), &func, &tags);
     let texts: Vec<String> = found.iter().map(Finding::to_string).collect();
     assert_eq!(
-        found.iter().map(|it| it.rule).collect::<Vec<_>>(),
+        found.iter().map(|found| found.rule).collect::<Vec<_>>(),
         [Rule::Parted, Rule::PartedSafely]
     );
     let accesses = [
@@ -41,7 +41,7 @@ fn members_of_a_union_in_two_regions() {
         "inst2 `store.f64 notrap aligned region1 v2, v0+16` (double at 0 of TValue) may alias",
     ];
     assert!(texts[0].starts_with(&accesses.concat()), "{}", texts[0]);
-    assert_eq!((found[0].inst.as_u32(), found[0].other.map(|it| it.as_u32())), (2, Some(0)));
+    assert_eq!((found[0].inst.as_u32(), found[0].other.map(|other| other.as_u32())), (2, Some(0)));
     assert!(texts[0].contains("rule union: "), "{}", texts[0]);
     assert!(texts[0].contains("region0 \"integers\"") && texts[0].contains("help: give both"));
 }
@@ -108,8 +108,8 @@ fn a_wide_access_sees_stores_beyond_its_tag() {
     assert_eq!(meant(&func, [1; 8]).0, 4);
     assert_eq!(result(&func, [1; 8]).0, 4);
     let found = check(session.oracle(), &func, &tags);
-    assert!(found.iter().all(|it| !it.rule.is_error()));
-    assert_eq!(found.iter().filter(|it| it.rule == Rule::Wide).count(), 2);
+    assert!(found.iter().all(|found| !found.rule.is_error()));
+    assert_eq!(found.iter().filter(|found| found.rule == Rule::Wide).count(), 2);
 }
 
 #[test]
@@ -137,12 +137,16 @@ fn a_missing_region_says_why() {
     });
     let mut regions = Regions::new(session.oracle());
     let applied = regions.apply(session.oracle(), &mut func, &tags).unwrap();
-    let why: Vec<Why> = applied.without_region.iter().map(|it| it.why).collect();
+    let why: Vec<Why> =
+        applied.without_region.iter().map(|without_region| without_region.why).collect();
     // The last store before the first of these loads is shown to them.
     assert_eq!(why, [Why::Vague, Why::Vague, Why::NoTag, Why::UnknownTag]);
     assert_eq!((applied.regions, applied.sequence_points), (2, 1));
     let found = check(session.oracle(), &func, &tags);
-    assert!(found.iter().all(|it| it.rule == Rule::NoRegion) && found.len() == 4, "{found:?}");
+    assert!(
+        found.iter().all(|found| found.rule == Rule::NoRegion) && found.len() == 4,
+        "{found:?}"
+    );
     let text = found[2].to_string();
     assert!(text.starts_with("warning: ") && text.contains("no tag was recorded"), "{text}");
 }

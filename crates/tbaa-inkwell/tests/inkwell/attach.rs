@@ -280,8 +280,10 @@ fn round_trip(graph: &Graph) {
     let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     for tag in graph.tags() {
-        let node =
-            tagger.emit(&context, |it| it.node(graph, graph.tag_node(tag))).unwrap().unwrap();
+        let node = tagger
+            .emit(&context, |tagger| tagger.node(graph, graph.tag_node(tag)))
+            .unwrap()
+            .unwrap();
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();

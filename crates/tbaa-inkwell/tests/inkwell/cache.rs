@@ -101,7 +101,7 @@ fn options_are_stored() {
         // The same nodes in LLVM, which makes those of one content once.
         let tagger = tagger(&context);
         let node = |place: &tbaa_inkwell::TaggedPlace| {
-            let made = tagger.emit(&context, |it| it.attachments(place.nodes()));
+            let made = tagger.emit(&context, |tagger| tagger.attachments(place.nodes()));
             made.unwrap().unwrap().tag.unwrap()
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));

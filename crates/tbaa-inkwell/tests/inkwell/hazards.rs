@@ -19,7 +19,8 @@ type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
 /// The tag as it is, whatever LLVM makes of it.
 fn attach_raw<'ctx>(tagger: &Tagger, graph: &Graph, tag: TagId, to: InstructionValue<'ctx>) {
     let context = to.get_parent().unwrap().get_context();
-    let node = tagger.emit(context, |it| it.node(graph, graph.tag_node(tag))).unwrap().unwrap();
+    let node =
+        tagger.emit(context, |tagger| tagger.node(graph, graph.tag_node(tag))).unwrap().unwrap();
     to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 

@@ -45,7 +45,8 @@ pub fn loads_around<'c>(
     let first = load();
     let ty = module.get_function(called).unwrap().get_type();
     let declared = code.module.add_function(called, ty, None);
-    let arguments: Vec<_> = arguments.iter().map(|&it| code.parameter(it).into()).collect();
+    let arguments: Vec<_> =
+        arguments.iter().map(|&argument| code.parameter(argument).into()).collect();
     code.builder.build_call(declared, &arguments, "").unwrap();
     let difference = code.builder.build_int_sub(load(), first, "").unwrap();
     code.end(difference.into());
@@ -54,7 +55,9 @@ pub fn loads_around<'c>(
     code.optimise();
     let blocks = code.function.get_basic_block_iter();
     let instructions = blocks.flat_map(|block| block.get_instructions());
-    let loads = instructions.filter(|it| it.get_opcode() == InstructionOpcode::Load).count();
+    let loads = instructions
+        .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load)
+        .count();
     (loads, code.run(&mut [0; 16]))
 }
 
@@ -65,8 +68,9 @@ pub fn attach_planned<'ctx>(
     tag: TagId,
     instruction: InstructionValue<'ctx>,
 ) -> Result<(), AttachError> {
-    let nodes = tagger
-        .emit(instruction.get_parent().unwrap().get_context(), |it| it.access(plan, tag))??;
+    let nodes = tagger.emit(instruction.get_parent().unwrap().get_context(), |tagger| {
+        tagger.access(plan, tag)
+    })??;
     tagger.attach_nodes(nodes, instruction)
 }
 
@@ -209,10 +213,10 @@ pub fn scratch(name: &str, content: &str) -> PathBuf {
 pub fn answers(name: &str, text: &str) -> BTreeMap<(usize, usize), bool> {
     let file = scratch(name, text);
     let found = aa_eval("opt-22", &[], "tbaa,scoped-noalias-aa", &file).expect("opt-22");
-    let pair = |it: Evaluated| {
-        let [load, store] = it.pair;
+    let pair = |evaluated: Evaluated| {
+        let [load, store] = evaluated.pair;
         let load = load.strip_prefix("%l")?.split(' ').next()?.parse().unwrap();
-        Some(((load, stored(&store)), it.answer == "MayAlias"))
+        Some(((load, stored(&store)), evaluated.answer == "MayAlias"))
     };
     found.into_iter().filter_map(pair).collect()
 }

@@ -9,7 +9,10 @@ fn attached(module: &inkwell::module::Module<'_>) -> Vec<String> {
     let tags = ModuleTags::read(module).unwrap();
     let node =
         |tag| tbaa_ir::write_operands(&tags.graph, tags.graph.tag_node(tag), |_| String::new());
-    tags.accesses.iter().map(|it| format!("{} {}", it.instruction, node(it.id))).collect()
+    tags.accesses
+        .iter()
+        .map(|access| format!("{} {}", access.instruction, node(access.id)))
+        .collect()
 }
 
 #[test]
@@ -38,7 +41,7 @@ fn a_live_module_gets_the_tags_of_its_text() {
         let expected = attached(&from_text);
         let ends = |list: &[String]| {
             list.iter()
-                .map(|it| it.rsplit_once(", align").unwrap().1.to_owned())
+                .map(|list| list.rsplit_once(", align").unwrap().1.to_owned())
                 .collect::<Vec<_>>()
         };
         assert_eq!(ends(&found), ends(&expected), "{}", file.display());

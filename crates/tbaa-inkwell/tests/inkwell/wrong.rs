@@ -28,8 +28,8 @@ fn proto() -> Declarations {
 
 /// Attaches a place's nodes without looking at the instruction.
 pub fn force<'ctx>(tagger: &Tagger, place: &TaggedPlace, to: InstructionValue<'ctx>) {
-    let nodes =
-        tagger.emit(to.get_parent().unwrap().get_context(), |it| it.attachments(place.nodes()));
+    let nodes = tagger
+        .emit(to.get_parent().unwrap().get_context(), |tagger| tagger.attachments(place.nodes()));
     let nodes = nodes.unwrap().unwrap();
     tagger.attach_nodes(nodes, to).unwrap();
 }

@@ -180,7 +180,7 @@ impl Value {
 impl<'t> Function<'t> {
     /// Returns a value's definition.
     pub fn def(&self, value: Value) -> Def<'t> {
-        self.values.get(value.index()).map_or(Def::Unknown, |it| it.def)
+        self.values.get(value.index()).map_or(Def::Unknown, |value| value.def)
     }
 
     /// Returns all values, in the order of their ids.
@@ -190,7 +190,7 @@ impl<'t> Function<'t> {
 
     /// Returns a value's spelling in the text, for messages; empty if the text gives no name.
     pub fn written(&self, value: Value) -> &'t [u8] {
-        self.values.get(value.index()).map_or(b"", |it| it.text)
+        self.values.get(value.index()).map_or(b"", |value| value.text)
     }
 
     /// Returns a value's type, if the text states it at the definition or at a use.
@@ -270,7 +270,7 @@ impl<'t> Function<'t> {
 
     /// Returns the index of the instruction that begins at an offset in the text.
     pub fn at(&self, offset: usize) -> Option<usize> {
-        self.instructions.binary_search_by_key(&offset, |it| it.span.start).ok()
+        self.instructions.binary_search_by_key(&offset, |instruction| instruction.span.start).ok()
     }
 
     /// Returns the block of an instruction.
@@ -288,7 +288,7 @@ impl<'t> Function<'t> {
 
     /// Returns the bytes that a load or store accesses, if known.
     pub fn bytes(&self, inst: &Inst) -> Option<u64> {
-        Some(self.types.size_of(inst.ty?).filter(|it| !it.scalable)?.store)
+        Some(self.types.size_of(inst.ty?).filter(|size_of| !size_of.scalable)?.store)
     }
 
     /// Returns whether an instruction is a call that marks a slot without accessing it, such as

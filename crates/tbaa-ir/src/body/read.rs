@@ -76,8 +76,8 @@ enum Name<'t> {
 
 impl<'t> Name<'t> {
     fn of(name: &'t [u8]) -> Self {
-        let digits = Some(name).filter(|it| it.first().is_some_and(u8::is_ascii_digit));
-        let number = digits.and_then(|it| str::from_utf8(it).ok()?.parse().ok());
+        let digits = Some(name).filter(|byte| byte.first().is_some_and(u8::is_ascii_digit));
+        let number = digits.and_then(|digit| str::from_utf8(digit).ok()?.parse().ok());
         number.map_or_else(|| Name::Plain(plain(name)), Name::Number)
     }
 }
@@ -87,7 +87,9 @@ fn plain(name: &[u8]) -> &[u8] {
     let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     match inner {
         Some([first, rest @ ..])
-            if is_word(*first) && !first.is_ascii_digit() && rest.iter().all(|it| is_word(*it)) =>
+            if is_word(*first)
+                && !first.is_ascii_digit()
+                && rest.iter().all(|rest| is_word(*rest)) =>
         {
             &name[1..name.len() - 1]
         }
@@ -215,7 +217,7 @@ impl<'t> Reader<'t> {
         let head = &text[span.start..start.after];
         let mut name = Lexer::new(&text[..span.end], span.start);
         let named = name.eat(b"%") && name.skip_name().is_ok();
-        let word = &head[head.iter().rposition(|it| !is_word(*it)).map_or(0, |at| at + 1)..];
+        let word = &head[head.iter().rposition(|head| !is_word(*head)).map_or(0, |at| at + 1)..];
         let opcode = match start.opcode {
             Opcode::Other => Opcode::of_other(word).unwrap_or(Opcode::Other),
             known => known,
@@ -236,8 +238,8 @@ impl<'t> Reader<'t> {
             result,
             after: start.after,
             span,
-            access: access.map(|it| it.0),
-            is_volatile: access.is_some_and(|it| it.1),
+            access: access.map(|access| access.0),
+            is_volatile: access.is_some_and(|access| access.1),
             ..Inst::new(opcode)
         });
         if let Some(part) = self.parts.last_mut() {
@@ -275,12 +277,12 @@ impl<'t> Reader<'t> {
             }
             lexer.at = start;
             let name = lexer.skip_name().unwrap_or_default();
-            self.function.unread.extend(self.locals.get(&Name::of(name)).map(|&it| (it, at)));
+            self.function.unread.extend(self.locals.get(&Name::of(name)).map(|&local| (local, at)));
         }
         if self.function.unread.len() > unread {
             let range = inst.operands.start as usize..inst.operands.end as usize;
             let Function { operands, unread, .. } = &mut self.function;
-            unread.extend(operands[range].iter().map(|&it| (it, at)));
+            unread.extend(operands[range].iter().map(|&operand| (operand, at)));
             inst.operands = 0..0;
         }
     }
@@ -417,7 +419,7 @@ impl<'t> Reader<'t> {
         }
         if matches!(inst.opcode, Opcode::ExtractValue | Opcode::InsertValue) {
             let from = lexer.at;
-            while lexer.peek().is_some_and(|it| it.is_ascii_digit() || b", ".contains(&it)) {
+            while lexer.peek().is_some_and(|byte| byte.is_ascii_digit() || b", ".contains(&byte)) {
                 lexer.at += 1;
             }
             inst.modifier = from..lexer.at;
@@ -500,7 +502,7 @@ impl<'t> Reader<'t> {
     fn expression(&mut self, text: &'t [u8], depth: usize) -> Option<usize> {
         let mut lexer = Lexer::new(text, 0);
         let word = lexer.word();
-        let opcode = Opcode::of_other(word).filter(|it| it.is_pure() && depth < DEPTH)?;
+        let opcode = Opcode::of_other(word).filter(|other| other.is_pure() && depth < DEPTH)?;
         flags(&mut lexer)?;
         (lexer.peek()? == b'(').then_some(())?;
         let start = lexer.at + 1;
@@ -599,9 +601,9 @@ impl<'t> Reader<'t> {
         let successors = |part: &Part<'t>| {
             let last = part.instructions.last().map(|&at| &function.instructions[at]);
             let labels = last.filter(|it| it.is_terminator).map(|it| it.labels.clone());
-            let labels = labels.map_or(0..0, |it| it.start as usize..it.end as usize);
+            let labels = labels.map_or(0..0, |label| label.start as usize..label.end as usize);
             let mut found: Vec<usize> =
-                function.labels[labels].iter().map(|&it| it as usize).collect();
+                function.labels[labels].iter().map(|&label| label as usize).collect();
             found.sort_unstable();
             found.dedup();
             found
@@ -623,7 +625,7 @@ impl<'t> Reader<'t> {
         // A cycle of blocks that nothing enters has no first block and is not joined.
         let mut number = vec![usize::MAX; self.parts.len()];
         let mut chains: Vec<Vec<usize>> = Vec::new();
-        for (start, _) in goes_on.iter().enumerate().filter(|it| !it.1) {
+        for (start, _) in goes_on.iter().enumerate().filter(|goes_on| !goes_on.1) {
             let mut chain = Vec::new();
             let mut at = Some(start);
             while let Some(part) = at {
@@ -633,16 +635,19 @@ impl<'t> Reader<'t> {
             }
             chains.push(chain);
         }
-        for (part, number) in number.iter_mut().enumerate().filter(|it| *it.1 == usize::MAX) {
+        for (part, number) in number.iter_mut().enumerate().filter(|number| *number.1 == usize::MAX)
+        {
             *number = chains.len();
             chains.push(vec![part]);
         }
-        let of_label = |label: &u32| number.get(*label as usize).map_or(u32::MAX, |&it| it as u32);
+        let of_label =
+            |label: &u32| number.get(*label as usize).map_or(u32::MAX, |&number| number as u32);
         function.labels = function.labels.iter().map(of_label).collect();
         function.block_of = vec![0; function.instructions.len()];
         for (index, chain) in chains.iter().enumerate() {
             let last = chain[chain.len() - 1];
-            let mut successors: Vec<usize> = after[last].iter().map(|&it| number[it]).collect();
+            let mut successors: Vec<usize> =
+                after[last].iter().map(|&after| number[after]).collect();
             successors.sort_unstable();
             successors.dedup();
             let instructions = chain.iter().flat_map(|&it| self.parts[it].instructions.iter());

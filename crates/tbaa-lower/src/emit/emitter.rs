@@ -154,7 +154,7 @@ impl<S: Sink> Emitter<S> {
         tag: TagId,
         marked: S::Node,
     ) -> Result<S::Node, EmitError<S::Error>> {
-        let Some(read) = graph.tag(tag).ok().filter(|it| it.immutable) else { return Ok(marked) };
+        let Some(read) = graph.tag(tag).ok().filter(|tag| tag.immutable) else { return Ok(marked) };
         let node = graph.tag_node(tag);
         let Emitter { sink, graphs, .. } = self;
         let emitted = graphs.entry(graph.stamp()).or_default();

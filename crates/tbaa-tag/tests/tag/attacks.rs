@@ -20,7 +20,7 @@ fn attacks_are_right_or_known() {
         let expected = run(name, &plain, "-O0");
         assert_eq!(run(name, &plain, "-O3"), expected, "{name} without tags");
         let mut is_tried = false;
-        for line in source.lines().take_while(|it| it.starts_with([';', '/'])) {
+        for line in source.lines().take_while(|line| line.starts_with([';', '/'])) {
             let line = line.trim_start_matches([';', '/', ' ']);
             let Some((verdict @ ("right" | "wrong"), words)) = line.split_once(':') else {
                 continue;
@@ -33,5 +33,5 @@ fn attacks_are_right_or_known() {
         }
         assert!(is_tried, "{name} says neither right nor wrong");
     }
-    assert!(counts.iter().all(|&it| it > 4), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 4), "{counts:?}");
 }

@@ -64,13 +64,17 @@ fn listed(words: &str, body: &str) -> String {
         };
         format!("{} at {} of {}", name(of.access), of.offset, name(of.base))
     };
-    let tagged = tags.tags.iter().map(|it| (it.instruction, place(it.tag)));
+    let tagged = tags.tags.iter().map(|tag| (tag.instruction, place(tag.tag)));
     let mut lines: Vec<_> = tagged
-        .chain(tags.untagged.iter().map(|it| (it.instruction, format!("- {}", it.why))))
+        .chain(
+            tags.untagged
+                .iter()
+                .map(|untagged| (untagged.instruction, format!("- {}", untagged.why))),
+        )
         .collect();
     lines.sort();
     let unknown = tags.unknown.iter().map(|name| format!("no type {name}\n"));
-    lines.into_iter().map(|it| it.1 + "\n").chain(unknown).collect()
+    lines.into_iter().map(|line| line.1 + "\n").chain(unknown).collect()
 }
 
 #[test]

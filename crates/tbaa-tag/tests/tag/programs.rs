@@ -199,9 +199,9 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
         11 if !structs.is_empty() => {
             let (part, ty) = *rng.pick(&structs);
             let other = pointers.iter().flat_map(|other| {
-                let same = |it: &Part| matches!(it.ty, Ty::Struct(number) if number == ty);
-                let parts = parts(other).into_iter().filter(move |it| same(it));
-                parts.map(move |it| format!("{}->{}", other.name, &it.path[1..]))
+                let same = |part: &Part| matches!(part.ty, Ty::Struct(number) if number == ty);
+                let parts = parts(other).into_iter().filter(move |part| same(part));
+                parts.map(move |part| format!("{}->{}", other.name, &part.path[1..]))
             });
             let other = rng.pick(&other.collect::<Vec<_>>()).clone();
             // A struct may be copied onto itself, not onto a part of itself.
@@ -219,7 +219,7 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
 /// A pointer of the object, as some struct: its type, expression, and usable members.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
-    parts.retain(|it| matches!(it.ty, Ty::Struct(_)));
+    parts.retain(|part| matches!(part.ty, Ty::Struct(_)));
     parts.push(Part { path: String::new(), ty: Ty::Struct(root), first: 0 });
     let part = rng.pick(&parts);
     let Ty::Struct(ty) = part.ty else { unreachable!() };
@@ -320,24 +320,27 @@ fn wrong_tags_change_programs() {
     if Llvm::get().is_none() {
         return;
     }
-    let nominal = |it: &[u8]| {
-        let names = tbaa_ir::read(it).unwrap();
-        let names = names.type_definitions().iter().map(|it| String::from_utf8_lossy(&it.name));
-        tagged(it, &names.fold(Options::new(), |options, name| options.nominal(&name)))
+    let nominal = |bytes: &[u8]| {
+        let names = tbaa_ir::read(bytes).unwrap();
+        let names = names
+            .type_definitions()
+            .iter()
+            .map(|type_definition| String::from_utf8_lossy(&type_definition.name));
+        tagged(bytes, &names.fold(Options::new(), |options, name| options.nominal(&name)))
     };
     assert!(
         !differ(0, AT_ONCE, nominal).is_empty(),
         "structs with the same members as different ones"
     );
-    let swapped = |it: &[u8]| {
-        let text = String::from_utf8(tagged(it, &Options::new())).unwrap();
+    let swapped = |bytes: &[u8]| {
+        let text = String::from_utf8(tagged(bytes, &Options::new())).unwrap();
         let wrong = |line: &str| match line.split_once(", !tbaa !") {
             Some((access, _)) if line.starts_with("  store") => {
                 format!("{access}, !tbaa !999999\n")
             }
             _ => format!("{line}\n"),
         };
-        let root = text.lines().find(|it| it.contains("types by structure")).unwrap();
+        let root = text.lines().find(|line| line.contains("types by structure")).unwrap();
         let root = root.split_once(" =").unwrap().0;
         let text: String = text.lines().map(wrong).collect();
         (text

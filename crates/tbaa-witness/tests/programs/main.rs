@@ -56,7 +56,7 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     let form = if way == WAYS[1].0 { Form::Calls } else { Form::Assembly };
     let checked = instrument(&module, form).unwrap();
     // Some functions have an attribute that disables checks.
-    let left = checked.skipped.iter().filter(|it| it.reason != SkipReason::Disabled);
+    let left = checked.skipped.iter().filter(|skipped| skipped.reason != SkipReason::Disabled);
     assert_eq!(left.count(), 0, "{name}: {:?}", checked.skipped);
     let file = out.with_extension(format!("{way}.ll"));
     fs::write(&file, &checked.text).unwrap();
@@ -128,8 +128,10 @@ fn faults_are_reported_with_their_two_accesses() {
     let mut wrong = String::new();
     // Optimisation before the instrumentation would remove a redundant read.
     let repeated = [sources("repeated"), sources("broken")].concat();
-    let repeated = repeated.into_iter().map(|it| (it, &WAYS[..1]));
-    for (source, ways) in sources("faults").into_iter().map(|it| (it, &WAYS[..])).chain(repeated) {
+    let repeated = repeated.into_iter().map(|repeated| (repeated, &WAYS[..1]));
+    for (source, ways) in
+        sources("faults").into_iter().map(|source| (source, &WAYS[..])).chain(repeated)
+    {
         for (way, flags) in ways {
             let program = build(&source, way, flags);
             let expected = [(marked(&source, " first"), marked(&source, " second"))];
@@ -157,7 +159,7 @@ fn clang_breaks_what_is_said_to_be_broken() {
     for source in sources("broken") {
         let ends = ["-O0", "-O2"].map(|level| {
             let mut command = Command::new("clang++-22");
-            if source.extension().is_some_and(|it| it == "c") {
+            if source.extension().is_some_and(|extension| extension == "c") {
                 command.args(["-x", "c"]);
             }
             command.args([level, "-w", "-pthread"]).arg(&source).arg("-o").arg(&out);
@@ -275,7 +277,8 @@ fn memory_that_changes_its_type_in_one_function_is_warned_of() {
         let mark = |mark: &str| format!(":{}:", marked(&source, mark));
         let warning = text.split("tbaa-witness: warning ").nth(1).unwrap_or_default();
         let places: Vec<_> = warning.lines().filter(|line| line.contains(" in ")).collect();
-        let is = |at: usize, of: &str| places.get(at).is_some_and(|it| it.contains(&mark(of)));
+        let is =
+            |at: usize, of: &str| places.get(at).is_some_and(|place| place.contains(&mark(of)));
         let says = text.contains(", which leave the status as it is; not looked for: such writes");
         let ends = (status, found.len()) == (Some(0), 0);
         if !is(1, " first") || !is(2, " second") || !says || !ends {
@@ -552,7 +555,7 @@ fn the_table_has_all_names_that_modules_use() {
     let library = std::env::current_exe().unwrap().with_file_name("libtbaa_witness.so");
     let all =
         text_of(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(library)).unwrap();
-    let all: BTreeSet<_> = all.lines().filter(|it| it.starts_with("__tbaa_witness_")).collect();
+    let all: BTreeSet<_> = all.lines().filter(|line| line.starts_with("__tbaa_witness_")).collect();
     let printed = build(&program("symbols.c"), "symbols", WAYS[0].1);
     let listed = text_of(&mut Command::new(printed)).unwrap();
     let listed: BTreeSet<_> = listed.lines().collect();

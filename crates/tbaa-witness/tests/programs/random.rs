@@ -123,13 +123,13 @@ define void @go(i32 %site, ptr %p) {{
     }
 
     fn may_alias(&self, a: usize, b: usize) -> bool {
-        let is_below = |mut it: usize, above: usize| loop {
-            if it == above {
+        let is_below = |mut index: usize, above: usize| loop {
+            if index == above {
                 return true;
-            } else if it < 2 {
+            } else if index < 2 {
                 return false;
             }
-            it = self.parents[it];
+            index = self.parents[index];
         };
         is_below(a, b) || is_below(b, a)
     }
@@ -194,8 +194,8 @@ fn random_accesses_are_judged_as_by_the_definition() {
                     (Some("read"), Some("write")) => 1,
                     _ => 2,
                 };
-                let ty = |it: &serde_json::Value| {
-                    it["says"].as_str().unwrap().split('"').nth(1).unwrap().to_owned()
+                let ty = |value: &serde_json::Value| {
+                    value["says"].as_str().unwrap().split('"').nth(1).unwrap().to_owned()
                 };
                 found[order].insert((ty(first), ty(second)), kind["pairs"].as_u64().unwrap());
             }

@@ -79,7 +79,8 @@ impl Build {
 
     /// Finds the archives among what is linked, and the objects that they hold, by content.
     fn find_archives(&mut self) -> Result {
-        let is_archive = |path: &&PathBuf| path.extension().is_some_and(|it| it == "a");
+        let is_archive =
+            |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "a");
         let inputs = self.links.iter().flat_map(|link| &link.inputs).filter(is_archive);
         let paths: BTreeSet<_> = inputs.cloned().collect();
         for path in paths {
@@ -182,12 +183,14 @@ impl Link {
             })
             .collect()
         };
-        let mut files: Vec<PathBuf> = step.arguments.iter().map(|it| at(it)).collect();
+        let mut files: Vec<PathBuf> = step.arguments.iter().map(|argument| at(argument)).collect();
         let folders = joined("-L");
         for name in joined("-l") {
             let names = [format!("lib{name}.so"), format!("lib{name}.a")];
             files.extend(
-                folders.iter().flat_map(|it| names.each_ref().map(|name| at(it).join(name))),
+                folders
+                    .iter()
+                    .flat_map(|folder| names.each_ref().map(|name| at(folder).join(name))),
             );
         }
         files.retain(|file| file.is_file());

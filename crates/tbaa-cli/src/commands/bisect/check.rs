@@ -78,7 +78,7 @@ pub(super) fn write(
     file: &mut File,
 ) -> Result {
     let wrong = |error: tbaa_ir::TextError| input.wrong(&error);
-    let checked = tbaa_ir::read(text).and_then(|it| instrument(&it, Form::Assembly));
+    let checked = tbaa_ir::read(text).and_then(|read| instrument(&read, Form::Assembly));
     let checked = checked.map_err(wrong)?;
     if let Some(first) = checked.skipped.first() {
         let count = counted(checked.skipped.len(), "instruction");

@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
     fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
         let named = |argument: &OsString| contains(argument, "{}");
         let words: Vec<_> = match copy {
-            Some(copy) => self.args.command.iter().map(|it| replace(it, copy)).collect(),
+            Some(copy) => self.args.command.iter().map(|command| replace(command, copy)).collect(),
             None => self.args.command.clone(),
         };
         let mut command = Command::new(&words[0]);
@@ -282,7 +282,7 @@ fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Res
         if let Some(status) = child.try_wait()? {
             return Ok(Ended::Status(status));
         }
-        let size = file.and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
+        let size = file.and_then(|file| file.metadata().ok()).map_or(0, |file| file.len());
         let too_much = size > MOST_OUTPUT;
         let now = Instant::now();
         if too_much || now >= deadline {

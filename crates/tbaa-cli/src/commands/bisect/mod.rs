@@ -48,7 +48,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
             build.modules().map(open).collect::<Result<Vec<_>, _>>()?
         }
         (None, Some(input)) => {
-            let flags = args.flags.iter().flat_map(|it| &it.0).map(Into::into);
+            let flags = args.flags.iter().flat_map(|flag| &flag.0).map(Into::into);
             vec![Input::open(Origin::new(input, &flags.collect::<Vec<_>>()).as_written())?]
         }
         (None, None) => {

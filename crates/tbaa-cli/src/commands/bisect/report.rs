@@ -60,7 +60,7 @@ impl Found {
             let class = accesses.class(access);
             guilty.push(Guilty { input, module, instruction, function, class });
         }
-        guilty.sort_by_key(|it| (it.module, it.instruction.offset));
+        guilty.sort_by_key(|guilty| (guilty.module, guilty.instruction.offset));
         let shown = match guilty.len() {
             1 => "is enough to cause the fault",
             _ => "are enough to cause the fault",
@@ -108,7 +108,7 @@ impl Found {
         };
         writeln!(out, "  {}  without {these}", yes(self.cures_alone))?;
         for &(class, cures) in &self.cures {
-            let first = guilty.iter().find(|it| it.class == class);
+            let first = guilty.iter().find(|guilty| guilty.class == class);
             let labels = first.map(|it| {
                 tags(it.input.graph(), it.instruction)
                     .map(|tag| it.input.label(tag))
@@ -130,8 +130,10 @@ impl Found {
 
 /// The tags of all accesses in one graph.
 fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
-    let parts: Vec<_> =
-        guilty.iter().map(|it| Summary::of(it.input.file(), it.input.graph())).collect();
+    let parts: Vec<_> = guilty
+        .iter()
+        .map(|guilty| Summary::of(guilty.input.file(), guilty.input.graph()))
+        .collect();
     let (linked, maps) = Summary::link(&parts.iter().map(|(it, _)| it).collect::<Vec<_>>());
     let (mut graph, nodes) = linked.graph().ok()?;
     let mut all = Vec::new();

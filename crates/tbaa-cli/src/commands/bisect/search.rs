@@ -133,7 +133,7 @@ mod tests {
             (100, 10, &[10, 11, 12, 13, 14, 15, 90], 200),
             (10_000, 1_000, &[4_001, 4_002, 4_003, 7_005], 2 * 14 + 2 * 8 + 8),
         ] {
-            let shows = |kept: &[usize]| set.iter().all(|it| kept.binary_search(it).is_ok());
+            let shows = |kept: &[usize]| set.iter().all(|set| kept.binary_search(set).is_ok());
             let (found, asked) = search(n, classes, shows);
             assert_eq!(found, set);
             assert!(asked <= most, "{asked}");

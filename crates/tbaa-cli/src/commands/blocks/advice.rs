@@ -50,20 +50,22 @@ impl<'a> Advisor<'a> {
     /// Returns the means besides a copy of the value that free a load. Each blocker must have an answer: if one of
     /// them remains, the others' answers free the load of none.
     pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
-        let of_call = |it: &Blocker| match it.cause {
-            Cause::Call | Cause::NoReturn { .. } => self.pure(function, it).is_some(),
-            Cause::Errno => self.callee(function, it).is_some_and(sets_errno),
+        let of_call = |blocker: &Blocker| match blocker.cause {
+            Cause::Call | Cause::NoReturn { .. } => self.pure(function, blocker).is_some(),
+            Cause::Errno => self.callee(function, blocker).is_some_and(sets_errno),
             cause => cause == Cause::Register,
         };
-        let is_open = |it: &Blocker| {
-            !matches!(it.cause, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. })
+        let is_open = |blocker: &Blocker| {
+            !matches!(blocker.cause, Cause::SamePlace | Cause::Order | Cause::NoReturn { .. })
         };
-        let has_parameter = |it: &Blocker| is_open(it) && self.parameter(function, it).is_some();
+        let has_parameter =
+            |blocker: &Blocker| is_open(blocker) && self.parameter(function, blocker).is_some();
         let all = |of_access: &dyn Fn(&Blocker) -> bool| {
-            blocked.blockers.iter().all(|it| of_call(it) || of_access(it))
+            blocked.blockers.iter().all(|blocker| of_call(blocker) || of_access(blocker))
         };
         let [restrict, bytes] = [all(&has_parameter), all(&|it| self.judge.is_byte(it))];
-        let is_access = |it: &Blocker| it.event.access().is_some() && it.cause != Cause::Order;
+        let is_access =
+            |blocker: &Blocker| blocker.event.access().is_some() && blocker.cause != Cause::Order;
         let global = || self.global(function, blocked.load);
         let statics = blocked.blockers.iter().all(is_access).then(global).flatten();
         Means { restrict, bytes, calls: restrict || bytes, statics }
@@ -169,14 +171,15 @@ impl<'a> Advisor<'a> {
         let body = &function.body;
         let base = body.pointers.address(body.pointer(load.access()?)?).base;
         let Def::Global(name) = body.function.def(base) else { return None };
-        let is_shared = self.judge.global(name).is_some_and(|it| it.defined && !it.local);
+        let is_shared =
+            self.judge.global(name).is_some_and(|global| global.defined && !global.local);
         (is_shared && self.language != Language::Other).then(|| function_name(name))
     }
 
     /// The function that a blocker calls.
     fn callee<'f>(&self, function: &Judged<'f>, blocker: &Blocker) -> Option<&'f [u8]> {
         let inst = function.body.inst(blocker.event)?;
-        function.body.function.call(inst).map(|it| it.callee)
+        function.body.function.call(inst).map(|call| call.callee)
     }
 
     /// The advice that works for every pointer.

@@ -156,7 +156,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
         let module = input.module()?;
         let is_of_function = args.name.is_some() && names().all(|name| name.starts_with('@'));
         let function = wanted.function(module).filter(|_| is_of_function);
-        let name = function.and_then(|it| module.functions().nth(it as usize));
+        let name = function.and_then(|function| module.functions().nth(function as usize));
         let (text, accesses) = (input.text().to_vec(), module.instructions().len());
         // LLVM prints new numbers of lines and of nodes, and the accesses in their order.
         wanted = wanted.by_access(module);
@@ -174,7 +174,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     let sizes = Sizes::new(module);
     let effects = Effects::new(module);
     let judge = Judge::new(module, &sizes, &effects);
-    let mut functions = judge.functions(|it| wanted.has_function(module, it));
+    let mut functions = judge.functions(|judge| wanted.has_function(module, judge));
     let debug = &DebugInfo::new(module);
     let mut sample = None;
     if let Some(opt) = opt {
@@ -227,12 +227,12 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
             }
         }
         BlocksFormat::Json | BlocksFormat::Sarif | BlocksFormat::Yaml => {
-            let blockers: usize = loads.iter().map(|it| it.1.blockers.len()).sum();
+            let blockers: usize = loads.iter().map(|load| load.1.blockers.len()).sum();
             if args.format == BlocksFormat::Json && blockers > MANY_BLOCKERS {
                 let less = "name a function to write only its loads";
                 note(format!("writing {blockers} blockers, one object each; {less}"));
             }
-            let rows: Vec<Row> = loads.iter().map(|it| shown.row(it.0, it.1)).collect();
+            let rows: Vec<Row> = loads.iter().map(|load| shown.row(load.0, load.1)).collect();
             match args.format {
                 BlocksFormat::Sarif => results.extend(remarks::sarif(&rows, &input)),
                 BlocksFormat::Yaml => remarks::yaml(&rows, out)?,
@@ -253,7 +253,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
 /// Puts first what is hottest, as far as a profile tells. Of equals, what tags or the program
 /// could free in a loop comes first, innermost loops first; then what else is in loops.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
-    let is_free = |it: &Blocked| Cause::are_of_types(&it.blockers);
+    let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
         (profile.coldness(it), it.depth == 0 || !is_free(it), Reverse(it.depth))
     });
@@ -273,7 +273,9 @@ fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let mut of_locals = 0;
     for function in functions {
         let accesses = judge.module.accesses_of(function.index);
-        for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
+        for load in
+            accesses.filter(|&access| judge.module.instructions()[access].opcode == Opcode::Load)
+        {
             loads += 1;
             let pointer = function.body.pointer(load);
             let is_local = |pointer| function.body.pointers.is_private_variable(pointer);
@@ -367,10 +369,10 @@ impl Wanted {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let module = input.module()?;
-            match name.strip_prefix('@').filter(|it| !names_access(it)) {
+            match name.strip_prefix('@').filter(|strip_prefix| !names_access(strip_prefix)) {
                 Some(function) => {
                     let function = Some(input.function(module, function)?);
-                    if wanted.function.is_some_and(|it| Some(it) != function) {
+                    if wanted.function.is_some_and(|wanted| Some(wanted) != function) {
                         let why = "name one function: `blocks` is asked about one, or about all";
                         return Err(Failure::unusable(why.to_owned()));
                     }
@@ -387,7 +389,7 @@ impl Wanted {
         let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
         let accesses = || self.accesses.iter().flatten().map(of);
         let first = self.function.or_else(|| accesses().next()?)?;
-        accesses().all(|it| it == Some(first)).then_some(first)
+        accesses().all(|access| access == Some(first)).then_some(first)
     }
 
     /// Names the accesses that have a wanted tag, not the tag.
@@ -410,13 +412,15 @@ impl Wanted {
 
     fn has_function(&self, module: &Module<'_>, function: u32) -> bool {
         self.admits(function, |found| {
-            found.instruction.is_none_or(|it| module.instructions()[it].function == function)
+            found
+                .instruction
+                .is_none_or(|instruction| module.instructions()[instruction].function == function)
         })
     }
 
     /// A call has no name: it is wanted with its function.
     fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
-        event.access().map_or(!self.is_access(), |it| self.has_load(module, it))
+        event.access().map_or(!self.is_access(), |access| self.has_load(module, access))
     }
 
     fn has_load(&self, module: &Module<'_>, load: usize) -> bool {

@@ -64,7 +64,7 @@ impl Profile {
 
     /// A key that puts what is hottest first.
     pub(super) fn coldness(&self, blocked: &Blocked) -> Reverse<u64> {
-        let count = blocked.load.access().and_then(|it| self.counts.get(&it));
+        let count = blocked.load.access().and_then(|access| self.counts.get(&access));
         Reverse(count.copied().unwrap_or_default())
     }
 
@@ -72,9 +72,10 @@ impl Profile {
     /// stay in the order of the text.
     pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
         for function in functions.iter_mut() {
-            function.loads.sort_by_key(|it| self.coldness(it));
+            function.loads.sort_by_key(|load| self.coldness(load));
         }
-        let hottest = |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |it| self.coldness(it));
+        let hottest =
+            |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |load| self.coldness(load));
         functions.sort_by_key(hottest);
     }
 
@@ -100,7 +101,9 @@ impl Profile {
         for function in functions {
             let body = &function.body.function;
             let counts = by_name.get(names[function.index as usize]);
-            let Some(counts) = counts.filter(|it| it.len() == body.parts.len()) else { continue };
+            let Some(counts) = counts.filter(|count| count.len() == body.parts.len()) else {
+                continue;
+            };
             for (at, inst) in body.instructions.iter().enumerate() {
                 let part = body.parts.partition_point(|&first| first <= at) - 1;
                 profile.counts.extend(inst.access.zip(counts[part]));
@@ -150,10 +153,11 @@ impl Profile {
             return Ok(Profile::default());
         }
         for (access, function, place, by_symbol) in lines {
-            let is_elsewhere =
-                |it: &str| it.as_bytes() != function && owners[&place].contains(it.as_bytes());
+            let is_elsewhere = |text: &str| {
+                text.as_bytes() != function && owners[&place].contains(text.as_bytes())
+            };
             let here = by_symbol.iter().filter(|(symbol, _)| !is_elsewhere(symbol));
-            *profile.counts.entry(access).or_default() += here.map(|it| it.1).sum::<u64>();
+            *profile.counts.entry(access).or_default() += here.map(|here| here.1).sum::<u64>();
         }
         Ok(profile)
     }

@@ -45,7 +45,7 @@ fn said(row: &Row) -> String {
 /// The results of one input.
 pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     let text = Source::new(input.file(), input.text());
-    let place = |it: &ShownEvent, message: Option<&str>| match &it.at {
+    let place = |word: &ShownEvent, message: Option<&str>| match &word.at {
         Some(at) => {
             let mut region = json!({ "startLine": at.line });
             if at.column > 0 {
@@ -54,7 +54,7 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
             sarif::location(&sarif::uri(&at.file), Some(region), message)
         }
         None => {
-            let region = it.offset.map(|offset| {
+            let region = word.offset.map(|offset| {
                 let (line, column) = text.position(offset);
                 json!({ "startLine": line, "startColumn": column })
             });
@@ -66,8 +66,9 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
         message += &row.heat();
         message.extend(row.helps().iter().map(|help| format!("\nhelp: {help}")));
         let related = row.blockers.iter().take(LISTED);
-        let related =
-            related.map(|it| place(&it.place, Some(&format!("{}: {}", it.place.what, it.why))));
+        let related = related.map(|related| {
+            place(&related.place, Some(&format!("{}: {}", related.place.what, related.why)))
+        });
         json!({
             "ruleId": name(row.could),
             "level": "note",
@@ -92,9 +93,9 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
 
 /// Each blocker in words, and how many more there are.
 fn blockers(row: &Row) -> Vec<String> {
-    let named = row.blockers.iter().take(LISTED).map(|it| match &it.place.source {
-        Some(source) => format!("{} at {source} ({})", it.place.what, it.why),
-        None => format!("{} ({})", it.place.what, it.why),
+    let named = row.blockers.iter().take(LISTED).map(|blocker| match &blocker.place.source {
+        Some(source) => format!("{} at {source} ({})", blocker.place.what, blocker.why),
+        None => format!("{} ({})", blocker.place.what, blocker.why),
     });
     let mut named: Vec<String> = named.collect();
     if let more @ 1.. = row.blockers.len().saturating_sub(LISTED) {
@@ -105,8 +106,8 @@ fn blockers(row: &Row) -> Vec<String> {
 
 /// LLVM: `YAMLRemarkSerializer`.
 pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    let place = |it: &ShownEvent| {
-        it.at.as_ref().map(|at| {
+    let place = |event: &ShownEvent| {
+        event.at.as_ref().map(|at| {
             format!("{{ File: {}, Line: {}, Column: {} }}", quoted(&at.file), at.line, at.column)
         })
     };

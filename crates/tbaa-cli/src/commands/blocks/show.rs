@@ -77,12 +77,12 @@ pub(crate) struct Row {
 impl Row {
     /// The advice on all blockers, each once.
     pub(super) fn helps(&self) -> IndexSet<&str> {
-        self.blockers.iter().filter_map(|it| it.help.as_deref()).collect()
+        self.blockers.iter().filter_map(|blocker| blocker.help.as_deref()).collect()
     }
 
     /// `; run 10 times`, if a profile tells.
     pub(super) fn heat(&self) -> String {
-        self.heat.as_ref().map(|it| format!("; {}", it.words)).unwrap_or_default()
+        self.heat.as_ref().map(|heat| format!("; {}", heat.words)).unwrap_or_default()
     }
 }
 
@@ -217,7 +217,8 @@ impl<'a> Shown<'a> {
         };
         let label = |block: usize| function.body.function.blocks[block].labels[0];
         let means = self.advisor.means(function, blocked);
-        let is_plain_load = |it: usize| self.judge.module.instructions()[it].opcode == Opcode::Load;
+        let is_plain_load =
+            |index: usize| self.judge.module.instructions()[index].opcode == Opcode::Load;
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: blocker.cause.code(),
@@ -228,11 +229,11 @@ impl<'a> Shown<'a> {
             function: self.function_name(function),
             load: self.place(function, blocked.load),
             could,
-            of: earlier.iter().map(|&it| self.place(function, it)).collect(),
-            header: header.map(|it| String::from_utf8_lossy(label(it)).into_owned()),
-            around: header.and_then(|it| self.loop_of(function, it)),
+            of: earlier.iter().map(|&earlier| self.place(function, earlier)).collect(),
+            header: header.map(|header| String::from_utf8_lossy(label(header)).into_owned()),
+            around: header.and_then(|header| self.loop_of(function, header)),
             depth: blocked.depth,
-            heat: blocked.load.access().and_then(|it| self.profile.heat(it)),
+            heat: blocked.load.access().and_then(|access| self.profile.heat(access)),
             blockers: blockers.collect(),
             outcome: self.outcome(blocked),
             vectors: match &blocked.wanted {
@@ -240,7 +241,7 @@ impl<'a> Shown<'a> {
                 _ => None,
             },
             is_idle: !blocked.blockers.is_empty()
-                && blocked.blockers.iter().all(|it| it.cause == IDLE),
+                && blocked.blockers.iter().all(|blocker| blocker.cause == IDLE),
             is_not_asked: self.sample.is_some()
                 && blocked.load.access().is_some_and(is_plain_load)
                 && !blocked.can_be_asked()
@@ -259,10 +260,14 @@ impl<'a> Shown<'a> {
         if is_all && loads.is_empty() {
             return Ok(());
         }
-        let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
+        let is_load =
+            |index: &usize| self.judge.module.instructions()[*index].opcode == Opcode::Load;
         let count = self.judge.module.accesses_of(function.index).filter(is_load).count();
-        let kept =
-            function.loads.iter().filter(|it| !it.blockers.is_empty()).map(|it| (function, it));
+        let kept = function
+            .loads
+            .iter()
+            .filter(|load| !load.blockers.is_empty())
+            .map(|load| (function, load));
         let (kept, others) = self.others("; ", kept);
         let also = match function.body.readers() {
             0 => String::new(),
@@ -314,7 +319,7 @@ impl<'a> Shown<'a> {
         top: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
+        let in_loops = loads.iter().filter(|load| load.1.depth > 0).count();
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
         let first = if self.profile.is_empty() { "innermost loops first" } else { "hottest first" };
@@ -369,7 +374,7 @@ impl<'a> Shown<'a> {
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
-        let mut next = load.access().and_then(|it| body.pointer(it));
+        let mut next = load.access().and_then(|access| body.pointer(access));
         for _ in 0..OBJECT_DEPTH {
             let Some(pointer) = next else { break };
             let base = body.pointers.address(pointer).base;
@@ -407,7 +412,7 @@ impl<'a> Shown<'a> {
                 }
                 _ => self.judge.offset(&function.body, event).to_string(),
             };
-            let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
+            let blockers = blocked.blockers.iter().map(|blocker| name(blocker.event)).collect();
             let what = self.place(function, blocked.load).what;
             let is_loop = matches!(blocked.wanted, Wanted::Vectorise(_));
             let what = format!("{what} {is_loop} {}", self.object(function, blocked.load));
@@ -529,7 +534,7 @@ impl<'a> Shown<'a> {
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
         let tag = self.judge.module.instructions()[access].tag;
         let tag = tag.map(|tag| self.judge.module.graph().tag(tag));
-        if tag.is_some_and(|it| it.is_ok_and(|it| it.base != it.access)) {
+        if tag.is_some_and(|tag| tag.is_ok_and(|it| it.base != it.access)) {
             return None;
         }
         let body = &function.body;
@@ -547,8 +552,9 @@ impl<'a> Shown<'a> {
         // The text that LLVM printed for --prove has numbers of its own.
         let offset = self.sample.is_none().then_some(offset);
         let inst = body.inst(event);
-        let opcode = inst.map_or(Opcode::Other, |it| it.opcode);
-        let callee = || inst.and_then(|it| body.function.call(it)).map_or(&b""[..], |it| it.callee);
+        let opcode = inst.map_or(Opcode::Other, |inst| inst.opcode);
+        let callee =
+            || inst.and_then(|inst| body.function.call(inst)).map_or(&b""[..], |inst| inst.callee);
         let verb = match opcode {
             Opcode::Call | Opcode::Other => call_of(callee()),
             _ => opcode.word().to_owned(),
@@ -611,8 +617,8 @@ impl<'a> Shown<'a> {
         let tag = |index: usize| self.judge.module.instructions()[index].tag;
         let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
         let both = [blocker.event, blocker.load].map(Event::access);
-        let [written, read] = both.map(|it| it.and_then(place).unwrap_or_default());
-        let globals = both.map(|it| self.global(function, it?));
+        let [written, read] = both.map(|both| both.and_then(place).unwrap_or_default());
+        let globals = both.map(|both| self.global(function, both?));
         let is_store = self.judge.is_store(blocker.load);
         let is_reader = function.body.is_reader(blocker.load);
         let [is_same, is_any, is_of_any] =
@@ -623,11 +629,12 @@ impl<'a> Shown<'a> {
             Cause::NoTag if blocker.event.access().and_then(tag).is_some() => {
                 "the other access has no tag, so it may be to anything".to_owned()
             }
-            Cause::NoTag => match function.body.inst(blocker.event).map(|it| it.opcode) {
+            Cause::NoTag => match function.body.inst(blocker.event).map(|inst| inst.opcode) {
                 Some(Opcode::Load) => "this load has no tag, so it may read anything".to_owned(),
                 opcode => {
                     let noun = if opcode == Some(Opcode::Call) { "call" } else { "store" };
-                    let copied = both[0].and_then(|it| self.judge.module.instructions()[it].copy);
+                    let copied =
+                        both[0].and_then(|both| self.judge.module.instructions()[both].copy);
                     let only = if copied.is_some() {
                         "only !tbaa.struct, which LLVM's alias analysis does not read"
                     } else {
@@ -659,7 +666,7 @@ impl<'a> Shown<'a> {
             Cause::RuleLlvm => {
                 format!("rule union separates {written} and {read}, and LLVM does not")
             }
-            Cause::SameType if is_same => match both[1].and_then(|it| self.base_class(it)) {
+            Cause::SameType if is_same => match both[1].and_then(|both| self.base_class(both)) {
                 Some(class) => format!(
                     "both are members of {class}; clang's tags name the class that declares a \
                      member, and not the derived class"
@@ -729,7 +736,7 @@ const IDLE: Cause = Cause::NoReturn { writes: false };
 fn call_of(callee: &[u8]) -> String {
     let of_llvm = callee.strip_prefix(b"llvm.").unwrap_or_default();
     let copies = ["memcpy", "memmove", "memset"];
-    match copies.into_iter().find(|it| of_llvm.starts_with(it.as_bytes())) {
+    match copies.into_iter().find(|copy| of_llvm.starts_with(copy.as_bytes())) {
         _ if callee.is_empty() => "call through a pointer".to_owned(),
         Some(name) => format!("call of {name}"),
         None => format!("call of @{}", function_name(callee)),

@@ -42,8 +42,9 @@ type Lines = BTreeMap<u32, Said>;
 fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)> {
     let mut files: Vec<(&Location, Lines)> = Vec::new();
     let mut said = |at: &'r Location, add: &mut dyn FnMut(&mut Said)| {
-        let is_file =
-            |it: &(&Location, Lines)| it.0.file == at.file && it.0.directory == at.directory;
+        let is_file = |lines: &(&Location, Lines)| {
+            lines.0.file == at.file && lines.0.directory == at.directory
+        };
         let place = files.iter().position(is_file).unwrap_or_else(|| {
             files.push((at, Lines::new()));
             files.len() - 1
@@ -84,9 +85,9 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
 
 /// The lines that block a load, without the name of the file that it is in itself.
 fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
-    let name = |it: &BlockerRow| match &it.place.source {
+    let name = |row: &BlockerRow| match &row.place.source {
         Some(source) => short(source, at, sources),
-        None => it.place.what.clone(),
+        None => row.place.what.clone(),
     };
     let names: IndexSet<String> = row.blockers.iter().map(name).collect();
     listed(names.into_iter(), SHOWN, " or ", " or ")

@@ -63,7 +63,7 @@ const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kern
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 
 fn is_among(flag: &OsStr, list: &str) -> bool {
-    list.split(' ').any(|it| flag == it)
+    list.split(' ').any(|part| flag == part)
 }
 
 impl Line {
@@ -88,11 +88,15 @@ impl Line {
             } else {
                 let bytes = word.as_encoded_bytes();
                 // `-object` is another flag.
-                if let Some(joined) = bytes.strip_prefix(b"-o").filter(|it| !it.starts_with(b"b")) {
+                if let Some(joined) =
+                    bytes.strip_prefix(b"-o").filter(|strip_prefix| !strip_prefix.starts_with(b"b"))
+                {
                     line.output = Some(String::from_utf8_lossy(joined).into_owned().into());
                     continue;
                 }
-                if let Some(joined) = bytes.strip_prefix(b"-x").filter(|it| !it.is_empty()) {
+                if let Some(joined) =
+                    bytes.strip_prefix(b"-x").filter(|strip_prefix| !strip_prefix.is_empty())
+                {
                     let joined = String::from_utf8_lossy(joined).into_owned();
                     language = (joined != "none").then(|| joined.into());
                 }
@@ -100,7 +104,7 @@ impl Line {
                 line.words.push(Word::Flag(vec![word]));
             }
         }
-        if !line.words.iter().any(|it| matches!(it, Word::Source { .. } | Word::Input(_))) {
+        if !line.words.iter().any(|word| matches!(word, Word::Source { .. } | Word::Input(_))) {
             line.task = Task::Other;
         }
         Ok(line)
@@ -138,7 +142,7 @@ impl Line {
 
     /// Returns whether this flag is there.
     pub(super) fn has(&self, flag: &str) -> bool {
-        self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
+        self.words.iter().any(|word| matches!(word, Word::Flag(words) if words[0] == flag))
     }
 
     /// Returns whether clang is to keep what it makes on the way to an object.
@@ -157,16 +161,18 @@ impl Line {
                 let others = others.filter(|it| list.split(',').any(|other| other == *it));
                 found.extend(others.map(str::to_owned));
             } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
-                found.retain(|it| list != "all" && list.split(',').all(|other| other != it));
+                found.retain(|found| list != "all" && list.split(',').all(|other| other != found));
             }
         }
         let is_patchable = |flag: &&[OsString]| {
             let text = flag[0].to_string_lossy();
             let counts = text.strip_prefix("-fpatchable-function-entry=");
-            counts.is_some_and(|it| it.split_once(',').is_some_and(|(_, before)| before != "0"))
+            counts
+                .is_some_and(|count| count.split_once(',').is_some_and(|(_, before)| before != "0"))
         };
-        let patchable = || self.flags().find(is_patchable).map(|it| it[0].display().to_string());
-        found.first().map(|it| format!("-fsanitize={it}")).or_else(patchable)
+        let patchable =
+            || self.flags().find(is_patchable).map(|flag| flag[0].display().to_string());
+        found.first().map(|found| format!("-fsanitize={found}")).or_else(patchable)
     }
 
     /// Returns whether it is for x86-64 Linux, as far as flags say.
@@ -185,14 +191,14 @@ impl Line {
 
     /// All flags, each with its value.
     pub(super) fn flags(&self) -> impl DoubleEndedIterator<Item = &[OsString]> {
-        self.words.iter().filter_map(|it| match it {
+        self.words.iter().filter_map(|word| match word {
             Word::Flag(words) => Some(&words[..]),
             _ => None,
         })
     }
 
     pub(super) fn sources(&self) -> impl Iterator<Item = (&Path, Option<&OsStr>)> {
-        self.words.iter().filter_map(|it| match it {
+        self.words.iter().filter_map(|word| match word {
             Word::Source { path, language } => Some((&**path, language.as_deref())),
             _ => None,
         })
@@ -202,7 +208,7 @@ impl Line {
 /// Returns whether a flag is for the front end alone.
 pub(super) fn is_front(flag: &[OsString]) -> bool {
     let first = flag[0].as_encoded_bytes();
-    let begins = |list: &str| list.split(' ').any(|it| first.starts_with(it.as_bytes()));
+    let begins = |list: &str| list.split(' ').any(|part| first.starts_with(part.as_bytes()));
     // `-Wl,` and `-Wa,` are for the linker and the assembler.
     !begins("-Wl, -Wa,") && (begins(FRONT) || is_among(&flag[0], DEPENDENCIES))
 }
@@ -213,7 +219,7 @@ const DEEP: u32 = 16;
 fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
     let mut all = Vec::new();
     for argument in arguments {
-        let file = argument.to_str().and_then(|it| it.strip_prefix('@'));
+        let file = argument.to_str().and_then(|text| text.strip_prefix('@'));
         let text = file.and_then(|file| std::fs::read_to_string(file).ok());
         match text {
             None => all.push(argument.clone()),

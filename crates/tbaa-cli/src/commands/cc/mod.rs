@@ -120,14 +120,16 @@ pub(crate) fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
     let name = named.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
-    let (machine, plain) = plain.rsplit_once('-').map_or((None, plain), |it| (Some(it.0), it.1));
+    let plain = name.trim_end_matches(|byte: char| byte.is_ascii_digit() || ".-".contains(byte));
+    let (machine, plain) = plain
+        .rsplit_once('-')
+        .map_or((None, plain), |rsplit_once| (Some(rsplit_once.0), rsplit_once.1));
     let flag = match plain {
         "clang" | "clang++" => Some([BY.into(), named.into()].to_vec()),
         // These are commands of this program.
         "cc" | "c++" if named.as_os_str() == plain => None,
         "cc" | "c++" | "gcc" | "g++" => {
-            Some(machine.map(|it| format!("--target={it}").into()).into_iter().collect())
+            Some(machine.map(|machine| format!("--target={machine}").into()).into_iter().collect())
         }
         _ => None,
     };
@@ -172,7 +174,7 @@ fn finish(command: &mut Command) -> Result<Status> {
 /// A program's status, or 128 and the signal that ended it, as a shell gives it.
 fn code(status: ExitStatus) -> Status {
     #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|it| 128 + it);
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     #[cfg(not(unix))]
     let signal = None;
     status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
@@ -210,7 +212,7 @@ impl Job<'_> {
             };
             check!(self.compile(path, language, &to, &to));
         }
-        let others = self.line.words.iter().any(|it| matches!(it, Word::Input(_)));
+        let others = self.line.words.iter().any(|word| matches!(word, Word::Input(_)));
         if !others {
             return Ok(0);
         }
@@ -230,14 +232,14 @@ impl Job<'_> {
 
     /// The line as it was, with these words of it and the output.
     fn plain(&self, is_kept: impl Fn(&Word) -> bool) -> Vec<OsString> {
-        let kept = self.line.words.iter().filter(|it| is_kept(it));
+        let kept = self.line.words.iter().filter(|word| is_kept(word));
         kept.flat_map(plain).chain(self.output()).collect()
     }
 
     /// The flag that names the output.
     fn output(&self) -> Vec<OsString> {
         let output = self.line.output.as_ref();
-        output.map(|it| vec!["-o".into(), it.into()]).unwrap_or_default()
+        output.map(|output| vec!["-o".into(), output.into()]).unwrap_or_default()
     }
 
     /// Compiles one source to `to`. `named` is what rules of dependencies are for.
@@ -249,12 +251,16 @@ impl Job<'_> {
         named: &Path,
     ) -> Result<Status> {
         // Clang names files beside the object by this.
-        let stem = source.file_stem().filter(|it| *it != "-").unwrap_or(OsStr::new("module"));
+        let stem = source
+            .file_stem()
+            .filter(|file_stem| *file_stem != "-")
+            .unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
         let mut front = self.front(source, language, &text, named);
         let aliasing = ["-fno-strict-aliasing", "-fstrict-aliasing"];
-        let aliasing = front.get_args().filter(|it| aliasing.iter().any(|flag| it == flag)).last();
-        let has_no_tags = aliasing.is_some_and(|it| it == "-fno-strict-aliasing");
+        let aliasing =
+            front.get_args().filter(|arg| aliasing.iter().any(|flag| arg == flag)).last();
+        let has_no_tags = aliasing.is_some_and(|aliasing| aliasing == "-fno-strict-aliasing");
         check!(finish(&mut front));
         let module = match self.recording {
             Some(recording) => recording.keep(&text)?,
@@ -264,7 +270,7 @@ impl Job<'_> {
             }
         };
         let mut back = self.back();
-        let step = self.recording.map(|it| (it, Step::of(&back, Some(&module), to)));
+        let step = self.recording.map(|recording| (recording, Step::of(&back, Some(&module), to)));
         let status = finish(back.arg(&module).arg("-o").arg(to))?;
         if self.line.saves_temporaries() {
             self.name_temporaries(&text, to, named);
@@ -317,10 +323,10 @@ impl Job<'_> {
         let mut command = self.driver.command();
         let line = self.line;
         let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"];
-        let kept = line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
+        let kept = line.flags().filter(|flag| !skipped.iter().any(|skipped| flag[0] == *skipped));
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
-        if counts.iter().any(|it| line.has(it)) {
+        if counts.iter().any(|count| line.has(count)) {
             // Named as clang names them, and not by the module.
             let place = match line.task {
                 Task::Link => named.with_file_name(
@@ -359,7 +365,8 @@ impl Job<'_> {
     fn back(&self) -> Command {
         let mut command = self.driver.command();
         let skipped = ["-x", "--language", "-pipe"];
-        let kept = self.line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
+        let kept =
+            self.line.flags().filter(|flag| !skipped.iter().any(|skipped| flag[0] == *skipped));
         command.args(kept.filter(|flag| !line::is_front(flag)).flatten());
         if self.line.task == Task::Link {
             let folder = self.line.output.as_deref().and_then(Path::parent);
@@ -480,10 +487,10 @@ pub(crate) struct Run {
 pub(super) fn run_file(args: &Run) -> Result<Status> {
     let folder = Folder::new()?;
     let program = folder.file("program");
-    let plus_plus = args.source.extension().is_some_and(|it| it != "c");
+    let plus_plus = args.source.extension().is_some_and(|extension| extension != "c");
     // Debug information has the typedefs of structs without a name.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
-    arguments.extend(args.flags.iter().flat_map(|it| &it.0).map(OsString::from));
+    arguments.extend(args.flags.iter().flat_map(|flag| &flag.0).map(OsString::from));
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
     if !arguments.iter().any(level) {
         arguments.insert(0, "-O1".into());

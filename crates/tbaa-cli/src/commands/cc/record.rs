@@ -30,7 +30,7 @@ pub(crate) struct Step {
 impl Step {
     /// A command that was run, or its arguments before the module and the output.
     pub(super) fn of(command: &Command, module: Option<&Path>, output: &Path) -> Result<Step> {
-        let text = |it: &OsStr| it.to_string_lossy().into_owned();
+        let text = |text: &OsStr| text.to_string_lossy().into_owned();
         Ok(Step {
             module: module.map(Path::to_owned),
             program: text(command.get_program()),
@@ -48,7 +48,7 @@ impl Recording {
     pub(super) fn requested(arguments: &[OsString]) -> Result<(Option<Recording>, &[OsString])> {
         let (folder, rest) = match arguments {
             [flag, folder, rest @ ..] if flag == "--record" => (Some(folder.clone()), rest),
-            rest => (std::env::var_os("TBAA_RECORD").filter(|it| !it.is_empty()), rest),
+            rest => (std::env::var_os("TBAA_RECORD").filter(|var_o| !var_o.is_empty()), rest),
         };
         let Some(folder) = folder else { return Ok((None, rest)) };
         fs::create_dir_all(&folder)

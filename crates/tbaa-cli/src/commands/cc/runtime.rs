@@ -64,8 +64,9 @@ pub(super) fn include() -> Vec<OsString> {
     let library = find("libtbaa_witness.so").and_then(|it| Ok(std::path::absolute(it)?));
     let library = library.unwrap_or_default();
     let parents = library.ancestors().skip(1).take(5);
-    let mut folders =
-        parents.flat_map(|it| ["include", "crates/tbaa-witness/include"].map(|name| it.join(name)));
+    let mut folders = parents.flat_map(|parent| {
+        ["include", "crates/tbaa-witness/include"].map(|name| parent.join(name))
+    });
     let found = folders.find(|folder| folder.join("tbaa_witness.h").is_file());
     found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
 }
@@ -79,8 +80,8 @@ fn find(name: &str) -> Result<PathBuf> {
     let folders = [
         named,
         beside.map(Path::to_owned),
-        beside.map(|it| it.join("deps")),
-        beside.and_then(Path::parent).map(|it| it.join("lib")),
+        beside.map(|beside| beside.join("deps")),
+        beside.and_then(Path::parent).map(|beside| beside.join("lib")),
         Some("/usr/local/lib".into()),
         Some("/usr/lib".into()),
     ];

@@ -129,13 +129,20 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
     let module = tbaa_ir::read(&module).context("clang's own output")?;
     let functions: Vec<Vec<u8>> = module.functions().map(<[u8]>::to_vec).collect();
-    let tags = module.instructions().iter().map(|it| (it.function as usize, it.tag));
+    let tags = module
+        .instructions()
+        .iter()
+        .map(|instruction| (instruction.function as usize, instruction.tag));
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
     let mut graph = module.into_graph();
     let differences =
         accesses.differences(&mut types.clone().into_tagged(Policy::Clang), &mut graph, tags);
     let differences = differences.map_err(Failure::unusable)?;
-    found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
+    found.extend(
+        differences
+            .into_iter()
+            .map(|difference| (types.display(difference.record), difference.reason)),
+    );
     Ok(found)
 }
 

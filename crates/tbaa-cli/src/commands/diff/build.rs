@@ -83,7 +83,7 @@ impl<'a> Build<'a> {
             return printable(access.key.1);
         };
         let debug = self.debug.as_ref();
-        match debug.and_then(|it| it.location_near(instruction.offset as usize)) {
+        match debug.and_then(|debug| debug.location_near(instruction.offset as usize)) {
             Some(at) => format!("{}:{}", printable(at.file.as_bytes()), at.line),
             None => {
                 let (line, _) = self.source.position(instruction.offset as usize);

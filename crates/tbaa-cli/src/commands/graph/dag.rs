@@ -123,7 +123,9 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
         let ty = types[at];
-        let is_parent = types.edges_directed(at, Incoming).any(|it| *it.weight() == Edge::Parent);
+        let is_parent = types
+            .edges_directed(at, Incoming)
+            .any(|edges_directed| *edges_directed.weight() == Edge::Parent);
         if graph.ty(ty).kind() == TypeKind::Scalar
             && marks.ty(ty) == 0
             && !is_parent
@@ -139,7 +141,11 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
 /// Aggregates that have no field of an aggregate's type, and are no field of any.
 fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
-    let is_part = |at| types.edges_directed(at, Incoming).any(|it| *it.weight() != Edge::Parent);
+    let is_part = |at| {
+        types
+            .edges_directed(at, Incoming)
+            .any(|edges_directed| *edges_directed.weight() != Edge::Parent)
+    };
     let is_apart = |&at: &NodeIndex| {
         let ty = types[at];
         let has_parts = || graph.ty(ty).fields().any(|field| is_aggregate(field.ty));

@@ -122,7 +122,9 @@ fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn 
     let old = |line: &[u8]| {
         line.starts_with(b"!") && memchr::memmem::find(line, b" = metadata !").is_some()
     };
-    if matches!(args.format, LowerFormat::Llvm) && input.text().split(|&it| it == b'\n').any(old) {
+    if matches!(args.format, LowerFormat::Llvm)
+        && input.text().split(|&byte| byte == b'\n').any(old)
+    {
         let why = "nodes of LLVM before 3.6, `metadata !{`, beside which LLVM reads no new ones: \
                    assemble the module with its own llvm-as, and name the bitcode";
         return Err(unusable(input.file(), why));

@@ -37,7 +37,7 @@ fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruct
         matches!(kind, TypeKind::Primitive(_) | TypeKind::Int(_) | TypeKind::Pointer { .. })
     };
     let scalar = ty.is_some_and(|ty| sizes.with_kind(ty, is_scalar));
-    let size = ty.and_then(|ty| sizes.size_of(ty)).filter(|it| !it.scalable);
+    let size = ty.and_then(|ty| sizes.size_of(ty)).filter(|ty| !ty.scalable);
     match size.map(|size| size.store) {
         Some(bytes) => of_width(module.graph(), tag, bytes),
         None if scalar => tag.into(),
@@ -129,8 +129,11 @@ pub(super) fn classes(
     sizes: &Sizes,
     oracle: &Oracle<&Graph>,
 ) -> Result<AccessClasses, LowerError> {
-    let accesses = module.instructions().iter().filter(|it| it.opcode != Opcode::Call);
-    let of = |it: &Instruction| Some(access(source(module, sizes, it.tag?, it)));
+    let accesses =
+        module.instructions().iter().filter(|instruction| instruction.opcode != Opcode::Call);
+    let of = |instruction: &Instruction| {
+        Some(access(source(module, sizes, instruction.tag?, instruction)))
+    };
     AccessClasses::closed(oracle, accesses.filter_map(of))
 }
 
@@ -159,7 +162,7 @@ fn rewritten(
     let mut definitions =
         Definitions { rewriter: &mut rewriter, nodes, lists: HashMap::new(), there: None };
     let scopes = write_scopes(lowering, &mut definitions)?;
-    let class_scopes = classes.map(|it| write_classes(it, &mut definitions)).transpose()?;
+    let class_scopes = classes.map(|class| write_classes(class, &mut definitions)).transpose()?;
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
     for (index, instruction) in module.instructions().iter().enumerate() {
         if let Some(tag) = instruction.tag {
@@ -167,7 +170,8 @@ fn rewritten(
             let number = lowering.tag(access).map(|tag| definitions.nodes[&graph.tag_node(tag)]);
             definitions.rewriter.set_metadata(index, "tbaa", number);
             let class = classes.filter(|_| instruction.opcode != Opcode::Call);
-            if let (Some(class), Some(scopes)) = (class.and_then(|it| it.of(access)), &class_scopes)
+            if let (Some(class), Some(scopes)) =
+                (class.and_then(|class| class.of(access)), &class_scopes)
             {
                 let own = [scopes[class as usize]];
                 definitions.add_scopes(module.text(), index, "alias.scope", &own)?;

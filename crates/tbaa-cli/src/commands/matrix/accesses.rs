@@ -149,7 +149,8 @@ impl Accesses {
 
 /// The distinct tags of a function's accesses.
 pub(super) fn distinct_tags(instructions: &[Instruction]) -> usize {
-    let mut tags: Vec<TagId> = instructions.iter().filter_map(|it| it.tag).collect();
+    let mut tags: Vec<TagId> =
+        instructions.iter().filter_map(|instruction| instruction.tag).collect();
     tags.sort_unstable();
     tags.dedup();
     tags.len()

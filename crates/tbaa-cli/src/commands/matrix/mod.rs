@@ -161,7 +161,8 @@ fn functions<'m>(
     let number = |name: &str| input.function(module, name.strip_prefix('@').unwrap_or(name));
     let wanted = name.map(number).transpose()?;
     let all: Vec<_> = by_function(module).collect();
-    let is_wanted = move |all: &[Instruction]| wanted.is_none_or(|it| it == all[0].function);
+    let is_wanted =
+        move |all: &[Instruction]| wanted.is_none_or(|wanted| wanted == all[0].function);
     Ok(all.into_iter().filter(move |(_, all)| is_wanted(all)))
 }
 

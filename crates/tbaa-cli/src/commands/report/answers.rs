@@ -61,8 +61,9 @@ impl Answers {
     ) -> Answers {
         let oracles = AliasRule::ALL.map(|rules| Oracle::new(graph, rules));
         let matrices = [0, 1, 2].map(|rule: usize| oracles[rule].matrix(tags));
-        let triangle_of =
-            |it: &Matrix| triangle(tags.len(), |row, column| letter(it.may_alias(row, column)));
+        let triangle_of = |matrix: &Matrix| {
+            triangle(tags.len(), |row, column| letter(matrix.may_alias(row, column)))
+        };
         let len = tags.len() as u64;
         let (differ, differing) = differing(&matrices);
         // The most used are explained, in the order of the matrix.

@@ -200,7 +200,12 @@ impl<'f> Data<'f> {
         if let Content::Module(module) = &input.content {
             summary.push(("functions", figure(module.functions().len())));
             let of = |opcode| {
-                let all = || module.instructions().iter().filter(move |it| it.opcode == opcode);
+                let all = || {
+                    module
+                        .instructions()
+                        .iter()
+                        .filter(move |instruction| instruction.opcode == opcode)
+                };
                 format!(
                     "{}, {} with a tag",
                     all().count(),

@@ -106,9 +106,9 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let (mut calls, sizes) = (Vec::new(), Sizes::new(module));
     for (at, function) in module.functions().enumerate() {
         let body = module.function(&sizes, at as u32);
-        let callees = body.instructions.iter().filter_map(|it| body.call(it));
-        let callees = callees.map(|it| name(it.callee));
-        let mut callees: Vec<_> = callees.filter(|it| !it.is_empty()).collect();
+        let callees = body.instructions.iter().filter_map(|instruction| body.call(instruction));
+        let callees = callees.map(|callee| name(callee.callee));
+        let mut callees: Vec<_> = callees.filter(|callee| !callee.is_empty()).collect();
         callees.sort_unstable();
         callees.dedup();
         calls.extend(callees.into_iter().map(|callee| (name(function), callee)));

@@ -111,7 +111,7 @@ impl Entry {
             (self.loss.vector_loops, "vectorised loop"),
         ];
         let listed = |of: &dyn Fn(i64) -> bool, more: &str| {
-            let counts = counts.iter().filter(|it| of(it.0));
+            let counts = counts.iter().filter(|count| of(count.0));
             let words = counts
                 .map(|&(count, noun)| counted(count.unsigned_abs(), &format!("{more}{noun}")));
             words.collect::<Vec<_>>().join(", ")
@@ -135,11 +135,12 @@ impl Findings {
     ) -> Self {
         let names = places(input, module.graph());
         let place = |key: &String| names.get(key).unwrap_or(key).clone();
-        let decided: Vec<_> = found.questions.iter().filter(|it| it.is_decided()).collect();
+        let decided: Vec<_> =
+            found.questions.iter().filter(|question| question.is_decided()).collect();
         let differ: Vec<String> = found
             .all
             .iter()
-            .filter(|(name, code)| found.none.get(*name).is_none_or(|it| it.code != code.code))
+            .filter(|(name, code)| found.none.get(*name).is_none_or(|none| none.code != code.code))
             .map(|(name, _)| name.clone())
             .collect();
         let loss = Loss::between(&found.all, &found.none, found.all.keys());
@@ -157,34 +158,38 @@ impl Findings {
                 b: (!b.is_empty()).then(|| place(&b)),
                 buys: Entry::of(
                     loss,
-                    functions.iter().map(|it| function_name(it.as_bytes())).collect(),
+                    functions.iter().map(|function| function_name(function.as_bytes())).collect(),
                 ),
             })
             .collect();
         pairs.sort_by(|x, y| {
-            let rank = |it: &PairEntry| {
-                (it.buys.loss.vector_loops, it.buys.loss.loads, it.buys.loss.stores)
+            let rank = |entry: &PairEntry| {
+                (entry.buys.loss.vector_loops, entry.buys.loss.loads, entry.buys.loss.stores)
             };
             rank(y).cmp(&rank(x)).then_with(|| y.buys.loss.cost.total_cmp(&x.buys.loss.cost))
         });
 
-        let open = decided.iter().filter(|it| found.open.contains(&it.function));
-        let kept = found.worth.iter().map(|it| &it.pair);
-        let kept: BTreeSet<&String> =
-            kept.flat_map(|(a, b)| [a, b]).chain(open.flat_map(|it| [&it.a, &it.b])).collect();
+        let open = decided.iter().filter(|decided| found.open.contains(&decided.function));
+        let kept = found.worth.iter().map(|worth| &worth.pair);
+        let kept: BTreeSet<&String> = kept
+            .flat_map(|(a, b)| [a, b])
+            .chain(open.flat_map(|open| [&open.a, &open.b]))
+            .collect();
         let (needed, nothing): (Vec<_>, Vec<_>) =
             names.iter().partition(|(key, _)| kept.contains(key));
         let words =
-            |tags: Vec<(&String, &String)>| tags.into_iter().map(|it| it.1.clone()).collect();
-        let answers: BTreeSet<_> = decided.iter().map(|it| (&it.function, &it.a, &it.b)).collect();
-        let pairs_decided: BTreeSet<_> = decided.iter().map(|it| (&it.a, &it.b)).collect();
-        let asked = found.asked.iter().filter(|it| it.is_decided());
-        let pairs_asked: BTreeSet<_> = asked.map(|it| (&it.a, &it.b)).collect();
+            |tags: Vec<(&String, &String)>| tags.into_iter().map(|tag| tag.1.clone()).collect();
+        let answers: BTreeSet<_> =
+            decided.iter().map(|decided| (&decided.function, &decided.a, &decided.b)).collect();
+        let pairs_decided: BTreeSet<_> =
+            decided.iter().map(|decided| (&decided.a, &decided.b)).collect();
+        let asked = found.asked.iter().filter(|asked| asked.is_decided());
+        let pairs_asked: BTreeSet<_> = asked.map(|asked| (&asked.a, &asked.b)).collect();
         let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
         Findings {
             questions: Questions {
-                asked: found.questions.iter().map(|it| it.count).sum(),
-                decided: decided.iter().map(|it| it.count).sum(),
+                asked: found.questions.iter().map(|question| question.count).sum(),
+                decided: decided.iter().map(|decided| decided.count).sum(),
                 answers: answers.len(),
                 worth: found.worth.len(),
                 pairs_apart: apart(input, module),
@@ -272,7 +277,7 @@ impl Findings {
             let functions = listed(&pair.buys.functions, LINES);
             writeln!(out, "{:>4}. {who}: {} in {functions}", at + 1, pair.buys.words())?;
             let mut lines: Vec<_> =
-                pair.buys.loss.lines.iter().filter(|it| !it.0.is_empty()).collect();
+                pair.buys.loss.lines.iter().filter(|line| !line.0.is_empty()).collect();
             lines.sort_by_key(|&(line, count)| (-count, line));
             for (line, count) in lines.into_iter().take(LINES) {
                 writeln!(out, "        {line}: {}", counted(*count, "load"))?;
@@ -320,7 +325,7 @@ fn word(name: &str) -> String {
 }
 
 fn listed(names: &[String], most: usize) -> String {
-    output::listed(names.iter().map(|it| word(it)), most, ", ", ", and ")
+    output::listed(names.iter().map(|name| word(name)), most, ", ", ", and ")
 }
 
 /// The places that tags name, by the plugin's name for a tag: `base+offset:access`.

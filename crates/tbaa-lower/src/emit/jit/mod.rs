@@ -355,7 +355,7 @@ impl<T: Typed> Jit<T> {
     fn name(&mut self, path: &str, access: Access) {
         let graph = self.session.oracle().graph();
         let is_part =
-            access.tag.and_then(|tag| graph.tag(tag).ok()).is_some_and(|it| !it.is_whole());
+            access.tag.and_then(|tag| graph.tag(tag).ok()).is_some_and(|tag| !tag.is_whole());
         if let (Some(lowering), true) = (&mut self.tagging.lowering, is_part) {
             let unmarked = ["volatile ", "immutable "].iter().fold(path.trim(), |path, mark| {
                 path.strip_prefix(mark).unwrap_or(path).trim_start()
@@ -416,7 +416,8 @@ impl<T: Typed> Jit<T> {
 
     /// Lowers what waits, and these.
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
-        let first = self.tagging.lowering.as_ref().is_some_and(|it| it.sources().len() == 0);
+        let first =
+            self.tagging.lowering.as_ref().is_some_and(|lowering| lowering.sources().len() == 0);
         if first && self.tagging.theirs.is_none() {
             self.tagging.waiting.extend(anchors(&mut self.session)?);
         }
