@@ -29,6 +29,8 @@ in_c() {
     done
     [ "$1" -gt 14 ] || { echo "LLVM $1: the headers compile"; return; }
     for program in examples/c/stack examples/c/regions crates/tbaa-capi/tests/c/llvm crates/tbaa-capi/tests/c/tagged crates/tbaa-capi/tests/c/tag; do
+        # What it shows of LLVM's passes is so from LLVM 16 on.
+        case $1$program in 15*tagged) continue ;; esac
         # shellcheck disable=SC2086 # lists of words
         cc $flags "$program.c" -o "$target/program" $libraries
         "$target/program" >"$target/printed"

@@ -232,7 +232,7 @@ int main(void) {
 
     /* An immutable tag that is attached by force merges the two calls; nothing else does. */
     CHECK(two_calls(&at[CONSTANT], true, false) == 1);
-    CHECK(LLVM_VERSION_MAJOR < 16 || two_calls(&at[CONSTANT], true, true) == 0);
+    CHECK(two_calls(&at[CONSTANT], true, true) == 0);
     tbaa_tagged touching;
     CHECK_OK(tbaa_call_touching(types, &paths[CONSTANT], 1, NULL, 0, &touching));
     CHECK(touching.place.size == 0);
