@@ -43,7 +43,7 @@ impl Llvm {
     ///
     /// # Errors
     ///
-    /// A message that names what is missing.
+    /// A message that names the missing tool or the failed step.
     pub(crate) fn load(folder: &Path) -> Result<Llvm, String> {
         let version = config(&["--version"])?.concat();
         let file = compile(folder, &version)?;

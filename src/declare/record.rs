@@ -73,7 +73,8 @@ impl Record {
         self.member(Member::new(name, ty))
     }
 
-    /// Adds a bit-field of `width` bits. One of no bits has no name, and ends the unit before it.
+    /// Adds a bit-field of `width` bits. With a width of 0 it has no name, and the next bit-field
+    /// starts a new storage unit.
     #[must_use]
     pub fn bits(self, name: impl Into<String>, ty: impl Into<MemberType>, width: u32) -> Self {
         self.member(Member::new(name, ty).bits(width))
@@ -88,7 +89,8 @@ impl Record {
     /// Adds a base class, whose members count as this record's own. In a path, `Base::x` is a
     /// member of the base.
     ///
-    /// The base is laid out like a member. This is right for a base that could be declared in C.
+    /// The base is laid out like a member. This is right only for a base that could be declared in
+    /// C: no later member is placed in its padding.
     #[must_use]
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
@@ -213,10 +215,10 @@ impl Member {
     }
 
     /// Sets the offset in bytes from the start of the record, which is then checked instead of
-    /// computed. Either all members of a record have one or none.
+    /// computed. Either all members of a record have one, or none has.
     #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
-        // No record can be this large.
+        // No record is so large that this saturates.
         self.at = Some(offset.saturating_mul(8));
         self
     }

@@ -10,8 +10,8 @@ use crate::declare::{
 };
 use crate::nearest::suggestion;
 
-/// The types of a runtime as its C headers declare them. Nodes and tags follow
-/// from them: tags go by their paths, such as `CallInfo.l.base`.
+/// The types of a runtime as its C headers declare them. Nodes and tags follow from them. A tag is
+/// named by its path, such as `CallInfo.l.base`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Declare", deny_unknown_fields)]
 pub struct DeclareDecl {
@@ -27,7 +27,7 @@ pub struct DeclareDecl {
     pub root: Option<String>,
     /// The types. A type must come before its use, except behind a pointer.
     pub types: Vec<DeclaredType>,
-    /// Paths whose tags belong to the spec, before those of expectations.
+    /// Paths whose tags are added to the spec's, before the paths that expectations name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub struct DeclareDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum DeclaredType {
-    /// A scalar of the runtime's own.
+    /// A scalar that the runtime defines, in addition to C's.
     Scalar {
         /// The name.
         name: String,
@@ -45,7 +45,8 @@ pub enum DeclaredType {
         /// The alignment in bytes; the size when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// A scalar that aliases it; `char`, which aliases everything, when absent.
+        /// The parent in the type tree: a scalar whose accesses may alias this one's. `char`, which
+        /// aliases everything, when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
@@ -73,16 +74,16 @@ pub enum DeclaredType {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordDecl {
-    /// The name; of a member that is declared in place, the member's, or empty
-    /// for an anonymous one.
+    /// The name of the type. If the record is declared in place, the name of the member, or empty
+    /// for an anonymous member.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The members, in order.
     pub members: Vec<MemberDecl>,
-    /// The lengths of its arrays, for a member that is declared in place.
+    /// The array dimensions of a member that is declared in place, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub array: Vec<u64>,
-    /// True of a flexible array of it, of the lengths in `array` or of single ones.
+    /// True if the record, with the dimensions in `array`, is the element of a flexible array.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flexible: bool,
     /// True if there is no padding between members.
@@ -242,7 +243,7 @@ impl DeclareDecl {
     ///
     /// # Errors
     ///
-    /// [`SpecError`], with the place of the type.
+    /// [`SpecError`], with the place of the target or type.
     pub fn declare(&self) -> Result<Declarations, SpecError> {
         let target = Target::by_name(&self.target)
             .map_or_else(|| self.target.parse().map(Target::from_data_layout), Ok);

@@ -1,4 +1,4 @@
-//! Each limit's error names the limit and how to raise it.
+//! The error of each limit names the limit, and what to do instead.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ fn says(error: impl Display, limit: &str, remedy: &str) {
     assert!(error.contains(limit) && error.contains(remedy), "{error}");
 }
 
-/// The system gives the pages when they are touched, and none is.
+/// The 4 GiB take no memory: the system provides a page when it is touched, and none is.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn text_of_4_gib() {
@@ -53,7 +53,8 @@ fn records_inside_records() {
     says(error, "64 deep", "name the inner ones");
 }
 
-/// Returns clang's text of a struct with unnamed ones inside each other.
+/// Returns a record layout dump as clang prints it, of a struct with `depth` unnamed ones inside each
+/// other.
 fn unnamed(depth: usize) -> String {
     let mut dump = String::new();
     let name = |at: usize| match at {

@@ -1,4 +1,4 @@
-//! A reader's answers, and the memory of the publisher.
+//! Readers answer as the oracle did when it was published, and the publisher's memory is bounded.
 
 use tbaa::raw::RawGraph;
 use tbaa::{
@@ -9,7 +9,8 @@ use tbaa::{
 use crate::soak::{self, Plan, QUESTIONS};
 use crate::{Rng, heap};
 
-/// Adds a struct with a union in it, and tags of all kinds of roles.
+/// Adds a struct in which two fields overlap, and tags of an array element, of both overlapping
+/// fields, of the whole struct and of a scalar.
 fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     let inner = inner.map(|tag| graph.tag(tag).unwrap().base);
     let mut b = graph.builder();
@@ -29,7 +30,7 @@ fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     ]
 }
 
-/// Returns whether two oracles answer all questions alike.
+/// Asserts that two oracles give the same answers for all tags and pairs.
 fn assert_alike<G: std::borrow::Borrow<Graph>>(one: &Oracle, other: &Oracle<G>) {
     let tags: Vec<_> = other.graph().tags().collect();
     assert_eq!(tags.len(), one.graph().tag_count());
@@ -67,8 +68,8 @@ fn a_tag_is_known_once_it_is_published() {
     }
 }
 
-/// Each old answer, by readers that lag by any number of publications, and all
-/// questions at the newest.
+/// A reader that lags gives the answers of its publication, and the newest reader those of the
+/// oracle.
 #[test]
 fn a_replica_answers_as_the_oracle_did() {
     for rules in AliasRule::ALL {
@@ -80,7 +81,7 @@ fn a_replica_answers_as_the_oracle_did() {
         for step in 0..11 {
             let tags = oracle.update(|graph| add(graph, &format!("S{step}"), last));
             last = Some(tags[0]);
-            // Sometimes twice before it is published.
+            // Sometimes the graph grows twice before it is published.
             if step % 3 == 0 {
                 continue;
             }
@@ -90,7 +91,7 @@ fn a_replica_answers_as_the_oracle_did() {
             assert_alike(reader.oracle(), &oracle);
             readers.push(reader);
             then.push(oracle.graph().clone());
-            // Every other one lets go, and its replica is used again.
+            // An old reader catches up in some steps, so that its replica can be used again.
             if step % 2 == 0 {
                 let first = readers.len() / 2;
                 assert!(readers[first].catch_up());
@@ -159,7 +160,7 @@ fn a_replica_has_all_nodes_and_marks() {
                 let roots = [graph, replica].map(|graph| Some(graph.root_of(graph.type_of(node)?)));
                 assert_eq!(roots[0], roots[1]);
             }
-            // A copy of the replica finds its nodes: equal ones are one.
+            // A copy of the replica still merges equal nodes: inserting one again adds none.
             let (mut copy, count) = (replica.clone(), graph.node_count());
             for node in replica.nodes().filter(|&node| !replica.is_distinct(node)) {
                 let of_copy = |node: NodeId| Operand::Node(copy.nth_node(node.index()).unwrap());
@@ -169,7 +170,7 @@ fn a_replica_has_all_nodes_and_marks() {
                 assert_eq!(copy.insert(&operands).unwrap().index(), node.index());
             }
             assert_eq!(copy.node_count(), count);
-            // And its roots have the formats that they have.
+            // Each type has the same format in both: either both accept a sized child, or neither.
             for (here, there) in graph.types().zip(replica.types()) {
                 let mut copies = [(graph.clone(), here), (replica.clone(), there)];
                 let made = copies.each_mut().map(|(copy, ty)| {
@@ -190,7 +191,7 @@ fn what_is_kept_is_bounded_by_readers() {
     for step in 0..60 {
         oracle.update(|graph| add(graph, &format!("S{step}"), None));
         publisher.publish(&oracle);
-        // Each lags by another number of publications.
+        // Each reader lags by a different number of publications.
         for (i, reader) in readers.iter_mut().enumerate() {
             if step % (i + 1) == 0 {
                 reader.catch_up();
@@ -209,7 +210,7 @@ fn what_is_kept_is_bounded_by_readers() {
         }
     }
     assert_eq!(publisher.replicas(), 2);
-    // Nothing new: nothing is published.
+    // If nothing has changed, nothing is published.
     publisher.publish(&oracle);
     assert_eq!(publisher.replicas(), 2);
     assert!(!readers[0].catch_up());
@@ -219,7 +220,7 @@ fn what_is_kept_is_bounded_by_readers() {
     assert!(readers[0].may_alias(tag, tag));
 }
 
-/// Another graph in the place of the first, and another oracle.
+/// The publisher can publish an oracle whose graph was replaced, and another oracle.
 #[test]
 fn another_oracle_takes_the_place() {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
@@ -254,13 +255,13 @@ fn soak() {
             let report = soak::run(&plan);
             println!("{rules}, {format:?}: {report}");
             assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));
-            // Tables double, so their size varies. Memory that is never released would grow with
-            // the run: ten times.
+            // Bytes per tag vary, because tables double. If memory were never released, they would grow
+            // with the run, to ten times as many.
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            // The memory of replicas does not grow with the run. This thread frees memory that a
-            // reader has allocated, so the measured amount may be too small.
+            // 512 KiB more are allowed for the answers that oracles cache. The measured amounts may be
+            // too small, because this thread frees memory that readers have allocated.
             let remembered = f64::from(1 << 19) / report.parts[9].tags as f64;
             assert!(bytes[9] < 3.0 * least + remembered, "{bytes:?}");
             assert!(report.parts.iter().all(|part| part.replicas <= readers + 2));

@@ -1,5 +1,5 @@
-//! Types and tags as plain data, from which both the graph and the naive
-//! answer are made.
+//! Types and tags as plain data. Tests make a graph of them, and compare its oracle with a naive
+//! one that reads the plain data.
 
 use std::fmt::{self, Write as _};
 use tbaa::raw::RawGraph;
@@ -97,7 +97,7 @@ impl Universe {
         self.tags.len() - 1
     }
 
-    /// Removes a type that no other and no tag needs.
+    /// Removes a type that no other type and no tag uses.
     pub fn remove(&mut self, ty: usize) {
         self.types.remove(ty);
         let shift = |other: &mut usize| *other -= usize::from(*other > ty);
@@ -177,21 +177,21 @@ impl fmt::Debug for Universe {
     }
 }
 
-/// The wildness of a universe.
+/// The kinds of types and tags that a random universe may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
-    /// Like `Wild`, and types of two roots hold one another.
+    /// Like `Wild`, with two roots, and types often have fields of types below the other root.
     Mixed,
-    /// Unions, odd offsets, cut elements, flexible arrays, types larger than
-    /// they say, several roots, malformed tags.
+    /// Unions, odd offsets, arrays that end inside an element, flexible arrays, types whose fields
+    /// exceed their size, several roots, malformed tags.
     Wild,
-    /// No overlap, honest sizes, scalar accesses of well-formed tags, scalars
+    /// No overlap, sizes that cover the fields, scalar accesses of well-formed tags, scalars
     /// no smaller than their parents, and aggregates whose parents cover their
     /// fields: what a C compiler emits for a program without unions.
     Tame,
 }
 
-/// Makes a universe of at most a few hundred concrete paths per type.
+/// Makes a random universe. Each type has at most 300 paths (see [`concrete_paths`]).
 pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     let mut u = Universe::new(sized);
     let wild = taste != Taste::Tame;
@@ -216,7 +216,7 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     u
 }
 
-/// Adds aggregates that may contain what is there, and tags.
+/// Adds random aggregates, which may contain the types that exist, and random tags.
 pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     let wild = taste != Taste::Tame;
     let scalars: Vec<usize> = (0..u.types.len())
@@ -225,7 +225,7 @@ pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     for _ in 0..1 + rng.below(5) {
         let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
         if wild && rng.one_in(12) {
-            // No compiler puts a scalar below an aggregate, but a text may.
+            // No compiler makes an aggregate the parent of a scalar, but metadata may do so.
             let size = *rng.pick(&[0, 4, 8]);
             u.scalar(&format!("t{}", types.len()), *rng.pick(&types), size);
         }
@@ -261,7 +261,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { *rng.pick(from) };
-        // One type at one offset, now plain and now an array.
+        // Some fields repeat the type of the field before; in a union, one of the two may be an array.
         if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
             ty = last.ty;
         }
@@ -314,7 +314,8 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     }
 }
 
-/// Returns the number of paths with all elements told apart.
+/// Returns the number of paths from a type to itself and the types inside it. Each element of an
+/// array has its own path; an array without an end counts as 40 elements.
 pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;

@@ -6,7 +6,7 @@ use tbaa_tests::cases;
 
 use super::{Rng, slow};
 
-/// Pieces that mean something, and some that do not, with `|` between them.
+/// Tokens of the assembly language, and text that is none, separated by `|`.
 const PIECES: &str = "\n|\r\n| |\t|        |;|; c\n|/*|*/|/* x */|/*\n*/|/|\"|(|)|[|]|{|}|<|>|!|!tbaa !0|\
     !tbaa|!tbaa.struct !2|!{}|!1|%|%x = |%y\t=\n|@|=|:|,|*|\\|+|?|-|load |store |call |tail |\
     volatile |atomic |weak |void |i32|true|addrspace(1)|1:|metadata|\0|\u{80}";
@@ -27,7 +27,7 @@ fn damaged(rng: &mut Rng, lines: &[String], pieces: &[&str]) -> Vec<u8> {
         }
         body.push('\n');
     }
-    // The end of what damage may have opened, so that fewer texts are refused.
+    // This may close what the damage has opened, so that the reader refuses fewer texts.
     let close = ["", "", "\n\"", "\n*/", "\n)", "\n]}"];
     format!(
         "define void @f(ptr %p) {{\n{body}{}\n}}\n!0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{}}}}\n\
@@ -64,7 +64,8 @@ fn a_reader_without_shortcuts_agrees() {
         assert!(seen == expected, "seed {seed}:\n{}\n{seen:#?}\n{expected:#?}", show());
         let span = module.function_span(0);
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
-        // A function's body has the same accesses, except for an attachment without an instruction.
+        // A function's body has the same accesses, except for an attachment before its first
+        // instruction, which is listed at offset 0.
         let sizes = tbaa_ir::Sizes::new(&module);
         let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);
@@ -81,7 +82,7 @@ fn a_reader_without_shortcuts_agrees() {
             seen.iter().all(|row| row.opcode != Opcode::Other || row.tag.is_some() || row.copy)
         );
     }
-    // Enough is read for the comparison to mean something.
+    // The readers accept enough texts for the comparison to mean something.
     assert!(
         read > 8_000 && instructions > 40_000 && tagged > 20_000,
         "{read} {instructions} {tagged}"

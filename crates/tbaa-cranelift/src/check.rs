@@ -1,4 +1,4 @@
-//! A function's regions against its types.
+//! Checks the alias regions of a function against the tags of its accesses.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -34,8 +34,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns whether the function may be compiled wrongly. What else is found costs speed, or rests on what types
-    /// cannot show.
+    /// Returns whether the function may be compiled wrongly. The other findings cost speed, or may be harmless for a
+    /// reason that types cannot express.
     #[must_use]
     pub fn is_error(self) -> bool {
         matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
@@ -71,12 +71,12 @@ impl Rule {
 pub enum Why {
     /// No tag was recorded for the instruction.
     NoTag,
-    /// The oracle's graph has no such tag: it was made by another graph, or after the oracle was published.
+    /// The oracle's graph has no such tag: it belongs to another graph, or is newer than the oracle.
     UnknownTag,
     /// The tag does not apply to an access of this size.
     Wide,
-    /// The tag may alias accesses that are in different regions, or that are separate only as long
-    /// as it has no region. Or it is a store's, and a load without a region may see the store.
+    /// The tag may alias accesses of several regions, or its region would merge accesses that are
+    /// separate without it. Or the access is a store, and a load without a region may see it.
     Vague,
 }
 
@@ -126,8 +126,9 @@ impl fmt::Display for Finding {
 /// Compares the regions of a function with the oracle's answers on its tags, however the regions
 /// were made.
 ///
-/// Errors come first, then warnings, each in the order of the code. If two sets of accesses have
-/// the same tags and regions, only one pair is reported.
+/// Errors come first, then warnings, each in the order of the code. Accesses with the same tag and
+/// region are reported once: two such groups that conflict give one finding, for their first
+/// accesses.
 ///
 /// Call it before Cranelift optimises the function, and before it inlines others: inlined
 /// instructions have no tags, or those of other instructions with the same numbers, so that correct
@@ -148,7 +149,7 @@ pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags)
         let bare = accesses.iter().filter(|memory| memory.region.is_none() && !memory.readonly);
         findings.extend(bare.map(|memory| checker.no_region(memory)));
     }
-    // Blocks may be numbered in another order than they are laid out.
+    // Sort by the layout's order: instructions may be numbered in another one.
     let places: HashMap<Inst, usize> =
         accesses.iter().enumerate().map(|(place, memory)| (memory.inst, place)).collect();
     findings.sort_by_key(|finding| {
@@ -164,8 +165,8 @@ struct Checker<'a, G> {
 }
 
 impl<G: Borrow<Graph>> Checker<'_, G> {
-    /// Accesses that may alias and are in two regions. Memory that a `readonly` load reads is never written while
-    /// the function runs, so the store of another region cannot be to it.
+    /// Finds accesses that may alias and are in two regions. A `readonly` load is left out: nothing writes its memory
+    /// while the function runs, so no store of another region can be to it.
     fn parted(&self, accesses: &[Memory]) -> Vec<Finding> {
         let mut groups: HashMap<(Access, AliasRegion, bool), usize> = HashMap::new();
         let mut firsts: Vec<(Memory, AliasRegion, bool)> = Vec::new();
@@ -211,7 +212,8 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         finding(Rule::Hidden, bare, Some(store), message)
     }
 
-    /// Returns the mistake in an access by itself.
+    /// Returns the mistake that an access makes by itself: a store with an immutable tag, or an access larger than its
+    /// tag's type.
     fn alone(&self, memory: &Memory) -> Option<Finding> {
         let tag = self.tags.get(memory.inst)?;
         if memory.stores() && self.oracle.is_constant(tag) {
@@ -263,7 +265,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         finding(Rule::NoRegion, memory, None, message)
     }
 
-    /// An access in words: its instruction, and what its tag means.
+    /// Returns a text for an access: its instruction, and the types and offset of its tag.
     fn at(&self, memory: &Memory) -> String {
         let inst = memory.inst;
         let text = self.func.dfg.display_inst(inst);
@@ -287,7 +289,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         }
     }
 
-    /// A region, with the name that the front end gave it.
+    /// Returns a text for a region, with the name that the front end gave it.
     fn named(&self, region: AliasRegion) -> String {
         let regions = &self.func.dfg.alias_regions;
         if regions.is_valid(region) && !regions[region].description.is_empty() {

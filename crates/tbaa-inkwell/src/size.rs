@@ -16,14 +16,14 @@ use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::Size;
 
-/// Returns the bytes that a load, store or atomic accesses; unknown for a vector of scalable
-/// length. `None` for an instruction in no module.
+/// Returns the number of bytes that a load, store, `va_arg` or atomic accesses; unknown if the type
+/// has no constant size. `None` for any other instruction, and for one in no module.
 pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
     // SAFETY: the instruction is alive, and so is its type.
     unsafe { store_size(instruction.as_value_ref(), accessed(instruction)?) }
 }
 
-/// The type that a load, a store or an atomic accesses.
+/// Returns the type that a load, store, `va_arg` or atomic accesses.
 fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is alive, and each operand is one that its opcode has.
@@ -40,11 +40,11 @@ fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     }
 }
 
-/// Returns the bytes of the largest scalar in what a load, a store or an atomic accesses: of a
-/// run, those of an element. 0 if its type does not say.
+/// Returns the number of bytes of the largest scalar in the accessed type; for an array or vector
+/// this is an element. 0 if the type does not determine it.
 pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
     let mut most = 0;
-    // SAFETY: the instruction is alive, and so are its type and what is in that.
+    // SAFETY: the instruction is alive, and so are its type and the types inside.
     unsafe {
         parts(accessed(instruction), |ty| {
             let size = store_size(instruction.as_value_ref(), ty).and_then(Size::bytes);
@@ -55,7 +55,7 @@ pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
     most
 }
 
-/// The bytes of a type in the module of an instruction, as [`size_of`] has them.
+/// Returns the size of a type by the data layout of an instruction's module, as [`size_of`] does.
 ///
 /// # Safety
 ///
@@ -74,20 +74,20 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Returns the bytes that a pointer has by the module's data layout, of an access of a pointer.
+/// Returns the number of bytes of the accessed pointer; `None` if the access is not of a pointer.
 pub(crate) fn pointer_size(instruction: InstructionValue<'_>) -> Option<u64> {
     // SAFETY: the type is alive.
     let kind = unsafe { LLVMGetTypeKind(accessed(instruction)?) };
     size_of(instruction)?.bytes().filter(|_| kind == LLVMTypeKind::LLVMPointerTypeKind)
 }
 
-/// Returns whether a type's size depends on the processor: LLVM has no number for it.
+/// Returns whether a type's size may depend on the processor, so that LLVM has no constant for it.
 ///
 /// # Safety
 ///
 /// The type must be alive.
 unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
-    // SAFETY: said above, and so are the types in it.
+    // SAFETY: the type is alive, and so are the types inside.
     !unsafe {
         parts(Some(ty), |ty| match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMScalableVectorTypeKind => false,
@@ -98,15 +98,15 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     }
 }
 
-/// Calls with each type inside a type that has no others in it, until one call says `false`;
-/// returns what the last one said.
+/// Calls `each` with every type inside a type that is no struct, array or fixed vector, until a call
+/// returns `false`. Returns whether all returned `true`.
 ///
 /// # Safety
 ///
 /// The type must be alive.
 unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bool) -> bool {
     let mut work: Vec<LLVMTypeRef> = ty.into_iter().collect();
-    // A type may be in another more often than there is time for.
+    // A struct may occur in another exponentially often, so each is entered once.
     let mut seen = HashSet::new();
     while let Some(ty) = work.pop() {
         // SAFETY: as above, and each kind has the property that is read.
@@ -131,7 +131,7 @@ unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bo
 /// The effect of a call on the memory that its arguments point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Callee {
-    /// One of LLVM's own that copies or fills memory, of this size.
+    /// An LLVM intrinsic that copies or fills memory, with the number of bytes.
     Copies(Size),
     /// Another LLVM intrinsic, such as a masked store. It accesses as much as it returns, or else
     /// the vectors in its arguments. `None` as in [`size_of`].
@@ -190,7 +190,8 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
     }
 }
 
-/// Attributes of arguments that are memory which the call copies or fills by itself.
+/// Attributes of pointer arguments whose memory belongs to the call: the callee's copy of an
+/// argument, or the place of the result.
 const OWN_MEMORY: [&str; 4] = ["byval", "sret", "inalloca", "preallocated"];
 
 /// Returns the attribute of an argument whose memory the call itself accesses, besides the callee.

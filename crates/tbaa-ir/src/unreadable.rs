@@ -1,4 +1,4 @@
-//! Finds operands that the reader accepts in a node and LLVM does not.
+//! Finds operands of nodes that the reader accepts and LLVM rejects.
 //!
 //! The reader skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
 //! rejects the whole module for one operand. Specialised nodes, and constants other than plain
@@ -27,11 +27,11 @@ pub struct Unreadable {
 pub enum WhyUnreadable {
     /// An integer without a type.
     Untyped,
-    /// No string, node, `null` or constant with its type.
+    /// Text that is no string, node, `null` or typed constant.
     NoOperand,
     /// A reference to a node or a global that the text does not define.
     Undefined,
-    /// The node ends otherwise than a node does.
+    /// A syntax error in the node.
     Node(TextErrorKind),
 }
 
@@ -61,7 +61,8 @@ impl Module<'_> {
                 found(Unreadable { span: end - 1..end, why: WhyUnreadable::Node(error.kind) });
             }
         }
-        // An inline node that is equal to another has that one's place.
+        // An inline node that equals another has that one's offset, so it was not examined. The
+        // reader's warnings tell which integers in it have no type.
         for warning in self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped) {
             let after = spans.partition_point(|span| span.start <= warning.offset);
             if !after.checked_sub(1).is_some_and(|at| spans[at].contains(&warning.offset)) {
@@ -144,7 +145,7 @@ impl Module<'_> {
     }
 }
 
-/// Enters the `{` of an inline node if one is next.
+/// Moves to the `{` of an inline node. Returns false, without moving, if none is next.
 fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     let mut ahead = *lexer;
     // LLVM 3 writes `metadata` before a node.

@@ -1,4 +1,4 @@
-//! The exact alias relation of a program's accesses, for LLVM with the plugin.
+//! The exact alias relation of a program's accesses, for an LLVM that loads `tbaa-plugin`.
 
 use std::borrow::Borrow;
 
@@ -12,8 +12,8 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 /// Classes of accesses with the same answers, and the pairs of classes that may alias.
 ///
 /// An access has one scope, named after its class, and no `!noalias` list, so stock LLVM learns
-/// nothing from it. A row lists the lower classes that a class may alias. Once returned, it never
-/// changes, so that modules made at different times may be linked. The analysis in the crate
+/// nothing from it. The row of a class lists the classes with lower numbers that it may alias. A
+/// row never changes, so modules made at different times may be linked. The analysis in the crate
 /// `tbaa-plugin` reads rows and scopes.
 ///
 /// A call may have the scopes of everything that it accesses, including its callees, and must have
@@ -47,7 +47,8 @@ pub struct AccessClasses {
     rows: Vec<Vec<u32>>,
     /// The name of each class's scope.
     names: Vec<String>,
-    /// The accesses by their places, as far as they were listed.
+    /// An index that finds the accesses that one may alias at most, and how many of `accesses` are
+    /// in it.
     vicinity: (Vicinity, usize),
 }
 
@@ -61,8 +62,8 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of these accesses, named by a fingerprint of the accesses and the rule:
-    /// equal names mean equal classes.
+    /// Returns the classes of these accesses. Their names contain a fingerprint of the accesses and
+    /// of the pairs that may alias, so equal names mean equal classes.
     ///
     /// # Errors
     ///
@@ -90,8 +91,9 @@ impl AccessClasses {
         Ok(classes)
     }
 
-    /// Adds accesses; known ones and untagged ones are skipped. It compares each new access with
-    /// each one that the types leave open; an access with its own size, with every existing one.
+    /// Adds accesses; known ones and untagged ones are skipped. A new access is compared with each
+    /// one that may alias it as far as a quick look at the two types can tell. An access with its
+    /// own size is compared with all.
     ///
     /// # Errors
     ///
@@ -120,10 +122,10 @@ impl AccessClasses {
         }
         self.rule = Some(oracle.rule());
         let first = self.accesses.len();
-        // Until a newcomer has a class, it has the number of none.
+        // `u32::MAX` is no class: the new accesses get theirs below.
         self.accesses.extend(new.into_keys().map(|key| (key, u32::MAX)));
         self.list(oracle);
-        // Newcomers that alias the same accesses, one another among them, are one class.
+        // New accesses that may alias each other, and otherwise the same accesses, are one class.
         let mut by_row: HashMap<(Vec<u32>, Vec<u32>), u32> = HashMap::default();
         for at in first..self.accesses.len() {
             let (own, _) = self.access(at);
@@ -167,14 +169,15 @@ impl AccessClasses {
         Ok(())
     }
 
-    /// An access by its place in the list, with its class.
+    /// Returns the access at an index of `accesses`, with its class.
     fn access(&self, at: usize) -> (Access, u32) {
         let (&(tag, size), &class) = self.accesses.get_index(at).expect("an access's place");
         let access = Access::from(tag);
         (size.map_or(access, |size| access.with_size(size)), class)
     }
 
-    /// Adds the tags that are missing from the list for an oracle.
+    /// Adds the accesses that are missing from `vicinity`. If it belongs to another oracle, starts a
+    /// new one.
     fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if !self.vicinity.0.is_of(oracle) {
             self.vicinity = (Vicinity::new(oracle), 0);
@@ -226,9 +229,9 @@ impl AccessClasses {
         })
     }
 
-    /// Returns the rows of the relation, as the plugin reads them: the operands after the
-    /// domain's name of a node that `!tbaa.relations` lists. A row is a class, then the
-    /// lower classes that it may alias. A class without a row may alias all.
+    /// Returns the rows of the relation, as the plugin reads them. `!tbaa.relations` lists a node
+    /// whose operands are the domain's name, then the rows. A row is a class, then the lower
+    /// classes that it may alias. A class without a row may alias all.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         (0..self.rows.len() as u32).map(|class| self.row(class))
     }

@@ -1,5 +1,5 @@
-//! Converts members in a hierarchy to nodes: as few as are equivalent, and at most a given number
-//! on each path.
+//! Makes nodes of the lowered type tree from a hierarchy of members, which are classes of sources:
+//! as few nodes as have the same effect, and at most a given number on each path.
 
 use tbaa::parts::table::HashMap;
 
@@ -9,15 +9,17 @@ pub(super) struct Level {
     pub(super) members: Vec<u32>,
     /// The node above, which has a lower index.
     pub(super) above: Option<usize>,
-    /// True if members were put here because the depth was used up.
+    /// True if it absorbed other nodes because a path was too long.
     pub(super) capped: bool,
 }
 
-/// Puts members into nodes, at most `depth` (at least 1) on each path.
+/// Puts members into nodes, at most `depth` (at least 1) on each path. `forest` has each member with
+/// the one above, which comes first; `sizes` has each member's weight, the number of its sources.
 ///
-/// A member with only one member directly below it shares its node: the two are comparable to the
-/// same others. If a path is too long, nodes on it absorb the next ones below, first those that
-/// make the fewest pairs comparable.
+/// Two members are comparable if one is above the other. A member with only one member directly
+/// below it shares its node: the two are comparable to the same others. If a path is too long,
+/// nodes on it absorb the next ones below, first those that make the fewest pairs comparable, by
+/// weight.
 pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {
@@ -78,7 +80,7 @@ fn cap(nodes: Vec<Level>, sizes: &[u64], depth: usize) -> Vec<Level> {
     kept(nodes, &mut into)
 }
 
-/// The leaves deeper than `depth`, the deepest first.
+/// Returns the leaves deeper than `depth`, the deepest first.
 fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
     let mut depths = vec![1_usize; nodes.len()];
     let mut leaf = vec![true; nodes.len()];
@@ -94,7 +96,7 @@ fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
     leaves
 }
 
-/// The node that took each in; itself before that.
+/// For each node the one that absorbed it; itself if none has. A union-find forest.
 struct Merged(Vec<usize>);
 
 impl Merged {
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_nodes_are_taken_in() {
-        // 0 over 1 and 2, 2 over 3 and 4, 4 over 5 and 6; 1 is heavy.
+        // 0 is above 1 and 2, 2 above 3 and 4, 4 above 5 and 6; 1 has a large weight.
         let forest = [
             (0, None),
             (1, Some(0)),
@@ -153,7 +155,8 @@ mod tests {
         ];
         let nodes = levels(&forest, &[1, 9, 1, 1, 1, 1, 1], 3);
         let members: Vec<_> = nodes.iter().map(|node| node.members.clone()).collect();
-        // 4 into 2, or 5 and 6 into 4, for one pair each; never 2 into 0.
+        // 2 absorbs 4 at a cost of 1, because 4 becomes comparable to 3. If 0 absorbed 2, 2 would become
+        // comparable to 1, at a cost of 9.
         assert_eq!(members.iter().filter(|at| at.len() > 1).count(), 1);
         assert!(members.contains(&vec![0]) && members.contains(&vec![1]), "{members:?}");
         let flat = levels(&forest, &[1; 7], 1);

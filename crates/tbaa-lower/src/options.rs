@@ -2,18 +2,18 @@
 
 use tbaa::Format;
 
-/// The most nodes from the top down to another: LLVM's time for a query grows
-/// with it, some 16 ns a node.
+/// The largest depth of a lowered tree: the number of nodes on a path, without the root. A query
+/// takes LLVM some 16 ns for each.
 pub const MAX_DEPTH: usize = 64;
 
-/// The most bytes of one call of [`Lowering::lower`](super::Lowering::lower) for the pairs of
-/// classes that may alias: 4 for each pair and class, or a bit for each other class if that is
-/// less. If the classes do not fit, those with the most pairs get no tag;
-/// [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
+/// The most bytes that one call of [`Lowering::lower`](super::Lowering::lower) uses to store which
+/// classes may alias. A class takes 4 bytes for each class that it may alias, or one bit for every
+/// class if that is less. If the classes do not fit, those that may alias the most others get no
+/// tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
-/// 65,536 classes that may all alias fit, and so do 5,000,000 with 20 pairs each. The lists of
-/// scopes have the same limit, with 4 bytes for each scope that they name or, if they name all but
-/// a few, leave out.
+/// 65,536 classes that may all alias fit, and so do 5,000,000 classes that may alias 20 others
+/// each. The lists of scopes have the same limit. A list takes 4 bytes for each scope in it, or, if
+/// nearly all scopes are in it, for each that is not.
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.
@@ -29,12 +29,12 @@ pub const MAX_BYTES: usize = 1 << 29;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the lineage. Without it a lowering cannot grow, and is identified by its
-    /// fingerprint.
+    /// The name of the lineage. A lowering without one cannot grow, and its fingerprint identifies
+    /// it.
     pub lineage: Option<String>,
     /// The format of the metadata.
     pub format: Format,
-    /// The most nodes from the top down to another.
+    /// The largest number of nodes on a path, without the root.
     pub depth: usize,
     /// True if scopes for all pairs are added to the tags.
     pub scopes: bool,
@@ -72,7 +72,7 @@ impl Options {
         Options { format, ..self }
     }
 
-    /// Sets the most nodes from the top down to another: at least 1, at most 64.
+    /// Sets the largest number of nodes on a path, without the root: at least 1, at most 64.
     #[must_use]
     pub fn depth(self, nodes: usize) -> Self {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }

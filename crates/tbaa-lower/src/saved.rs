@@ -29,9 +29,9 @@ pub struct Saved<'l> {
     fingerprint: Option<String>,
     /// The graph of the sources.
     source: Held<'l>,
-    /// The graph of the fixed tags, in open lowering.
+    /// The graph of the fixed tags, which other modules use too.
     fixed_graph: Option<Held<'l>>,
-    /// The tags of the sources, and the fixed ones, by number.
+    /// Sources that have a fixed tag, each with the number of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
     /// The nodes of `source` that are roots of sources, each with whether its lowered root is
     /// anonymous.
@@ -124,10 +124,10 @@ impl Saved<'_> {
     /// Renames the lineage, so that it can diverge from the saved one: it gets another root, and
     /// the two may be linked.
     ///
-    /// An open lowering keeps the root that it shares. Sources that were private keep their nodes,
-    /// which all forks have. New ones are always treated as shared: another fork may access the
-    /// same memory. NB: this protects forks from each other only. The saved lineage must not grow
-    /// any further.
+    /// A lowering with fixed tags keeps the root that it shares with other code. Private sources of
+    /// the saved lowering keep their nodes, which all forks have. New sources always count as
+    /// shared, because another fork may access the same memory. NB: this protects forks from each
+    /// other only. The saved lineage must not grow any further.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -143,7 +143,8 @@ impl Saved<'_> {
         forked
     }
 
-    /// Returns a hash of the state outside the graphs.
+    /// Returns a hash of most of the state outside the graphs: the lineage, the nodes, the sources and
+    /// the scopes.
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
@@ -235,8 +236,8 @@ impl Lowering {
         saved
     }
 
-    /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph:
-    /// types that are declared in it again are found there.
+    /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph. It
+    /// has the saved types: declaring one again returns the same type.
     ///
     /// # Errors
     ///
@@ -292,7 +293,7 @@ impl Lowering {
         Ok((lowering, source))
     }
 
-    /// Fixes the tags of another graph again.
+    /// Restores the fixed tags, which are tags of `graph`.
     fn fix_again(
         &mut self,
         oracle: &Oracle<&Graph>,

@@ -1,4 +1,5 @@
-//! The sources of a lowering: tags, perhaps with a size of the access's own.
+//! The sources of a lowering, which replaces them by tags that stock LLVM reads correctly. A source is
+//! a tag, perhaps with an access size other than the tag's.
 
 use std::borrow::Borrow;
 
@@ -24,23 +25,21 @@ pub struct Source {
     pub tag: TagId,
     /// The number of bytes accessed, instead of the tag's size.
     pub size: Option<Size>,
-    /// True if the code with fixed tags cannot reach the memory, except by tags that alias
-    /// everything.
+    /// True if other code never accesses the memory; see [`Source::private`].
     pub private: bool,
 }
 
 impl Source {
-    /// Returns an access of a size of its own: a number of bytes, or a [`Size`].
+    /// Returns a source whose access has its own size: a number of bytes, or a [`Size`].
     #[must_use]
     pub fn sized(tag: TagId, size: impl Into<Size>) -> Self {
         Source { size: Some(size.into()), ..Source::from(tag) }
     }
 
-    /// Returns the access as one to private memory: in an open lowering no other
-    /// code touches it, through whatever pointer, except by tags that alias
-    /// everything, as `char` does. Other code is also that of another lineage.
+    /// Promises that no other code accesses the memory, through any pointer, except with tags that
+    /// alias everything, as `char` does. Code of another lineage is other code too.
     ///
-    /// A closed lowering does not mind.
+    /// This matters only for a lowering with fixed tags, which it shares with other code.
     #[must_use]
     pub fn private(self) -> Self {
         Source { private: true, ..self }
@@ -91,12 +90,12 @@ impl Key {
         oracle.may_alias(self.access(), other.access())
     }
 
-    /// The size behind a name.
+    /// Returns the size as text, to be appended to a name.
     pub(super) fn size_text(&self) -> String {
         self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default()
     }
 
-    /// A name for people.
+    /// Returns a name for messages.
     pub(super) fn describe(&self, graph: &Graph) -> String {
         let Ok(tag) = graph.tag(self.tag) else { return String::new() };
         let name = |ty| -> String {

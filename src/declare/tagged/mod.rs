@@ -18,8 +18,8 @@ use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Policy {
-    /// The old format as clang 22 emits it: what stock LLVM reads best, and what links with C.
-    /// Members of unions and arrays in structs are `char`, bit-fields have no tag.
+    /// The old format as clang 22 emits it. Stock LLVM understands it best, and it can be linked
+    /// with C. Members of unions and arrays in structs are `char`; bit-fields have no tag.
     #[default]
     Clang,
     /// The size-aware format of the 2017 RFC: unions are types with overlapping members, for the
@@ -42,9 +42,9 @@ impl Policy {
 /// The bits of a bit-field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BitRange {
-    /// The first one, in bits from where [`Place::offset`] is counted from.
+    /// The offset of the first bit, in bits from the same start as [`Place::offset`].
     pub first: u64,
-    /// The number of elements.
+    /// The number of bits.
     pub width: u32,
 }
 
@@ -72,12 +72,12 @@ pub struct Place {
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
-    /// False if the types say nothing of the alignment, and `align` is 1: a scalar of the program's
-    /// own with alignment 1, such as a [region](Declarations::region) of any bytes.
+    /// False if `align` is 1 only because the alignment is unknown. This is so for a scalar of
+    /// alignment 1 other than `char`, such as a [region](Declarations::region) of any bytes.
     pub aligned: bool,
     /// True if the type is a pointer.
     pub pointer: bool,
-    /// True if the place is in a union: under [`Policy::Clang`] it is then one of `char`.
+    /// True if the place is in a union. Under [`Policy::Clang`] its tag, if any, is then that of `char`.
     pub in_union: bool,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
@@ -131,7 +131,7 @@ pub struct TaggedTypes {
 /// clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AccessInfo {
-    /// It goes without a tag.
+    /// It has no tag.
     Untagged { reason: &'static str },
     /// It may alias everything.
     MayAlias { size: Size },
@@ -146,11 +146,11 @@ enum AccessInfo {
 }
 
 impl Place {
-    /// Returns whether an access of this size is one of this place and nothing else: it
-    /// ends inside, or is a run of whole elements.
+    /// Returns whether an access of this size touches only this place: it ends inside, or is a run of
+    /// whole elements.
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
-        // Any number of single bytes is a run.
+        // An unknown number of bytes is a run of whole elements only if an element is one byte.
         let whole = match (size, self.extent) {
             (Size::Bytes(bytes), Size::Bytes(element @ 1..)) => bytes.is_multiple_of(element),
             (_, extent) => extent == Size::Bytes(1),
@@ -231,7 +231,8 @@ impl TaggedTypes {
     /// vector that begins there. An unknown size is for a size known only at run time, and covers
     /// every other.
     ///
-    /// A size means bytes, never a run of elements, which has the element's tag ([`Place::run`]).
+    /// For a run of whole elements, such as a fill of an array, use the element's tag without a size
+    /// ([`Place::run`]).
     /// Bytes after an object of the path's first type may have any type, so an access that extends
     /// there may alias everything. Under policy `clang` this applies to every access larger than
     /// its type, because LLVM ignores sizes.
@@ -247,7 +248,8 @@ impl TaggedTypes {
     ) -> Result<Access, DeclareError> {
         let (tag, ty) = self.resolved_tag(graph, path)?;
         let access = Access::from(tag);
-        // A known size that leaves every base. An unknown one would stay inside.
+        // The oracle assumes that an access of unknown size ends inside its base. This one may not, so
+        // its size is the largest possible number instead.
         let size = size.into().known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));
@@ -334,8 +336,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the `tbaa.struct` node for copies of a type, which the old format has instead of a
-    /// tag for the whole; `None` if clang attaches neither to a copy.
+    /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a whole
+    /// struct, and uses this node instead. `None` if clang attaches neither to a copy.
     ///
     /// # Errors
     ///
@@ -347,8 +349,8 @@ impl TaggedTypes {
         self.copy_of(graph, ty)
     }
 
-    /// Returns a type's node as the type of others' fields; `None` if it has none, such as an empty
-    /// struct in the old format.
+    /// Returns the node that stands for a type in the fields of others; `None` if there is none, as
+    /// for an empty struct in the old format.
     ///
     /// # Errors
     ///

@@ -18,10 +18,10 @@ use crate::input::{listed_tags, reference};
 use crate::printable::{function_name, printable, printable_path};
 use crate::report::{Context, Failure, Result};
 
-/// The variable by which a shell's script asks this program what fits.
+/// The environment variable by which a shell's script asks this program for completions.
 pub(crate) const ASKED: &str = "TBAA_COMPLETE";
 
-/// The most values that are offered.
+/// The maximal number of completions that are offered.
 const OFFERED: usize = 500;
 
 /// Prints a completion script for a shell.
@@ -65,7 +65,7 @@ pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     fits.take(OFFERED).map(candidate).collect()
 }
 
-/// The values that may fit, with what they mean.
+/// Returns the values that may complete `current`, each with its meaning.
 fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     let (_, text) = read_file(file).ok()?;
     if file.extension().is_some_and(|extension| extension == "ron") {
@@ -84,7 +84,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         return Some(numbers.collect());
     }
     let places = tags.iter().map(|&tag| (names.place(tag), number(tag)));
-    // A place of several tags says too little.
+    // A place that several tags have identifies none of them. Long lists are not searched for these,
+    // because the search takes quadratic time.
     let once = |place: &str| tags.iter().filter(|&&tag| names.place(tag) == place).count() == 1;
     let mut offered: Vec<_> = places.collect();
     if offered.len() <= OFFERED {
@@ -105,7 +106,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     Some(offered)
 }
 
-/// The functions that have accesses, and of one that is named its accesses.
+/// Returns the functions that have accesses. If `current` names one, returns its accesses instead of
+/// its name.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {

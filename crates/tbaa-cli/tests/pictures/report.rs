@@ -11,7 +11,8 @@ fn data(page: &str) -> serde_json::Value {
     serde_json::from_str(data).unwrap()
 }
 
-/// Letters of a triangle, as the page's script reads them.
+/// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is runs
+/// of a capital letter and a count in base 36; without a count, the letter fills the row.
 fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
     text.split(',')
         .enumerate()
@@ -69,7 +70,7 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
                     labels[a],
                     labels[b]
                 );
-                // Some reasons.
+                // Only some reasons are compared, because each takes a run of `tbaa explain`.
                 if (a + b) % 7 == 0 {
                     let why = run(&["explain", input, labels[a], labels[b], "--rules", rules]).text;
                     let clause = reasons[a][b - a - 1] as usize - 'A' as usize;
@@ -84,8 +85,8 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
 #[test]
 fn the_page_loads_nothing_and_is_accessible() {
     let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
-    // SVG's namespace is a name, which is never loaded; `url(#` refers to a part of the same
-    // picture.
+    // Nothing is loaded for the name of SVG's namespace, or for `url(#`, which refers to a part of
+    // the same picture.
     let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
         assert!(!page.contains(loaded), "{loaded}");
@@ -96,7 +97,7 @@ fn the_page_loads_nothing_and_is_accessible() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Every id that the script or a label names exists.
+    // Every id that the script names exists.
     let ids: Vec<&str> =
         page.split("id=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
     for named in page.split("byId(\"").skip(1).chain(page.split("fill(\"").skip(1)) {
@@ -123,7 +124,7 @@ fn the_page_says_what_keeps_a_load() {
         assert_eq!((&row["load"], &row["blockers"]), (&known["load"], &known["blockers"]));
         assert_eq!(row["more"], 0);
     }
-    // The source lines of fill.c, which is available.
+    // The page shows the source lines, because fill.c is available.
     let lines = one["loads"][0]["lines"].as_array().unwrap();
     let is_reload = |line: &serde_json::Value| {
         line["reloads"] == 1 && line["text"].as_str().unwrap().contains("i < v->len")
@@ -132,7 +133,7 @@ fn the_page_says_what_keeps_a_load() {
     assert!(lines.iter().any(|line| line["blocks"] == 1), "{lines:?}");
 }
 
-/// Struct types and tags without end, and a function that has them all.
+/// Returns a module with `types` struct types, each with four tags, and a store for each tag.
 fn large(types: usize) -> String {
     let mut text = String::from("define void @f(ptr %p) {\n");
     for at in 0..types {
@@ -179,7 +180,7 @@ fn no_name_ends_the_script() {
     assert!(types.contains("</script><img src=x onerror=alert(1)>{{script}}"), "{types}");
 }
 
-/// The page in headless Chromium: its script runs to the end, and its drawings exist. Skipped
+/// Opens the page in headless Chromium: its script must run to the end and fill the page. Skipped
 /// without Chromium.
 #[test]
 fn a_browser_draws_the_page() {

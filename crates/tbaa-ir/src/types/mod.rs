@@ -1,4 +1,4 @@
-//! The text of LLVM's types.
+//! Reads the text of LLVM's types.
 
 mod definitions;
 mod lex;
@@ -13,11 +13,11 @@ use definitions::Reading;
 use lex::{Local, Tokens, saturating};
 use parse::{OwnNames, Parser};
 
-/// Reads types into a [`Context`], which writes them itself: [`Context::display`].
+/// Reads types into a [`Context`]. To write one, use [`Context::display`].
 pub trait ReadTypes {
     /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
     ///
-    /// Names are those of this context's structs. The output of [`Context::display`] is read as the
+    /// Struct names are looked up in this context. The output of [`Context::display`] is read as the
     /// same type. Types of every LLVM since 3.0 are read; `x86_mmx` becomes `<1 x i64>`, as in LLVM
     /// 20.
     ///
@@ -39,7 +39,7 @@ pub trait ReadTypes {
     /// LLVM: `parseType`.
     fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads a type with the names of a module's text. Fails as [`ReadTypes::parse`] does.
+    /// Reads a type, and looks up struct names in `definitions`. Fails as [`ReadTypes::parse`] does.
     fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
 
     /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
@@ -50,7 +50,7 @@ pub trait ReadTypes {
     ///
     /// # Errors
     ///
-    /// [`ParseError`], also for a name that is used and not defined, defined twice, or that of a
+    /// [`ParseError`], also if a name is used but not defined, is defined twice, or belongs to a
     /// struct that contains itself. The types read before the error stay in the context.
     ///
     /// ```
@@ -110,7 +110,7 @@ impl ReadTypes for Context {
         let mut reading = Reading::new(text);
         let read = definitions.into_iter().try_for_each(|(name, offset)| {
             reading.lexer.at = offset.min(text.len());
-            // The names `%0` and `%"0"` differ only in their quotes, which are missing here.
+            // A name of digits counts as a number. `%"0"` would be a name, but the quotes are missing here.
             let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
             let number = is_number.then(|| Local::Number(saturating(name)));
             reading.body(self, number.unwrap_or_else(|| Local::Name(name.into())), offset)

@@ -1,9 +1,9 @@
 //! Random programs in C: nested structs, arrays, unions, copies, and structs with equal first
 //! members.
 //!
-//! Each program has an object, and functions with two pointers into it: to parts of it, or to the
-//! same part as another struct with the same first members. clang compiles them without tags. Our
-//! tags must not change their output.
+//! Each program has an object, and functions that get two pointers to parts of it. A pointer's type
+//! is the part's struct, or another struct with the same first members. clang compiles the programs
+//! without tags. Our tags must not change their output.
 
 use std::fmt::Write;
 
@@ -29,11 +29,11 @@ enum Ty {
 
 struct Struct {
     members: Vec<Ty>,
-    /// Another struct, and with how many of its members this one begins.
+    /// The index of another struct, and how many of its first members this one begins with.
     twin: Option<(usize, usize)>,
 }
 
-/// The structs of a program, each of earlier ones.
+/// The structs of a program. A struct contains only earlier ones.
 struct World {
     number: usize,
     structs: Vec<Struct>,
@@ -44,7 +44,7 @@ struct World {
 struct Part {
     path: String,
     ty: Ty,
-    /// The member of the outermost struct.
+    /// The index of the outermost struct's member that contains it.
     first: usize,
 }
 
@@ -107,7 +107,7 @@ impl World {
         text
     }
 
-    /// Returns all parts of a struct except itself; with `unions`, also parts of unions.
+    /// Returns the parts of a struct, at most 400, without itself; with `unions`, also parts of unions.
     fn parts(&self, number: usize, unions: bool) -> Vec<Part> {
         let mut found = Vec::new();
         let members = self.structs[number].members.iter().enumerate();
@@ -204,7 +204,7 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
                 parts.map(move |part| format!("{}->{}", other.name, &part.path[1..]))
             });
             let other = rng.pick(&other.collect::<Vec<_>>()).clone();
-            // A struct may be copied onto itself, not onto a part of itself.
+            // C forbids assignment between objects that overlap only in part, so it goes through a copy.
             let from = format!("{}->{}", pointer.name, &part.path[1..]);
             format!("{{ {} copy = {other}; {from} = copy; }}\n", world.name(ty))
         }
@@ -216,7 +216,8 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
     }
 }
 
-/// A pointer of the object, as some struct: its type, expression, and usable members.
+/// Returns a pointer to a struct in the object: its type, its expression, and how many members may be
+/// used.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
     parts.retain(|part| matches!(part.ty, Ty::Struct(_)));
@@ -224,7 +225,7 @@ fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let part = rng.pick(&parts);
     let Ty::Struct(ty) = part.ty else { unreachable!() };
     let place = format!("&o{}", part.path);
-    // The same bytes as a struct that begins alike.
+    // The pointer may have the type of another struct with the same first members.
     let twins = world.structs.iter().enumerate().filter_map(|(at, of)| match of.twin {
         Some((twin, len)) if twin == ty => Some((at, len)),
         _ => None,
@@ -238,7 +239,7 @@ fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     (twin, format!("({} *){place}", world.name(twin)), len)
 }
 
-/// Returns a program as functions, the last of which, `programN`, returns a number.
+/// Returns the C text of a program. Its last function, `programN`, returns the program's result.
 fn program(number: usize, rng: &mut Rng) -> String {
     let world = World::new(number, rng);
     let root = world.structs.len() - 1;
@@ -273,7 +274,7 @@ fn program(number: usize, rng: &mut Rng) -> String {
     )
 }
 
-/// A file of programs, which prints a line for each.
+/// Returns a C file of programs, which prints a line for each.
 fn programs(first: usize, count: usize) -> String {
     let mut text = "int printf(const char *, ...);\n".to_owned();
     for number in first..first + count {
@@ -286,7 +287,7 @@ fn programs(first: usize, count: usize) -> String {
     text + "}\n"
 }
 
-/// The programs that print something else with tags, at `-O0` or `-O3`.
+/// Returns the lines of programs that print something else with tags, at `-O0` or `-O3`.
 fn differ(first: usize, count: usize, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<String> {
     let Some(llvm) = Llvm::get() else { return Vec::new() };
     let file = scratch(&format!("programs{first}.c"), programs(first, count).as_bytes());
@@ -314,7 +315,8 @@ fn tags_change_no_program() {
     }
 }
 
-/// A promise that the programs break, and tags of the wrong member.
+/// Two kinds of wrong tags change the output: structs declared as nominal, though the programs mix
+/// them, and stores with the tag of a type of their own.
 #[test]
 fn wrong_tags_change_programs() {
     if Llvm::get().is_none() {

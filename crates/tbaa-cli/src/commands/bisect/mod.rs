@@ -1,4 +1,4 @@
-//! `tbaa bisect`: which tags make a program go wrong.
+//! `tbaa bisect`: finds the tags that make a program go wrong.
 
 mod args;
 mod build;
@@ -29,7 +29,7 @@ use check::{Seen, Verdict};
 use judge::Judge;
 use state::State;
 
-/// Runs of each of the two ends beside the first: a program that does not answer alike is likely to show it.
+/// Additional runs with all tags, and with none: they are likely to show that a program's results vary from run to run.
 const MORE_RUNS: u32 = 2;
 
 /// The attachments that an access loses: its tags, and its alias scopes, which LLVM compares too.
@@ -105,15 +105,15 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// The tagged accesses of the modules, those with one tag after each other.
+/// The tagged accesses of the modules. Accesses with the same tag are adjacent.
 struct Accesses {
     /// The module of each, its index there, and a number for its tag.
     list: Vec<(usize, usize, usize)>,
-    /// Set if one has alias scopes.
+    /// True if an access has alias scopes.
     has_scopes: bool,
 }
 
-/// The form of the accesses that keep their promises.
+/// The form in which a copy has the accesses that keep their tags.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,
@@ -149,7 +149,8 @@ impl Accesses {
                 }
                 has_scopes |= scopes != [None; 2];
                 let class = *of_module.entry(attached).or_insert_with(|| {
-                    // A tag of another module is the same by what it says.
+                    // Node numbers mean nothing in another module, so tags of several modules are compared by
+                    // their names.
                     let says = match (inputs.len(), instruction.tag) {
                         (2.., Some(tag)) if scopes == [None; 2] => names.tag(tag).to_string(),
                         _ => format!("{number} {attached:?}"),
@@ -169,13 +170,13 @@ impl Accesses {
         (module, index)
     }
 
-    /// Returns which tag it has, by order of first appearance.
+    /// Returns the number of an access's tag: tags are counted in the order of first appearance.
     fn class(&self, access: usize) -> usize {
         self.list[access].2
     }
 }
 
-/// Questions about one program, and the answers.
+/// A search in one program: runs copies with some of the tags, and records whether the fault shows.
 struct Session<'a> {
     args: &'a Bisect,
     inputs: &'a [Input],
@@ -186,7 +187,7 @@ struct Session<'a> {
     /// True if the state of an earlier search says what happens without any tag.
     resumed: bool,
     runs: u64,
-    /// The parts of the last copies that have no checks.
+    /// The parts of the last checked copies that could not be given checks.
     left_out: Vec<String>,
 }
 
@@ -226,10 +227,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The same with all tags, or with none, asked more than once: whoever answers
-    /// differently there would lead the search to an innocent tag.
+    /// Like [`shows`](Self::shows) with all tags, or with none, in several runs. If their results
+    /// differ, the search could blame a correct tag, so this is an error.
     fn end(&mut self, kept: &[usize]) -> Result<bool> {
-        // A recipe has run the one without tags already, for its reference.
+        // A recipe's reference run may already have recorded the result without tags, but only an earlier
+        // search has repeated it.
         let known = if kept.is_empty() { self.resumed } else { self.state.get(kept).is_some() };
         let first = self.shows(kept)?;
         if known {
@@ -257,7 +259,8 @@ impl<'a> Session<'a> {
         )))
     }
 
-    /// Returns whether the fault shows in one of some runs.
+    /// Makes a copy in which only `kept` have attachments, in this form. Returns whether the fault shows in at least
+    /// one of its runs.
     fn once(&mut self, kept: &[usize], form: Form) -> Result<bool> {
         let inputs = self.inputs;
         let mut keep = Vec::new();
@@ -289,7 +292,7 @@ impl<'a> Session<'a> {
                 write(module, keep, &mut File::create(path)?)
             })?;
         }
-        // The checks see what is done in each run.
+        // The checks find a wrong tag even in a run without the fault, so one run is enough.
         let repeat = if form == Form::Checked { 1 } else { self.args.repeat };
         for _ in 0..repeat {
             let shows = match self.build {
@@ -318,7 +321,7 @@ impl<'a> Session<'a> {
         Seen::read(&reports, std::mem::take(&mut self.left_out))
     }
 
-    /// Asks the run-time checks who is wrong.
+    /// Returns what the run-time checks say of the guilty accesses or, if they find nothing wrong there, of all.
     fn verdict(&mut self, guilty: &[usize]) -> Verdict {
         if self.args.recipe.is_none() && self.build.is_none() {
             return Verdict::NotChecked(None);
@@ -353,7 +356,7 @@ impl<'a> Session<'a> {
         );
         match io::stderr().is_terminal() {
             true => progress::doing(line),
-            // Nobody is left to be told when standard error is closed.
+            // If standard error is closed, nobody can be told of the failure.
             false => drop(writeln!(io::stderr(), "{line}")),
         }
         Ok(shows)

@@ -1,4 +1,4 @@
-//! The loads as other programs read them: SARIF, and LLVM's optimisation records.
+//! Writes the results of `tbaa blocks` for other programs: SARIF, and LLVM's optimisation records.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::render::Source;
 
-/// Stores and calls that a record lists of one load.
+/// The most stores and calls that a record lists for one load.
 const LISTED: usize = 8;
 
-/// A record's name: LLVM's own names, of GVN and of LICM. LLVM has none for a store.
+/// Returns a record's name. For loads these are the names that LLVM's GVN and LICM use; the others are ours.
 fn name(could: Could) -> &'static str {
     match could {
         Could::Hoist => "LoadWithLoopInvariantAddressInvalidated",
@@ -23,7 +23,7 @@ fn name(could: Could) -> &'static str {
     }
 }
 
-/// A record's text up to the stores and calls.
+/// Returns a record's text up to the list of stores and calls.
 fn said(row: &Row) -> String {
     let what = &row.load.what;
     match (row.could, &row.around) {
@@ -42,7 +42,7 @@ fn said(row: &Row) -> String {
     }
 }
 
-/// The results of one input.
+/// Returns the SARIF results of one input.
 pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     let text = Source::new(input.file(), input.text());
     let place = |word: &ShownEvent, message: Option<&str>| match &word.at {
@@ -91,7 +91,7 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
     sarif::log(rules.map(|(of, text)| rule(name(of), text)).into(), results, out)
 }
 
-/// Each blocker in words, and how many more there are.
+/// Returns a text for each blocker, and for the number of those that are not listed.
 fn blockers(row: &Row) -> Vec<String> {
     let named = row.blockers.iter().take(LISTED).map(|blocker| match &blocker.place.source {
         Some(source) => format!("{} at {source} ({})", blocker.place.what, blocker.why),
@@ -104,6 +104,8 @@ fn blockers(row: &Row) -> Vec<String> {
     named
 }
 
+/// Writes LLVM's optimisation records in YAML.
+///
 /// LLVM: `YAMLRemarkSerializer`.
 pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let place = |event: &ShownEvent| {
@@ -140,7 +142,7 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A scalar of YAML in single quotes, which has no escapes but a quote's own.
+/// Returns a YAML scalar in single quotes. Only the quote itself is escaped there: it is doubled.
 fn quoted(text: &str) -> String {
     format!("'{}'", printable(text.as_bytes()).replace('\'', "''"))
 }

@@ -21,16 +21,16 @@ use crate::walk::{elements, named_parent};
 const SMALL: usize = 60;
 /// Fields shown of a type in a small graph, and in a large one.
 const ROWS: (usize, usize) = (48, 12);
-/// Scalars that share a box are at least this many.
+/// The least number of types that share a box.
 const GROUP: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrawnKind {
     Root,
     Scalar,
-    /// Scalars under one parent, a row for each.
+    /// A box of scalars under one parent, with a row for each.
     Scalars,
-    /// Aggregates of scalars alone, which are part of nothing, a row for each.
+    /// A box of aggregates that have only scalar fields and are no field of any, with a row for each.
     Apart,
     Struct,
     /// Some of its fields share bytes.
@@ -66,7 +66,7 @@ pub(super) struct DrawnType {
 pub(super) struct Row {
     pub(super) offset: Option<u64>,
     pub(super) text: String,
-    /// Elements of an array; without a number one without end.
+    /// `None` for a field that is no array, otherwise the number of elements; `Some(None)` for an array without an end.
     pub(super) array: Option<Option<u64>>,
     /// True if it shares bytes with another field.
     pub(super) overlaps: bool,
@@ -118,7 +118,7 @@ impl Dag {
     }
 }
 
-/// Scalars that no type and no mark tells apart but their names, by parent.
+/// Returns the scalars that share a box, by parent: at least [`GROUP`] that have no child and no mark.
 fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
@@ -138,7 +138,7 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
     groups
 }
 
-/// Aggregates that have no field of an aggregate's type, and are no field of any.
+/// Returns the unmarked aggregates that have no aggregate as a field and are no field of any.
 fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
     let is_part = |at| {
@@ -155,8 +155,8 @@ fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     if all.len() < GROUP { Vec::new() } else { all }
 }
 
-/// The types that so many steps lead to from some: from an aggregate to the types of its
-/// fields and to the aggregates that it is a field of, and from a scalar to its parent.
+/// Returns the types within `depth` steps of `centre`, with all their parents. A step leads from an
+/// aggregate to the type of a field, or to an aggregate of which it is a field.
 pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
     let dag = graph.type_dag();
     let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);
@@ -167,7 +167,8 @@ pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag 
     for step in 0..depth {
         let mut next = Vec::new();
         for at in step_on {
-            // All that has an `int` is not near each other.
+            // Two aggregates are not near each other because both have an `int`. So only a scalar of `centre` leads
+            // to the aggregates that have it as a field.
             if step == 0 || graph.ty(dag[at]).kind() == TypeKind::Aggregate {
                 next.extend(fields.neighbors_directed(at, Incoming));
             }
@@ -176,7 +177,7 @@ pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag 
         next.retain(|&at| found.insert(at));
         step_on = next;
     }
-    // Each scalar comes with the way to its root.
+    // Add all parents, up to the roots.
     let mut pending: Vec<NodeIndex> = found.iter().copied().collect();
     while let Some(at) = pending.pop() {
         pending.extend(parents.neighbors(at).filter(|&parent| found.insert(parent)));
@@ -191,10 +192,10 @@ struct DagBuilder<'a> {
     marks: &'a Marks,
     small: bool,
     groups: HashMap<TypeId, Vec<TypeId>>,
-    /// The box of each type.
+    /// The index of each type's box.
     place: HashMap<TypeId, usize>,
     dag: Dag,
-    /// Rows left out.
+    /// The number of fields that are not shown.
     hidden: usize,
 }
 
@@ -224,7 +225,7 @@ impl DagBuilder<'_> {
         }
     }
 
-    /// The scalars right under a type, if they share a box.
+    /// Adds the box of the scalars below a type, if they share one.
     fn group(&mut self, parent: TypeId) {
         let Some(members) = self.groups.get(&parent) else { return };
         let row = |&ty: &TypeId| Row { text: self.name(ty), ..Row::default() };
@@ -236,7 +237,7 @@ impl DagBuilder<'_> {
         self.dag.nodes.push(DrawnType { kind, name, size: None, rows, marks: 0 });
     }
 
-    /// The box of the aggregates that stand apart.
+    /// Adds the box of the aggregates that no arrow leads to or from.
     fn apart(&mut self, types: &[TypeId]) {
         if types.is_empty() {
             return;
@@ -263,14 +264,14 @@ impl DagBuilder<'_> {
         }
     }
 
-    /// The rows of an aggregate, and the arrows from them.
+    /// Adds the rows of an aggregate, and the arrows from them.
     fn fields(&mut self, ty: TypeId, from: usize) {
         let all = fields(self.graph, self.graph.ty(ty));
         let is_scalar = |field: &Field| {
             matches!(self.graph.ty(field.ty).kind(), TypeKind::Scalar | TypeKind::Root)
         };
         let most = if self.small { ROWS.0 } else { ROWS.1 };
-        // Marked fields stay, then those with fields of their own, then the first.
+        // If there are too many, marked fields come first, then aggregates, then the fields in order.
         let mut shown: Vec<usize> = (0..all.len()).collect();
         shown.sort_by_key(|&at| (self.marks.field(ty, at) == 0, is_scalar(&all[at].0)));
         if !self.small {
@@ -316,8 +317,8 @@ impl DagBuilder<'_> {
     }
 }
 
-/// The fields of an aggregate, and whether each shares bytes with another, as
-/// far as the format tells: without sizes, if they begin at one offset.
+/// Returns the fields of an aggregate, and whether each shares bytes with another. In a format
+/// without sizes, only fields at the same offset are known to share bytes.
 fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
     if node.kind() != TypeKind::Aggregate {
         return Vec::new();
@@ -328,10 +329,10 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
         Some(extent) => field.offset.saturating_add(extent),
         None => field.offset.saturating_add(1),
     };
-    // The field that reaches furthest of those before.
+    // Among the fields so far, the one with the largest end.
     let mut furthest: Option<usize> = None;
     let mut sorted: Vec<usize> = (0..all.len()).collect();
-    // A type that is a name alone holds no byte.
+    // A root, as a field's type, holds no byte.
     sorted.retain(|&at| graph.ty(all[at].0.ty).kind() != TypeKind::Root);
     sorted.sort_by_key(|&at| all[at].0.offset);
     for at in sorted {
