@@ -53,7 +53,7 @@ one() {
     fi
   fi
   { [ "$reports$warnings" = 00 ] && [[ $kind == right || $kind == wrong ]]; } || cp "$work/said" "$folder/said/${name//\//_}" 2> /dev/null
-  echo "$name $kind $true $((reports - true - ${unjudged:-0})) ${unjudged:-0} $warnings"
+  echo "$name $kind $true $((reports + warnings - true - ${unjudged:-0})) ${unjudged:-0} $warnings"
   rm -r "$work"
 }
 
