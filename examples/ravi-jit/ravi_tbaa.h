@@ -45,7 +45,7 @@ class Module;
     X(element_n, "*double")                                                                        \
     X(element_i, "*long long")                                                                     \
     X(local, "*long long")                                                                         \
-    X(local_int, "*int")
+    X(local_int, "*long long")
 
 namespace ravi {
 
