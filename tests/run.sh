@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 install() {
-    packages="clang-22 llvm-22 llvm-22-dev libc6-dev"
+    packages="clang-22 llvm-22 llvm-22-dev libc6-dev python3"
     # For the programs in C and C++ that use libtbaa; clang takes the C++ library of `g++`.
     packages="$packages gcc g++ make cmake pkgconf valgrind libc6-dbg libclang-rt-22-dev"
     missing=
