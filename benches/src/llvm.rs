@@ -137,6 +137,7 @@ impl LlvmModule<'_> {
     /// second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
+        self.tags = None;
         call!(self.llvm, grow(self.module => *mut Opaque, number => usize, fields => usize));
     }
 }

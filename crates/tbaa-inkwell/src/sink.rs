@@ -67,6 +67,9 @@ pub enum SinkError {
     /// LLVM 17. Domains and scopes have themselves there.
     #[error("LLVM before 17 makes no distinct node whose first operand is another")]
     Distinct,
+    /// A node whose operand is in another LLVM context.
+    #[error("a node of another LLVM context is no operand here; make one emitter for each context")]
+    OtherContext,
 }
 
 /// LLVM: `IntegerType::MAX_INT_BITS`.
@@ -128,6 +131,9 @@ impl<'ctx> LlvmSink<'ctx> {
                 let ty = LLVMIntTypeInContext(self.context, int.bits);
                 LLVMValueAsMetadata(LLVMConstInt(ty, int.value, 0))
             },
+            SinkOperand::Node(node) if node.context != self.context => {
+                return Err(SinkError::OtherContext);
+            }
             SinkOperand::Node(node) => node.node,
         })
     }

@@ -223,10 +223,12 @@ impl Tagger {
         Ok(make(unsafe { &mut *emitter.cast::<NodeEmitter<'ctx>>() }))
     }
 
-    /// Checks that a context, which is alive, is the one that the nodes are in.
+    /// Checks that a context, which is alive, is the one that the nodes are in. Who was lent the
+    /// emitter may have put one of another context into its place.
     fn check_context(&self, context: LLVMContextRef) -> Result<(), AttachError> {
         // SAFETY: the context is alive, and the name ends.
         let is_it = context == self.context
+            && self.state.borrow().emitter.sink().context() == context
             && !unsafe { LLVMGetTypeByName2(context, self.mark.as_ptr()) }.is_null();
         if is_it { Ok(()) } else { Err(AttachError::OtherContext) }
     }

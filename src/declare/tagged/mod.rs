@@ -199,14 +199,7 @@ impl TaggedTypes {
     /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
     /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
-        let resolved = self.types.resolve(path)?;
-        let access = self.access(&resolved);
-        let tag = self.tag_of(graph, &access, self.types.is_immutable(&resolved))?;
-        let reason = match access {
-            AccessInfo::Untagged { reason } => reason,
-            _ => "it has no type of memory; give the path of a member",
-        };
-        tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+        Ok(self.resolved_tag(graph, path)?.0)
     }
 
     /// Returns the tag of a path, and the type at its end.

@@ -10,7 +10,9 @@ use tbaa::declare::{Declarations, Member, Policy, Record, ScalarLayout, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Operand, Oracle};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::emit::{Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace};
+use tbaa_lower::emit::{
+    Emitter, Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace,
+};
 
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, count, machine, tagger};
@@ -87,6 +89,12 @@ fn a_tagger_lives_beside_its_context() {
     ));
     translator.tagger = Tagger::new(&translator.context).unwrap();
     translator.translate().unwrap();
+    // An emitter of another context in the place of the lent one is not used.
+    let other = Context::create();
+    let emitter = Emitter::new(LlvmSink::new(&other));
+    let swapped = translator.tagger.emit(&translator.context, |lent| *lent = emitter);
+    assert_eq!(swapped, Ok(()));
+    assert_eq!(translator.translate(), Err(AttachError::OtherContext));
 }
 
 /// The path of a place stays the name of its tag.
