@@ -2,6 +2,7 @@
 
 mod costs;
 mod lowering;
+mod optimiser;
 mod programs;
 mod shapes;
 
@@ -25,7 +26,7 @@ pub(crate) struct Run<'l> {
 pub(crate) type Section = fn(&mut Run<'_>) -> Result<(), String>;
 
 /// The parts by name, in order.
-pub(crate) const SECTIONS: [(&str, Section); 7] = [
+pub(crate) const SECTIONS: [(&str, Section); 8] = [
     ("programs", programs::measure),
     ("shapes", shapes::measure),
     ("sizes", shapes::sizes),
@@ -33,6 +34,7 @@ pub(crate) const SECTIONS: [(&str, Section); 7] = [
     ("memory", costs::memory),
     ("adversaries", costs::adversaries),
     ("lowering", lowering::measure),
+    ("optimiser", optimiser::measure),
 ];
 
 impl Run<'_> {

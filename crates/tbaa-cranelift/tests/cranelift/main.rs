@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod effects;
 mod fences;
 mod globals;
 mod growth;
