@@ -23,7 +23,7 @@ const FORMS: [(&str, Option<&str>); 4] = [
     ("classes", Some("--classes")),
 ];
 
-/// More scopes than this are not measured: `-O2` of SQLite takes minutes instead of seconds.
+/// More scopes than this are not measured: `-O2` of `SQLite` takes minutes instead of seconds.
 const MOST_SCOPES: usize = 512;
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
@@ -62,7 +62,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         let text = fs::read_to_string(&tagged).map_err(of(&tagged))?;
         let bare = folder.join("bare.ll");
         fs::write(&bare, without_tags(&text)).map_err(of(&bare))?;
-        let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
+        let module = tbaa_ir::read(text.as_bytes()).map_err(|error| format!("{what}: {error}"))?;
         let classes = tbaa::Oracle::new(module.graph(), tbaa::AliasRule::Union)
             .classes(&module.attached_tags())
             .len();

@@ -223,6 +223,10 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
     Ok(Some(Shared::new(types, named)))
 }
 
+/// With more scopes than this, LLVM's `-O2` takes over 1.1 times as long as with tags alone: see the
+/// table in docs/performance.md.
+const MANY_SCOPES: usize = 64;
+
 /// Says on standard error what was lost.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
@@ -238,4 +242,11 @@ fn summary(lowering: &Lowering) {
         lost.no_alias - lost.pairs,
         lost.no_alias
     ));
+    let scopes = lowering.scope_names().len();
+    if scopes > MANY_SCOPES {
+        note(format!(
+            "LLVM reads lists of up to {scopes} scopes at each query, which makes -O2 slow; with \
+             --classes and the plugin the same answers cost less"
+        ));
+    }
 }
