@@ -53,7 +53,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     let llvm = Llvm::load(&cache);
     let llvm =
         llvm.inspect_err(|why| eprintln!("without LLVM 22, which is not usable: {why}")).ok();
-    // The load of the machine before this run makes it busy.
+    // Described first: the run itself raises the machine's load.
     let machine = machine::describe(llvm.as_ref().map(|llvm| &llvm.version[..]));
     let mut run = Run {
         sampler: Sampler::new(&cache.join("criterion"), arguments.quick),

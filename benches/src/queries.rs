@@ -37,7 +37,7 @@ fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().map(meet).sum()
 }
 
-/// For how many pairs there is a most generic tag.
+/// Returns for how many pairs there is a most generic tag.
 fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
@@ -74,7 +74,7 @@ impl Pairs {
         &self.tags
     }
 
-    /// Runs window after window: one to warm up, and one that counts.
+    /// Runs two windows, one after the other: the first warms up, the second is timed.
     fn windows<'a>(
         &self,
         name: impl Into<String>,

@@ -139,14 +139,14 @@ impl Program {
             let union = self.unions && rng.one_in(12);
             self.add_struct(&mut rng, &mut maker, number, union);
         }
-        // A struct is accessed the more often, the more it holds.
+        // Larger structs are accessed more often.
         let mut last = 0;
         let add = |aggregate: &Aggregate| {
             last += aggregate.scalars.min(1_000);
             last
         };
         let shares: Vec<_> = maker.aggregates.iter().map(add).collect();
-        // Few structs have few distinct tags.
+        // A few structs may not have as many distinct tags as wanted, so the attempts are limited.
         for _ in 0..8 * self.tags {
             if maker.graph.tag_count() >= self.tags {
                 break;
@@ -172,7 +172,7 @@ impl Program {
         for _ in 0..count {
             let mut field = (Inner::Scalar(*rng.pick(&maker.scalars)), SCALAR);
             if nested > 0 && number > 0 && rng.one_in(2) {
-                // Mostly a struct declared not long before.
+                // Prefers structs that were declared shortly before.
                 let back = if rng.one_in(2) { 16.min(number) } else { number };
                 let inner = number - 1 - rng.below(back as u64) as usize;
                 let Aggregate { size, depth, .. } = maker.aggregates[inner];
@@ -207,7 +207,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        // All fields, or this many of them, from the first to the last.
+        // The number of tagged fields, which are spread from the first field to the last.
         let tagged = (tags / chains).clamp(1, fields);
         for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
@@ -220,7 +220,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
     maker.graph
 }
 
-/// Graphs on which an engine that lists paths or fields falls.
+/// Graphs that are slow or large for an engine which lists all paths or all fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Adversary {
     /// Each struct contains the one before it twice: 2^n paths.
@@ -248,7 +248,7 @@ impl Adversary {
         (Adversary::Scalars, "scalars"),
     ];
 
-    /// Makes one of `n` types, or fields.
+    /// Makes the adversary of this kind with `n` types, or `n` fields.
     pub(crate) fn graph(self, format: Format, n: usize) -> Graph {
         let mut maker = Maker::new(format);
         let scalar = (Inner::Scalar(maker.scalars[2]), 0);
@@ -291,7 +291,7 @@ impl Adversary {
             };
             maker.aggregate(&format!("s.{number}"), fields);
         }
-        // A tag costs its depth: few, from the outermost types and from all.
+        // A tag costs time in proportion to its depth, so there are few: of the outermost types and of all.
         for number in 0..32 {
             for base in [n - 1 - number.min(n - 1), number * (n - 1) / 32] {
                 let base = maker.aggregates[base].ty;
