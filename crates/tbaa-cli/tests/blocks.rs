@@ -110,7 +110,8 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
 /// Compares a sample of the loads that the passes keep with the list: memory keeps a load if LLVM
 /// removes or hoists it once everything else accesses other memory. `TBAA_MODULES` names the
 /// modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE` is the size of the
-/// sample.
+/// sample. Instances of a C++ template share a shortened name, unless the module's functions have
+/// names that cannot be demangled.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use tbaa_ir::Opcode;
+use tbaa_ir::{Address, Opcode};
 
 use super::prove::{AskError, Outcome, Prover, Trial};
-use super::{Blocked, Cause, Event, Judge, Judged, Wanted};
+use super::{Blocked, Body, Cause, Event, Judge, Judged, Wanted, is_renewed};
 
 /// LLVM's results for the loads that it was asked about.
 pub struct Sample {
@@ -82,6 +82,7 @@ impl Sample {
             })
             .filter(|&(load, _)| is_plain_load(judge, load) && is_open(load))
             .collect();
+        let by_load: HashMap<usize, &Judged<'_>> = others.iter().copied().collect();
         let others: Vec<Trial> =
             spread(&others, limit).map(|&(load, of)| of_all(load, of)).collect();
         figures.tried = others.len();
@@ -100,12 +101,18 @@ impl Sample {
             .collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
+        // LLVM takes the value for undefined if the call is to other memory.
+        let is_filled = |load: &usize| {
+            let body = &by_load[load].body;
+            is_renewed(body, &body.events.concat(), Event::Access(*load))
+        };
         for load in &gone {
             let missed = match (blocked.get(load), outcomes.get(load)) {
                 (_, Some(it)) if it.is_gone() => {
                     figures.found += 1;
                     continue;
                 }
+                (None, _) if is_filled(load) => "a call fills the variable",
                 (None, _) => "not seen to be repeated",
                 (Some((_, it)), _) if it.blockers.is_empty() => "nothing was blamed",
                 (Some(_), Some(_)) => "more than what was blamed keeps it",
@@ -155,7 +162,7 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
     let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);
-    let loads: BTreeSet<Event> = loads.collect();
+    let loads = with_equal(&function.body, loads.collect());
     let blamed: BTreeSet<Event> = blamed.map(|blamed| blamed.event).collect();
     let end =
         |event: Event| function.body.inst(event).map(|inst| function.body.function.end_of(inst));
@@ -173,11 +180,27 @@ fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     let place = key(load);
     let is_other = |event: &&Event| event.access().is_none_or(|access| key(access) != place);
     let others = body.events.iter().flatten().filter(is_other).map(|&event| (event, 1));
-    let all = others.chain([(Event::Access(load), 0)]).filter_map(|(event, group)| {
+    let loads = with_equal(body, BTreeSet::from([Event::Access(load)]));
+    let loads = loads.into_iter().map(|load| (load, 0));
+    let all = others.chain(loads).filter_map(|(event, group)| {
         let inst = body.inst(event).filter(|inst| inst.opcode != Opcode::Fence)?;
         Some((body.function.end_of(inst), group))
     });
     Trial { load, groups: all.collect() }
+}
+
+/// Adds the other loads of the same places: if two loads of one pointer have different scopes, LLVM
+/// heeds neither's.
+///
+/// LLVM: `MemoryDependenceResults::getNonLocalPointerDepFromBB`.
+fn with_equal(body: &Body<'_>, mut loads: BTreeSet<Event>) -> BTreeSet<Event> {
+    let place = |event: Event| Some(body.pointers.address(body.pointer(event.access()?)?));
+    let places: Vec<Address> = loads.iter().filter_map(|&load| place(load)).collect();
+    let is_load = |event| body.inst(event).is_some_and(|inst| inst.opcode == Opcode::Load);
+    let is_equal = |event| place(event).is_some_and(|place| places.contains(&place));
+    let all = body.events.iter().flatten().copied();
+    loads.extend(all.filter(|&event| is_load(event) && is_equal(event)));
+    loads
 }
 
 /// Returns at most `limit` entries of a list, spread evenly over it.
