@@ -16,7 +16,7 @@ use crate::{
     Def, Effects, Flow, Function, Inst, MemoryEffects, MemoryLocation, Opcode, Value, Visit,
 };
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa_types::Type;
+use tbaa_types::{Type, TypeKind};
 
 /// The most steps that are followed from a pointer to its base.
 const DEPTH: usize = 64;
@@ -355,7 +355,9 @@ impl<'t> Pointers<'t> {
         let mut next = address.clone();
         next.offset = next.offset.checked_add(steps.bytes)?;
         for (position, bytes) in steps.variables {
-            let value = self.number(indices[position]);
+            let (value, factor, addend) = self.linear(indices[position]);
+            next.offset = next.offset.checked_add(addend.checked_mul(bytes)?)?;
+            let bytes = factor.checked_mul(bytes)?;
             match next.terms.iter_mut().find(|term| term.0 == value) {
                 Some(term) => term.1 = term.1.checked_add(bytes)?,
                 None => next.terms.push((value, bytes)),
@@ -363,6 +365,47 @@ impl<'t> Pointers<'t> {
         }
         next.terms.retain(|term| term.1 != 0);
         Some(next)
+    }
+
+    /// Splits an index into a value, a factor and an addend. A narrow index is sign-extended: only
+    /// computations that do not overflow are split. LLVM: `GetLinearExpression`.
+    fn linear(&self, index: Value) -> (Value, i64, i64) {
+        let function = &self.function;
+        let (mut value, mut factor, mut addend) = (self.number(index), 1_i64, 0_i64);
+        for _ in 0..DEPTH {
+            let Some(inst) = function.inst(value) else { break };
+            let next = match (inst.opcode, function.operands(inst)) {
+                (Opcode::SExt, &[narrow]) => Some((narrow, 1, 0)),
+                (opcode, &[a, b]) if self.is_exact(inst) => {
+                    match (opcode, function.def(a), function.def(b)) {
+                        (Opcode::Mul, _, Def::Integer(by)) => Some((a, by, 0)),
+                        (Opcode::Mul, Def::Integer(by), _) => Some((b, by, 0)),
+                        (Opcode::Shl, _, Def::Integer(by @ 0..63)) => Some((a, 1 << by, 0)),
+                        (Opcode::Add, _, Def::Integer(more)) => Some((a, 1, more)),
+                        (Opcode::Add, Def::Integer(more), _) => Some((b, 1, more)),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            let Some((of, by, more)) = next else { break };
+            let more = factor.checked_mul(more).and_then(|more| addend.checked_add(more));
+            let (Some(by), Some(more)) = (factor.checked_mul(by), more) else { break };
+            (value, factor, addend) = (self.number(of), by, more);
+        }
+        if let Def::Integer(number) = function.def(value)
+            && let Some(sum) = factor.checked_mul(number).and_then(|it| it.checked_add(addend))
+        {
+            (factor, addend) = (0, sum);
+        }
+        (value, factor, addend)
+    }
+
+    /// Returns whether a computation is exact, or exact modulo the size of the address space.
+    fn is_exact(&self, inst: &Inst) -> bool {
+        let is_wide = |kind: TypeKind<'_>| matches!(kind, TypeKind::Int(64..));
+        self.function.modifier(inst).split(u8::is_ascii_whitespace).any(|word| word == b"nsw")
+            || inst.ty.is_some_and(|ty| self.function.types().with_kind(ty, is_wide))
     }
 
     /// Returns the base of a pointer that is computed by offsets and casts alone. If several values

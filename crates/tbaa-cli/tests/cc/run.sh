@@ -6,6 +6,24 @@ ends 7 "$TBAA" run prog.c --flags -DN=7 -- -x last
 echo 'void *malloc(unsigned long); int main(void) { float *p = malloc(4); *p = 1; return *(int *)p; }' > wrong.c
 ends 66 "$TBAA" run wrong.c
 ends 1 "$TBAA" run prog.c
+# A module of any front end gets checks, too.
+cat > module.ll <<'END'
+define i32 @main() {
+  %p = alloca i32
+  store float 1.0, ptr %p, !tbaa !3
+  %v = load i32, ptr %p, !tbaa !4
+  ret i32 0
+}
+!0 = !{!"root"}
+!1 = !{!"float", !0, i64 0}
+!2 = !{!"int", !0, i64 0}
+!3 = !{!1, !1, i64 0}
+!4 = !{!2, !2, i64 0}
+END
+ends 66 "$TBAA" run module.ll
+says 'read   4 bytes as "int"'
+clang-22 -w -c -emit-llvm module.ll -o module.bc
+ends 66 "$TBAA" run module.bc
 # Flags are words as in a shell.
 printf '#include <stdio.h>\nint main(void) { puts(X); return !Y; }\n' > words.c
 ends 0 "$TBAA" run words.c --flags "-O1 -DX='\"a b\"'  -D Y=1"

@@ -84,8 +84,8 @@ pub struct Inst {
     /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
     /// LLVM: `AnyMemIntrinsic`.
     pub is_transfer: bool,
-    /// The part that distinguishes it from others of its opcode: a comparison's predicate, the
-    /// indices of `extractvalue`. A range of the text.
+    /// The part that distinguishes it from others of its opcode: a comparison's predicate, flags
+    /// such as `nsw`, the indices of `extractvalue`. A range of the text.
     modifier: Range<usize>,
     operands: Range<u32>,
     labels: Range<u32>,

@@ -327,8 +327,12 @@ impl<'t> Reader<'t> {
         if inst.opcode == Opcode::Call {
             return self.call(inst, *lexer, found);
         }
+        let before = lexer.at;
         flags(lexer)?;
         let from = lexer.at;
+        if inst.opcode.is_binary() {
+            inst.modifier = before..from;
+        }
         match inst.opcode {
             // The condition `i1 %c`.
             Opcode::Br if { *lexer }.word() != b"label" => {

@@ -178,8 +178,8 @@ impl Verdict {
                 if !seen.warnings.is_empty() {
                     writeln!(
                         out,
-                        "  like   \"exchange\" or \"reload\" there: memory is written by one type, and then by another, \
-                         as C allows where no variable is declared there"
+                        "  like   \"exchange\" or \"reload\" there: memory is written by one type, and then by another. C \
+                         allows that; but if a variable or a union is declared there, it is open who is wrong"
                     )?;
                 }
                 writeln!(

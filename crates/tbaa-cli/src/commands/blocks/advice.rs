@@ -113,6 +113,9 @@ impl<'a> Advisor<'a> {
                 format!("this build has no tags (-fno-strict-aliasing, or -O0): {copy}")
             }
             Cause::LoadNoTag if function.body.is_reader(blocker.load) => copy,
+            Cause::LoadNoTag if is_source && self.is_of_coroutine(function) => format!(
+                "LLVM puts a coroutine's variables into a frame, and tags no access to it before LLVM 23: {copy}"
+            ),
             Cause::NoTag | Cause::LoadNoTag if is_source => {
                 format!(
                     "clang writes no tag for bit-fields, structs as a whole and memcpy: assign a \
@@ -223,9 +226,19 @@ impl<'a> Advisor<'a> {
         }
     }
 
+    /// Returns whether a function is a part of a coroutine. Its parameter is the coroutine's frame.
+    /// LLVM: `CoroCloner`.
+    fn is_of_coroutine(&self, function: &Judged<'a>) -> bool {
+        let name = self.judge.module.functions().nth(function.index as usize).unwrap_or_default();
+        [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))
+    }
+
     /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
     /// parameters of functions alone, and only accesses through the parameter itself count.
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
+        if self.is_of_coroutine(function) {
+            return None;
+        }
         let span = self.judge.module.function_span(function.index);
         let open = self.judge.separating(&function.body, blocker).into_iter();
         let mut advised = open.filter_map(|found| {

@@ -24,7 +24,7 @@ pub(super) enum Task {
 pub(super) enum Word {
     /// A flag, with its value where that is a word of its own.
     Flag(Vec<OsString>),
-    /// C or C++ that clang compiles; its language where `-x` says it.
+    /// C, C++ or a module that clang compiles; its language where `-x` says it.
     Source { path: PathBuf, language: Option<OsString> },
     /// Any other input.
     Input(OsString),
@@ -122,7 +122,7 @@ impl Line {
             self.task = Task::Header;
         }
         let is_source = match language.as_deref().and_then(OsStr::to_str) {
-            Some(language) => is_one_of("c c++ cpp-output c++-cpp-output", language),
+            Some(language) => is_one_of("c c++ cpp-output c++-cpp-output ir", language),
             None => is_one_of("c i cc cp cpp cxx c++ C CPP ii", extension),
         };
         self.words.push(match is_source {
@@ -281,6 +281,7 @@ mod tests {
             ("--version", Task::Other, 0, None),
             ("-print-file-name=a.c", Task::Other, 0, None),
             ("-xc - -c", Task::Compile, 1, None),
+            ("-x ir a.ll -x none b.ll", Task::Link, 1, None),
             ("-shared a.o -o liba.so", Task::Link, 0, Some("liba.so")),
             ("-x c++-header a -o a.pch", Task::Header, 0, Some("a.pch")),
             ("-O1 -c a.h", Task::Header, 0, None),

@@ -474,7 +474,7 @@ Examples:
 
 Exit status: the program's, or 128 and the signal that ended it; 66 where something was reported")]
 pub(crate) struct Run {
-    /// A C or C++ file.
+    /// A C or C++ file, or a module (.ll or .bc) as its front end makes it.
     pub(crate) source: PathBuf,
     /// Flags for clang; quotes are a shell's.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
@@ -487,13 +487,17 @@ pub(crate) struct Run {
 pub(super) fn run_file(args: &Run) -> Result<Status> {
     let folder = Folder::new()?;
     let program = folder.file("program");
-    let plus_plus = args.source.extension().is_some_and(|extension| extension != "c");
+    let extension = args.source.extension().and_then(OsStr::to_str).unwrap_or("c");
+    let plus_plus = extension != "c";
     // Debug information has the typedefs of structs without a name.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
     arguments.extend(args.flags.iter().flat_map(|flag| &flag.0).map(OsString::from));
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
     if !arguments.iter().any(level) {
         arguments.insert(0, "-O1".into());
+    }
+    if matches!(extension, "ll" | "bc") {
+        arguments.extend(["-Wno-override-module".into(), "-x".into(), "ir".into()]);
     }
     arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);
     check!(run(&Cc { arguments }, plus_plus));
