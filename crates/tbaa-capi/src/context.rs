@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 /// A snapshot that was returned to the program.
-pub(crate) struct Kept {
+pub(crate) struct Snapshot {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
 }
@@ -54,7 +54,8 @@ pub struct Context {
     /// The names of the tags and the declared types. Its own graph is empty, except during a
     /// change.
     built: Built,
-    pub(crate) kept: Vec<Kept>,
+    /// The last snapshots, the oldest first.
+    pub(crate) snapshots: Vec<Snapshot>,
     /// Set once a reader was made.
     pub(crate) publisher: Option<Publisher>,
     /// Set once a place was requested.
@@ -75,8 +76,8 @@ impl Context {
         let graph = std::mem::take(built.graph_mut());
         let oracle = Oracle { inner: tbaa::Oracle::new(graph, rule), shared: false };
         let live = NonNull::from(Box::leak(Box::new(oracle)));
-        let (kept, publisher, tags) = (Vec::new(), None, None);
-        Box::new(Context { live, built, kept, publisher, tags, broken: false })
+        let (snapshots, publisher, tags) = (Vec::new(), None, None);
+        Box::new(Context { live, built, snapshots, publisher, tags, broken: false })
     }
 
     pub(crate) fn oracle(&self) -> &Oracle {
@@ -274,14 +275,12 @@ pub unsafe extern "C" fn tbaa_tags_of(
         if tags.is_null() && count > 0 {
             return Err(Error::argument("the place of the tags is NULL"));
         }
-        let mut found = Vec::with_capacity(count);
-        context.grow_spec(|built| {
-            for (index, &path) in paths.iter().enumerate() {
-                found.push(tag_of(built, path).map_err(|error| {
-                    Error::new(error.status, format!("path {index}: {}", error.message))
-                })?);
-            }
-            Ok::<(), Error>(())
+        let found: Vec<Tag> = context.grow_spec(|built| {
+            let tag = |(index, &path): (usize, &Str)| {
+                let named = |error: Error| format!("path {index}: {}", error.message);
+                tag_of(built, path).map_err(|error| Error::new(error.status, named(error)))
+            };
+            paths.iter().enumerate().map(tag).collect::<Result<_, _>>()
         })?;
         // SAFETY: the caller promises room for `count` tags; `found` is our own.
         unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), tags, found.len()) };

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::declare::{Member, Record, ScalarLayout, TaggedTypes};
+use tbaa::declare::{Declarations, DeclareError, Member, Record, ScalarLayout, TaggedTypes};
 
 use crate::context::{Context, change, made_in};
 use crate::status::{Error, OrStatus, Status, given};
@@ -241,6 +241,20 @@ pub unsafe extern "C" fn tbaa_declare(
     })
 }
 
+/// Declares a type by two texts.
+fn declare<T>(
+    context: Option<&mut Context>,
+    texts: [Str; 2],
+    make: impl FnOnce(&mut Declarations, [&str; 2]) -> Result<T, DeclareError>,
+) -> Status {
+    change(context, |context| {
+        let texts = [texts[0].text()?, texts[1].text()?];
+        context.grow_declared(|types, _| {
+            make(types.types_mut(), texts).map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
 /// Declares a scalar type of `size` bytes. `parent` is a scalar that may alias it and is its parent
 /// in the type tree, such as C's `char`, which aliases everything.
 #[unsafe(no_mangle)]
@@ -251,12 +265,8 @@ pub extern "C" fn tbaa_declare_scalar(
     align: u64,
     parent: Str,
 ) -> Status {
-    change(context, |context| {
-        let (name, parent) = (name.text()?, parent.text()?);
-        context.grow_declared(|types, _| {
-            let made = types.types_mut().scalar(name, ScalarLayout { size, align }, parent);
-            made.map(drop).or_status(Status::Declaration)
-        })
+    declare(context, [name, parent], |types, [name, parent]| {
+        types.scalar(name, ScalarLayout { size, align }, parent)
     })
 }
 
@@ -273,12 +283,8 @@ pub extern "C" fn tbaa_declare_region(
     name: Str,
     element: Str,
 ) -> Status {
-    change(context, |context| {
-        let (name, element) = (name.text()?, element.text()?);
-        let element = if element.is_empty() { "char" } else { element };
-        context.grow_declared(|types, _| {
-            types.types_mut().region(name, element).map(drop).or_status(Status::Declaration)
-        })
+    declare(context, [name, element], |types, [name, element]| {
+        types.region(name, if element.is_empty() { "char" } else { element })
     })
 }
 
@@ -290,13 +296,7 @@ pub extern "C" fn tbaa_declare_enum(
     name: Str,
     integer: Str,
 ) -> Status {
-    change(context, |context| {
-        let (name, integer) = (name.text()?, integer.text()?);
-        context.grow_declared(|types, _| {
-            let made = types.types_mut().enumeration(name, integer);
-            made.map(drop).or_status(Status::Declaration)
-        })
-    })
+    declare(context, [name, integer], |types, [name, integer]| types.enumeration(name, integer))
 }
 
 /// Gives a type another name: `typedef`.
@@ -306,12 +306,7 @@ pub extern "C" fn tbaa_declare_alias(
     name: Str,
     type_text: Str,
 ) -> Status {
-    change(context, |context| {
-        let (name, ty) = (name.text()?, type_text.text()?);
-        context.grow_declared(|types, _| {
-            types.types_mut().alias(name, ty).map(drop).or_status(Status::Declaration)
-        })
-    })
+    declare(context, [name, type_text], |types, [name, ty]| types.alias(name, ty))
 }
 
 /// Gives the size of a type on the target, in bytes.

@@ -139,8 +139,6 @@ fn emitted<T>(result: Result<T, EmitError<&'static str>>) -> Result<T, Error> {
     })
 }
 
-type NodePointer = NonNull<c_void>;
-
 impl NodeEmitter {
     /// Emits a tag.
     pub(crate) fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<*mut c_void, Error> {
@@ -152,22 +150,19 @@ impl NodeEmitter {
         &mut self,
         nodes: &Attachments<Recorded>,
     ) -> Result<NodeAttachments, Error> {
-        let made = emitted(self.emitter.attachments(nodes))?;
-        Ok(attachments(made.tag, made.copy, (made.alias_scope, made.noalias)))
+        Ok(emitted(self.emitter.attachments(nodes))?.into())
     }
 }
 
-fn attachments(
-    tag: Option<NodePointer>,
-    tbaa_struct: Option<NodePointer>,
-    (alias_scope, noalias): (Option<NodePointer>, Option<NodePointer>),
-) -> NodeAttachments {
-    let pointer = |node: Option<NodePointer>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
-    NodeAttachments {
-        tag: pointer(tag),
-        tbaa_struct: pointer(tbaa_struct),
-        alias_scope: pointer(alias_scope),
-        noalias: pointer(noalias),
+impl From<Attachments<NonNull<c_void>>> for NodeAttachments {
+    fn from(nodes: Attachments<NonNull<c_void>>) -> NodeAttachments {
+        let pointer = |node: Option<NonNull<_>>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
+        NodeAttachments {
+            tag: pointer(nodes.tag),
+            tbaa_struct: pointer(nodes.copy),
+            alias_scope: pointer(nodes.alias_scope),
+            noalias: pointer(nodes.noalias),
+        }
     }
 }
 
@@ -215,7 +210,7 @@ pub extern "C" fn tbaa_emit_access(
     made(nodes, || {
         let (emitter, oracle) = (given(emitter, "the emitter")?, given(oracle, "the oracle")?);
         if access.tag.id == 0 {
-            return Ok(attachments(None, None, (None, None)));
+            return Ok(Attachments::default().into());
         }
         let (graph, tag) = (oracle.graph(), oracle.known_tag(access.tag)?);
         let refused = |message: &str| Err(Error::new(Status::Refused, message));
@@ -232,7 +227,7 @@ pub extern "C" fn tbaa_emit_access(
                  loads the tag without `immutable`; of a load say TBAA_EFFECT_READ",
             );
         }
-        Ok(attachments(Some(emitted(emitter.emitter.tag(graph, tag))?), None, (None, None)))
+        Ok(emitted(emitter.emitter.access(graph, tag))?.into())
     })
 }
 
@@ -247,10 +242,9 @@ pub extern "C" fn tbaa_emit_copy(
     made(nodes, || {
         let (emitter, oracle) = (given(emitter, "the emitter")?, given(oracle, "the oracle")?);
         if copy.id == 0 {
-            return Ok(attachments(None, None, (None, None)));
+            return Ok(Attachments::default().into());
         }
         let copy = known_copy(oracle.graph(), copy)?;
-        let made = emitted(emitter.emitter.copy(oracle.graph(), oracle.graph(), copy))?;
-        Ok(attachments(None, made.copy, (None, None)))
+        Ok(emitted(emitter.emitter.copy(oracle.graph(), oracle.graph(), copy))?.into())
     })
 }

@@ -129,9 +129,7 @@ impl Oracle {
 
     /// Returns the access without its effect.
     pub(crate) fn access(&self, access: MemoryAccess) -> Access {
-        let mut found = Access::from(self.tag(access.tag));
-        found.size = (access.size != 0).then(|| access.size.into());
-        found
+        access.of(self.tag(access.tag))
     }
 }
 
@@ -177,6 +175,13 @@ impl From<tbaa::CopyId> for Copy {
 }
 
 impl MemoryAccess {
+    /// Returns the access by its tag, without its effect.
+    pub(crate) fn of(self, tag: Option<tbaa::TagId>) -> Access {
+        let mut access = Access::from(tag);
+        access.size = (self.size != 0).then(|| self.size.into());
+        access
+    }
+
     /// Returns the effect, as bits of `Effect`.
     #[inline]
     pub(crate) fn effect(self) -> u32 {

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::{Access, Publisher, TagId};
+use tbaa::{Publisher, TagId};
 
 use crate::context::{Context, change, made_in};
 use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
@@ -22,11 +22,7 @@ impl Reader {
     }
 
     fn overlap(&mut self, a: MemoryAccess, b: MemoryAccess) -> bool {
-        let [a, b] = [a, b].map(|access| {
-            let mut found = Access::from(self.tag(access.tag));
-            found.size = (access.size != 0).then(|| access.size.into());
-            found
-        });
+        let [a, b] = [a, b].map(|access| access.of(self.tag(access.tag)));
         self.0.may_alias(a, b)
     }
 }

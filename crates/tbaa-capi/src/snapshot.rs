@@ -9,36 +9,36 @@ use std::sync::Arc;
 
 use tbaa::AliasRule;
 
-use crate::context::{Context, Kept, made_in};
+use crate::context::{Context, Snapshot, made_in};
 use crate::oracle::{Oracle, rule_of};
 use crate::status::{Status, answer};
 
 /// The number of snapshots that a context keeps.
-const KEPT: usize = 4;
+const MAX_SNAPSHOTS: usize = 4;
 
 impl Context {
     fn snapshot(&mut self, rule: AliasRule) -> Arc<Oracle> {
         let (nodes, tags) = (self.oracle().graph().node_count(), self.oracle().graph().tag_count());
-        let current = |kept: &&Kept| {
-            let graph = kept.oracle.graph();
-            kept.rule == rule && (graph.node_count(), graph.tag_count()) == (nodes, tags)
+        let current = |snapshot: &&Snapshot| {
+            let graph = snapshot.oracle.graph();
+            snapshot.rule == rule && (graph.node_count(), graph.tag_count()) == (nodes, tags)
         };
-        if let Some(kept) = self.kept.iter().find(current) {
-            return Arc::clone(&kept.oracle);
+        if let Some(snapshot) = self.snapshots.iter().find(current) {
+            return Arc::clone(&snapshot.oracle);
         }
         // The oldest one that can be changed, or a new one.
-        let free = |kept: &mut Kept| kept.rule == rule && Arc::get_mut(&mut kept.oracle).is_some();
-        let free = self.kept.iter_mut().position(free).map(|at| self.kept.remove(at));
+        let free = |old: &mut Snapshot| old.rule == rule && Arc::get_mut(&mut old.oracle).is_some();
+        let free = self.snapshots.iter_mut().position(free).map(|at| self.snapshots.remove(at));
         let graph = self.oracle().graph();
         let fresh = || Oracle { inner: tbaa::Oracle::new(graph.clone(), rule), shared: true };
-        let mut oracle = free.map_or_else(|| Arc::new(fresh()), |kept| kept.oracle);
+        let mut oracle = free.map_or_else(|| Arc::new(fresh()), |snapshot| snapshot.oracle);
         if let Some(oracle) = Arc::get_mut(&mut oracle) {
             oracle.inner.update(|copy| copy.follow(graph));
         }
-        if self.kept.len() == KEPT {
-            self.kept.remove(0);
+        if self.snapshots.len() == MAX_SNAPSHOTS {
+            self.snapshots.remove(0);
         }
-        self.kept.push(Kept { rule, oracle: Arc::clone(&oracle) });
+        self.snapshots.push(Snapshot { rule, oracle: Arc::clone(&oracle) });
         oracle
     }
 }
@@ -66,15 +66,8 @@ pub extern "C" fn tbaa_context_snapshot(
 /// oracle is returned uncounted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
-    answer((), || {
-        // SAFETY: NULL, or an oracle that the caller holds.
-        if unsafe { oracle.as_ref() }?.shared {
-            // SAFETY: snapshots come from `Arc::into_raw`, and the caller's own
-            // hold keeps the count above 0.
-            unsafe { Arc::increment_strong_count(oracle) };
-        }
-        Some(())
-    });
+    // SAFETY: the caller's own hold keeps the count above 0.
+    unsafe { count(oracle, Arc::increment_strong_count) };
     oracle
 }
 
@@ -82,12 +75,22 @@ pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Ora
 /// thread may call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
+    // SAFETY: the caller gives up one hold, which the library or `retain` counted.
+    unsafe { count(oracle, Arc::decrement_strong_count) };
+}
+
+/// Changes the number of a snapshot's holders.
+///
+/// # Safety
+///
+/// The oracle is NULL or one that the caller holds, and its count may change so.
+unsafe fn count(oracle: *const Oracle, change: unsafe fn(*const Oracle)) {
     answer((), || {
-        // SAFETY: NULL, or an oracle that the caller holds.
-        if unsafe { oracle.as_ref() }?.shared {
-            // SAFETY: snapshots come from `Arc::into_raw`; the caller gives up
-            // one hold, which the library or `retain` counted.
-            unsafe { Arc::decrement_strong_count(oracle) };
+        // SAFETY: as above. Snapshots come from `Arc::into_raw`.
+        unsafe {
+            if oracle.as_ref()?.shared {
+                change(oracle);
+            }
         }
         Some(())
     });

@@ -1,6 +1,7 @@
 //! Tags for a module that has none.
 
 use std::ffi::c_void;
+use std::fmt::Display;
 
 use crate::emit::NodeEmitter;
 use crate::error::{Error, given};
@@ -60,11 +61,10 @@ pub extern "C" fn tbaa_tag_module(
         let emitter = given(emitter, "the emitter")?;
         let attach = given(attach, "the callback")?;
         let text = module.bytes()?;
-        let read =
-            tbaa_ir::read(text).map_err(|error| Error::argument(format!("module: {error}")))?;
+        let wrong = |error: &dyn Display| Error::argument(format!("module: {error}"));
+        let read = tbaa_ir::read(text).map_err(|error| wrong(&error))?;
         let options = tagging.map_or(Ok(tbaa_tag::Options::new()), options)?;
-        let tags = tbaa_tag::tag(&read, &options)
-            .map_err(|error| Error::argument(format!("module: {error}")))?;
+        let tags = tbaa_tag::tag(&read, &options).map_err(|error| wrong(&error))?;
         let mut nodes = Vec::with_capacity(tags.tags.len());
         for &tbaa_tag::TaggedAccess { instruction: at, tag } in &tags.tags {
             nodes.push((read.instructions()[at], emitter.tag(&tags.graph, tag)?));

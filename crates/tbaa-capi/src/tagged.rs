@@ -9,7 +9,7 @@ use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TagForm, Typed};
 use crate::context::{Context, change, made_in, say_vague};
 use crate::emit::{NodeAttachments, NodeEmitter};
 use crate::status::{Error, Status, given, made, status};
-use crate::tags::{ContextTags, Kept, Key, Tagged, check_declared, tags_of};
+use crate::tags::{ContextTags, Key, Requested, Tagged, check_declared, tags_of};
 use crate::text::{Str, constant, slice};
 
 /// The options of a context's tags. All zero is the default.
@@ -121,11 +121,10 @@ pub unsafe extern "C" fn tbaa_places(
         let (tags, of) = tags_of(context.tagging())?;
         // All paths are lowered together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;
-        let found = paths
-            .into_iter()
-            .zip(found)
-            .map(|(path, place)| tags.keep(Key::Place(path.to_owned(), None), Kept::Place(place)));
-        let found: Vec<Tagged> = found.collect();
+        let keep = |(path, place): (&str, _)| {
+            tags.keep(Key::Place(path.to_owned(), None), Requested::Place(place))
+        };
+        let found: Vec<Tagged> = paths.into_iter().zip(found).map(keep).collect();
         // SAFETY: the caller promises room for `count` places; `found` is our own.
         unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), places, found.len()) };
         Ok(())
@@ -146,7 +145,7 @@ pub extern "C" fn tbaa_place_sized(
         let path = path.text()?;
         let (tags, of) = tags_of(context.tagging())?;
         let key = Key::Place(path.to_owned(), Some(size));
-        tags.give(of, key, |jit| jit.sized(path, size).map(Kept::Place))
+        tags.give(of, key, |jit| jit.sized(path, size).map(Requested::Place))
     })
 }
 
@@ -175,7 +174,7 @@ pub unsafe extern "C" fn tbaa_call_touching(
         all.extend(unsafe { texts(memory, memory_count, "memory") }?);
         let (tags, of) = tags_of(context.tagging())?;
         let key = Key::Call(all.iter().map(|&text| text.to_owned()).collect());
-        tags.give(of, key, |jit| jit.call(&all).map(Kept::Call))
+        tags.give(of, key, |jit| jit.call(&all).map(Requested::Call))
     })
 }
 
@@ -209,15 +208,12 @@ pub extern "C" fn tbaa_emit_tagged(
              without a tag, or pass a plain pointer",
             "the instruction is in another LLVM context than the emitter: make one for each",
         ];
-        if let Some(&reason) = (kind as usize)
-            .checked_sub(InstructionKind::None as usize)
-            .and_then(|index| reasons.get(index))
-        {
-            return Err(refused(reason));
+        if let Some(at) = kind.checked_sub(InstructionKind::None as u32) {
+            return Err(refused(reasons[at as usize]));
         }
         let found: &Attachments<Recorded> = match (&recording.0, kind) {
-            (Kept::Call(call), _) => call,
-            (Kept::Place(place), 0 | 1) => {
+            (Requested::Call(call), _) => call,
+            (Requested::Place(place), 0 | 1) => {
                 let access = if kind == 1 { AccessKind::Write } else { AccessKind::Read };
                 match size {
                     0 => place.check_kind(access),
@@ -226,7 +222,7 @@ pub extern "C" fn tbaa_emit_tagged(
                 .map_err(refused)?;
                 place.nodes()
             }
-            (Kept::Place(place), _) => {
+            (Requested::Place(place), _) => {
                 if kind == 3 {
                     // A copy of unknown length is a run, but a vector of scalable length is not.
                     match size {
@@ -257,7 +253,7 @@ pub extern "C" fn tbaa_check_element(
         let tagged = given(tagged, "the place")?;
         // SAFETY: the context made it, and lives.
         let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
-        let Kept::Place(place) = &recording.0 else { return Ok(()) };
+        let Requested::Place(place) = &recording.0 else { return Ok(()) };
         let checked = place.check(size, AccessKind::Read);
         checked.and_then(|()| place.check_element(element)).map_err(|misuse| {
             match pointer && place.place().pointer {

@@ -57,9 +57,9 @@ impl From<&Place> for TagPlace {
 
 /// Nodes that are not yet in an LLVM context. They never change, and live as long as their context:
 /// threads may share them.
-pub struct Recording(pub(crate) Kept);
+pub struct Recording(pub(crate) Requested);
 
-pub(crate) enum Kept {
+pub(crate) enum Requested {
     Place(TaggedPlace),
     Call(Attachments<Recorded>),
 }
@@ -200,7 +200,7 @@ impl ContextTags {
         &mut self,
         of: Declared<'c>,
         key: Key,
-        make: impl FnOnce(&mut Jit<Declared<'c>>) -> Result<Kept, JitError>,
+        make: impl FnOnce(&mut Jit<Declared<'c>>) -> Result<Requested, JitError>,
     ) -> Result<Tagged, Error> {
         match self.given.get(&key) {
             Some(known) => Ok(known.shown()),
@@ -212,7 +212,7 @@ impl ContextTags {
     }
 
     /// Returns the earlier result for a key, or stores this one.
-    pub(crate) fn keep(&mut self, key: Key, made: Kept) -> Tagged {
+    pub(crate) fn keep(&mut self, key: Key, made: Requested) -> Tagged {
         self.given.entry(key).or_insert_with(|| Box::new(Recording(made))).shown()
     }
 }
@@ -220,8 +220,8 @@ impl ContextTags {
 impl Recording {
     fn shown(&self) -> Tagged {
         let place = match &self.0 {
-            Kept::Place(place) => TagPlace::from(place.place()),
-            Kept::Call(_) => TagPlace::default(),
+            Requested::Place(place) => TagPlace::from(place.place()),
+            Requested::Call(_) => TagPlace::default(),
         };
         Tagged { place, nodes: self }
     }

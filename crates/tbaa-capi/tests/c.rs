@@ -13,9 +13,10 @@ use support::{compile, flags, have, prefix, repository, run, source};
 /// The C programs, and what each prints in the end.
 const PROGRAMS: [&str; 4] = ["api.c", "emit.c", "threads.c", "jit.c"];
 
-fn shared() -> Vec<String> {
+/// The arguments for the shared library, and these.
+fn shared(more: &[&str]) -> Vec<String> {
     let mut flags = flags(&["--cflags", "--libs"]);
-    flags.push("-pthread".to_owned());
+    flags.extend(["-pthread"].iter().chain(more).map(|&flag| flag.to_owned()));
     flags
 }
 
@@ -27,6 +28,11 @@ fn with_static_library() -> Vec<String> {
     found.extend(private.into_iter().filter(|flag| flag != "-ltbaa"));
     found.push("-pthread".to_owned());
     found
+}
+
+/// Runs a program, and returns its output.
+fn output(program: &Path) -> String {
+    run(&mut Command::new(program))
 }
 
 #[track_caller]
@@ -48,16 +54,14 @@ fn programs_run_by_gcc_and_under_valgrind() {
         // One program uses the static library; clang compiles all of them for the sanitizers.
         if name == "api.c" {
             let program = compile("gcc", &source(name), with_static_library(), "api-static");
-            expect(&program, &run(&mut Command::new(&program)));
+            expect(&program, &output(&program));
         }
-        let program = compile("gcc", &source(name), shared(), &format!("{stem}-gcc"));
-        expect(&program, &run(&mut Command::new(&program)));
+        let program = compile("gcc", &source(name), shared(&[]), &format!("{stem}-gcc"));
+        expect(&program, &output(&program));
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
-        expect(
-            &program,
-            &run(valgrind.args(["--show-leak-kinds=definite,indirect"]).arg(&program)),
-        );
+        valgrind.args(["--show-leak-kinds=definite,indirect"]).arg(&program);
+        expect(&program, &run(&mut valgrind));
     }
 }
 
@@ -66,23 +70,19 @@ fn programs_run_under_sanitizers() {
     let Some(()) = have(&["cc", "clang-22", "pkg-config"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
-        let mut arguments = shared();
-        arguments.push("-fsanitize=address,undefined".to_owned());
-        arguments.push("-fno-sanitize-recover=all".to_owned());
+        let arguments = shared(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
         let program = compile("clang-22", &source(name), arguments, &format!("{stem}-asan"));
-        expect(&program, &run(&mut Command::new(&program)));
+        expect(&program, &output(&program));
     }
     // Two threads query while one adds.
-    let mut arguments = shared();
-    arguments.push("-fsanitize=thread".to_owned());
+    let arguments = shared(&["-fsanitize=thread"]);
     let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
     // The library is not instrumented, so the sanitizer does not see how it counts a snapshot's
     // holders; calls from it are suppressed. Everything that the library shares between threads is
     // `Sync`, as the compiler checks.
-    let options = "halt_on_error=1 suppressions=";
     let suppressions = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsan.supp");
     fs::write(&suppressions, "called_from_lib:libtbaa\n").unwrap();
-    let options = format!("{options}{}", suppressions.display());
+    let options = format!("halt_on_error=1 suppressions={}", suppressions.display());
     expect(&program, &run(Command::new(&program).env("TSAN_OPTIONS", options)));
 }
 
@@ -119,25 +119,25 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     };
     let mut arguments = vec!["-isystem".to_owned()];
     arguments.extend(config(&["--includedir"]));
-    arguments.extend(shared());
+    arguments.extend(shared(&[]));
     arguments.extend(config(&["--ldflags", "--libs", "core"]));
     for name in ["llvm", "tagged", "tag"] {
         let program = compile("gcc", &source(&format!("{name}.c")), &arguments, name);
-        assert_eq!(run(&mut Command::new(&program)), "ok\n", "{name}");
+        assert_eq!(output(&program), "ok\n", "{name}");
     }
     let expected = |name: &str| fs::read_to_string(source(&format!("{name}.expected"))).unwrap();
     for name in ["stack", "regions"] {
         let program = compile("gcc", &source(&format!("{name}.c")), &arguments, name);
-        assert_eq!(run(&mut Command::new(&program)), expected(name));
+        assert_eq!(output(&program), expected(name));
     }
     arguments.push("-fno-rtti".to_owned());
     let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
-    assert_eq!(run(&mut Command::new(&program)), expected("metadata"));
+    assert_eq!(output(&program), expected("metadata"));
     // The header for C++, without exceptions.
     arguments.push("-fno-exceptions".to_owned());
     for compiler in ["g++", "clang++-22"] {
         let program = compile(compiler, &source("header.cpp"), &arguments, "header");
-        assert_eq!(run(&mut Command::new(&program)), "ok\n", "{compiler}");
+        assert_eq!(output(&program), "ok\n", "{compiler}");
     }
 }
 
@@ -151,7 +151,7 @@ fn cmake_finds_the_package() {
     run(Command::new("cmake").arg("--build").arg(&build));
     for program in ["jit", "jit-static"] {
         let program = build.join(program);
-        expect(&program, &run(&mut Command::new(&program)));
+        expect(&program, &output(&program));
     }
     // Exported functions would keep all that they reach.
     let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
@@ -232,8 +232,6 @@ fn the_library_exports_what_the_header_declares_and_no_more() {
 #[test]
 fn costs_are_measured() {
     let Some(()) = have(&["cc", "gcc", "pkg-config"]) else { return };
-    let mut arguments = shared();
-    arguments.push("-O2".to_owned());
-    let program = compile("gcc", &source("cost.c"), arguments, "cost");
-    println!("{}", run(&mut Command::new(&program)));
+    let program = compile("gcc", &source("cost.c"), shared(&["-O2"]), "cost");
+    println!("{}", output(&program));
 }

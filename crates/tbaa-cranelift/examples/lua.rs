@@ -17,7 +17,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tbaa::declare::{Declarations, DeclareError, Place, Record, ScalarLayout, Target};
 use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle, Session};
-use tbaa_cranelift::{Regions, Tags, check};
+use tbaa_cranelift::{Applied, Finding, Regions, Tags, check};
 
 /// An operation on registers or an array, with its own loads.
 #[derive(Clone, Copy)]
@@ -157,22 +157,25 @@ fn isa() -> Result<OwnedTargetIsa, Box<dyn Error>> {
     Ok(cranelift_native::builder()?.finish(settings::Flags::new(flags))?)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// Returns the loads that are left without and with regions, the effect of the regions, and what the
+/// check finds.
+fn compare(ops: &[Op]) -> Result<([usize; 2], Applied, Vec<Finding>), Box<dyn Error>> {
     let ((session, places), isa) = (runtime()?, isa()?);
+    let (mut func, tags) = build(ops, &places, &isa);
+    let before = loads_left(func.clone(), &isa)?;
+    let mut regions = Regions::new(session.oracle());
+    let applied = regions.apply(session.oracle(), &mut func, &tags)?;
+    let findings = check(session.oracle(), &func, &tags);
+    Ok(([before, loads_left(func, &isa)?], applied, findings))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     for (name, ops) in [("program", &PROGRAM[..]), ("bytes", &BYTES)] {
-        let (mut func, tags) = build(ops, &places, &isa);
-        let before = loads_left(func.clone(), &isa)?;
-        let mut regions = Regions::new(session.oracle());
-        let applied = regions.apply(session.oracle(), &mut func, &tags)?;
+        let ([before, after], Applied { regions, sequence_points, .. }, findings) = compare(ops)?;
         println!(
-            "{name}: {before} loads left without regions, {} with {} regions and {} sequence points",
-            loads_left(func.clone(), &isa)?,
-            applied.regions,
-            applied.sequence_points
+            "{name}: {before} loads left without regions, {after} with {regions} regions and {sequence_points} sequence points"
         );
-        for finding in check(session.oracle(), &func, &tags) {
-            println!("{finding}");
-        }
+        findings.iter().for_each(|finding| println!("{finding}"));
     }
 
     let ravi = Spec::load(include_str!("../../../specs/ravi-declared.ron"))?;
@@ -187,8 +190,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut apart, mut kept) = (0, 0);
     for (a, b) in pairs {
         apart += usize::from(!oracle.may_alias(a, b));
-        let parted = regions.id(a).zip(regions.id(b)).is_some_and(|(a, b)| a != b);
-        kept += usize::from(parted);
+        kept += usize::from(regions.id(a).zip(regions.id(b)).is_some_and(|(a, b)| a != b));
     }
     println!(
         "Ravi's runtime: {} tags in {} regions, which keep {kept} of {apart} NoAlias pairs",
@@ -202,24 +204,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    fn left(ops: &[Op]) -> (usize, usize) {
-        let ((session, places), isa) = (runtime().unwrap(), isa().unwrap());
-        let (mut func, tags) = build(ops, &places, &isa);
-        let before = loads_left(func.clone(), &isa).unwrap();
-        let mut regions = Regions::new(session.oracle());
-        regions.apply(session.oracle(), &mut func, &tags).unwrap();
-        (before, loads_left(func, &isa).unwrap())
-    }
-
     #[test]
     fn regions_remove_loads() {
-        assert_eq!(left(&PROGRAM), (16, 3));
+        assert_eq!(compare(&PROGRAM).unwrap().0, [16, 3]);
     }
 
     /// Each store may write the byte, and each may write the base as far as a `char` is concerned.
     #[test]
     fn a_byte_is_read_again() {
-        assert_eq!(left(&BYTES).0, 4);
-        assert!(left(&BYTES).1 >= 3, "both bytes and at least one base");
+        let [before, after] = compare(&BYTES).unwrap().0;
+        assert_eq!(before, 4);
+        assert!(after >= 3, "both bytes and at least one base");
     }
 }

@@ -36,13 +36,11 @@ pub enum Rule {
 impl Rule {
     /// Returns whether the function may be compiled wrongly. The other findings cost speed, or may be harmless for a
     /// reason that types cannot express.
-    #[must_use]
     pub fn is_error(self) -> bool {
         matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
     }
 
     /// Returns what to do about it.
-    #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
             Rule::Parted | Rule::PartedSafely => {
@@ -227,31 +225,21 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         Some(finding(Rule::Wide, memory, None, message))
     }
 
-    fn readonly<'m>(&self, accesses: &'m [Memory]) -> impl Iterator<Item = Finding> + 'm
-    where
-        Self: 'm,
-    {
+    /// Finds `readonly` loads whose memory a store may write, each with the lowest such instruction.
+    fn readonly(&self, accesses: &[Memory]) -> Vec<Finding> {
         let mut stores: HashMap<Access, Memory> = HashMap::new();
         for store in accesses.iter().filter(|memory| memory.stores()) {
             stores.entry(store.access).or_insert(*store);
         }
-        let mut found = Vec::new();
-        for load in accesses.iter().filter(|memory| memory.readonly) {
-            let mut writers: Vec<_> = stores
-                .values()
-                .filter(|store| self.oracle.may_alias(store.access, load.access))
-                .collect();
-            writers.sort_unstable_by_key(|store| store.inst);
-            if let Some(store) = writers.first() {
-                let message = format!(
-                    "{} is `readonly`, but {} may write what it reads",
-                    self.at(load),
-                    self.at(store),
-                );
-                found.push(finding(Rule::Readonly, load, Some(store), message));
-            }
-        }
-        found.into_iter()
+        let finding = |load: &Memory| {
+            let may = |store: &&Memory| self.oracle.may_alias(store.access, load.access);
+            let store = stores.values().filter(may).min_by_key(|store| store.inst)?;
+            let (load_text, store_text) = (self.at(load), self.at(store));
+            let message =
+                format!("{load_text} is `readonly`, but {store_text} may write what it reads");
+            Some(finding(Rule::Readonly, load, Some(store), message))
+        };
+        accesses.iter().filter(|memory| memory.readonly).filter_map(finding).collect()
     }
 
     fn no_region(&self, memory: &Memory) -> Finding {

@@ -40,14 +40,15 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             match Memory::of(oracle, func, tags, inst) {
                 // An atomic load is a fence, and is never replaced. Memory that a `readonly` load reads is not
                 // written.
-                Some(it) if it.region.is_none() && !it.readonly && !(fence && it.loads()) => {
-                    list.push(Step::Bare(it));
+                Some(bare)
+                    if bare.region.is_none() && !bare.readonly && !(fence && bare.loads()) =>
+                {
+                    list.push(Step::Bare(bare));
                 }
-                Some(it) if it.region.is_some() && it.stores() && !fence => {
-                    let next = numbers.len();
-                    let number = *numbers.entry(it.access).or_insert(next);
+                Some(store) if store.region.is_some() && store.stores() && !fence => {
+                    let number = *numbers.entry(store.access).or_insert(stores.len());
                     if number == stores.len() {
-                        stores.push(it);
+                        stores.push(store);
                     }
                     list.push(Step::Store(number, (place, inst)));
                 }
@@ -73,10 +74,8 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             let there = before.entry(next).or_insert_with(|| vec![None; stores.len()]);
             let mut grown = false;
             for (there, here) in there.iter_mut().zip(&since) {
-                if there.is_none() && here.is_some() {
-                    *there = *here;
-                    grown = true;
-                }
+                grown |= there.is_none() && here.is_some();
+                *there = there.or(*here);
             }
             if grown && !queue.contains(&next) {
                 queue.push_back(next);

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use cranelift_codegen::ir::{AliasRegion, Function, Inst, Opcode, Type};
+use cranelift_codegen::ir::{AliasRegion, Function, Inst, Opcode};
 use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle, Size};
 
 use crate::Tags;
@@ -58,8 +58,7 @@ impl Memory {
         func: &Function,
         tags: &Tags,
     ) -> Vec<Memory> {
-        let blocks = func.layout.blocks();
-        let insts = blocks.flat_map(|block| func.layout.block_insts(block));
+        let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
         insts.filter_map(|inst| Memory::of(oracle, func, tags, inst)).collect()
     }
 
@@ -99,7 +98,6 @@ pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> 
 
 /// The bytes that an instruction loads or stores; `None` if its type has no fixed size.
 fn width(func: &Function, inst: Inst) -> Option<u64> {
-    let of = |ty: Type| (!ty.is_dynamic_vector()).then(|| u64::from(ty.bytes()));
     match func.dfg.insts[inst].opcode() {
         Opcode::Uload8 | Opcode::Sload8 | Opcode::Istore8 => Some(1),
         Opcode::Uload16 | Opcode::Sload16 | Opcode::Istore16 => Some(2),
@@ -114,7 +112,8 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
         _ => {
             let result = func.dfg.inst_results(inst).first();
             let value = result.or(func.dfg.inst_args(inst).first())?;
-            of(func.dfg.value_type(*value))
+            let ty = func.dfg.value_type(*value);
+            (!ty.is_dynamic_vector()).then(|| ty.bytes().into())
         }
     }
 }

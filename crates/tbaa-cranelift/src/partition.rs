@@ -12,10 +12,11 @@
 //! one each. Each other one joins the region against which it has the fewest pairs of a load and a store.
 
 /// The most nodes for which all choices are tried.
-const EXACT: usize = 8;
-/// The number of nodes that a greedy search removes, and the number of candidates each time.
-const STEPS: usize = 64;
-const WIDTH: usize = 8;
+const MAX_EXACT: usize = 8;
+/// The most nodes that a greedy search removes.
+const MAX_STEPS: usize = 64;
+/// The number of candidates of each step.
+const CANDIDATES: usize = 8;
 
 /// Accesses that may alias the same others, or all accesses of an earlier region.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ impl Relation {
             (0..self.nodes.len()).map(|node| self.is_new(node) && self.anchors(node) > 1).collect();
         let free: Vec<usize> =
             (0..self.nodes.len()).filter(|&node| self.is_new(node) && !without[node]).collect();
-        if free.len() <= EXACT {
+        if free.len() <= MAX_EXACT {
             self.try_all(&free, &mut without);
         } else {
             let mut upwards = without.clone();
@@ -134,7 +135,7 @@ impl Relation {
         let mut best = self.score(without);
         // A step without gain may enable one with gain: each of two vague nodes alone may connect
         // all others.
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let degree = |node: usize| self.may[node].iter().filter(|&&may| !choice[may]).count();
             let mut vaguest: Vec<(usize, usize)> = free
                 .iter()
@@ -144,7 +145,7 @@ impl Relation {
                 .filter(|&(degree, _)| degree > 0)
                 .collect();
             vaguest.sort_unstable_by(|a, b| b.cmp(a));
-            vaguest.truncate(WIDTH);
+            vaguest.truncate(CANDIDATES);
             let step = vaguest.into_iter().map(|(degree, node)| {
                 choice[node] = true;
                 let score = self.score(&choice);
@@ -200,7 +201,7 @@ impl Relation {
             let near = roots.iter().map(|&root| sums[root]).fold([0; 3], add);
             let parted = |sums: &[i128; 3]| [sums[0] * sums[1], sums[2] * sums[2]];
             let lost = roots.iter().map(|&root| parted(&sums[root]));
-            let lost = lost.fold(parted(&near), |sum, it| [sum[0] - it[0], sum[1] - it[1]]);
+            let lost = lost.fold(parted(&near), |sum, one| [sum[0] - one[0], sum[1] - one[1]]);
             let fence = if near[1] > 0 { own[0] * all[0] } else { 0 };
             let gained = own[0] * (all[1] - near[1]) + own[1] * (all[0] - near[0]) + fence;
             let pairs = 2 * own[2] * (all[2] - near[2]);
@@ -347,7 +348,7 @@ mod tests {
                 relation.score(&without)
             };
             let (all, vaguest) = (best(Relation::try_all), best(Relation::try_vaguest));
-            let upwards = best(|it, free, without| it.try_upwards(free, without));
+            let upwards = best(|relation, free, without| relation.try_upwards(free, without));
             assert!(vaguest.max(upwards) <= all && relation.score(&vec![false; count]) <= vaguest);
             exact = (exact.0 + all.0, exact.1 + upwards.0);
             greedy += vaguest.max(upwards).0;
@@ -378,7 +379,7 @@ mod tests {
             relation.add(node(100), []);
             relation.add(node(100), [2 * pair]);
         }
-        for _ in 0..3 * STEPS {
+        for _ in 0..3 * MAX_STEPS {
             relation.add(node(1), 0..80);
         }
         let regions = relation.regions(0, u32::MAX);
@@ -394,7 +395,10 @@ mod tests {
         for (loads, stores) in [(90, 0), (0, 90), (50, 50), (8, 0), (0, 8), (4, 0)] {
             relation.add(Node { loads, stores, accesses: 1, given: None }, []);
         }
-        assert_eq!(relation.regions(0, 3), [0, 1, 2, 0, 1, 0].map(|it| Some([1, 2, 0][it])));
+        assert_eq!(
+            relation.regions(0, 3),
+            [0, 1, 2, 0, 1, 0].map(|region| Some([1, 2, 0][region]))
+        );
         assert_eq!(relation.regions(0, 1), [Some(0); 6]);
     }
 }

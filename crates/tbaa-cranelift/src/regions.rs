@@ -8,6 +8,7 @@ use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, Inst, InstBuilder, MemFlagsData,
 };
 use tbaa::parts::Vicinity;
+use tbaa::parts::table::IndexSet;
 use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle};
 
 use crate::flow::exposed;
@@ -120,12 +121,12 @@ pub enum RegionError {
     TooManyFlags,
 }
 
-/// New accesses that are each compared with all known ones.
-const MANY: usize = 64;
+/// The most new accesses that are each compared with all known ones.
+const FEW_ACCESSES: usize = 64;
 
 /// The number of searches for loads without a region, before all stores that they may see lose
 /// their regions.
-const ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 impl Regions {
     /// The most regions of a record, unless [`Regions::at_most`] says another number. Cranelift's analysis takes time
@@ -191,16 +192,15 @@ impl Regions {
         let node = |given| Node { loads: 0, stores: 0, accesses: 0, given };
         let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
         // For many new accesses the known ones are listed by their types.
-        let mut vicinity = (self.known.len() - old > MANY).then(|| Vicinity::new(oracle));
+        let mut vicinity = (self.known.len() - old > FEW_ACCESSES).then(|| Vicinity::new(oracle));
         if let Some(vicinity) = &mut vicinity {
             let known = (0..).zip(&self.known);
             known.for_each(|(number, known)| vicinity.add(oracle, known.access, number));
         }
         let near = |access: Access| vicinity.as_ref()?.of(oracle, access);
         // Accesses that may alias the same regions and the same new accesses are one node.
-        let mut classes: HashMap<(Vec<u32>, Vec<u32>), usize> = HashMap::new();
+        let mut classes: IndexSet<(Vec<u32>, Vec<u32>)> = IndexSet::default();
         let mut class_of = Vec::new();
-        let mut rows = Vec::new();
         for (at, known) in self.known.iter().enumerate() {
             let class = if at < old {
                 known.region.map(|region| region as usize)
@@ -221,12 +221,9 @@ impl Regions {
                     }
                 }
                 touched.sort_unstable();
-                let class =
-                    *classes.entry((touched.clone(), row)).or_insert_with_key(|(_, row)| {
-                        rows.push((touched, row.clone()));
-                        nodes.push(node(None));
-                        nodes.len() - 1
-                    });
+                let (class, is_new) = classes.insert_full((touched, row));
+                nodes.extend(is_new.then(|| node(None)));
+                let class = self.count as usize + class;
                 class_of.push(class);
                 Some(class)
             };
@@ -238,18 +235,14 @@ impl Regions {
         }
         let mut relation = Relation::default();
         for (number, node) in nodes.into_iter().enumerate() {
-            let may: Vec<usize> = match number.checked_sub(self.count as usize) {
-                Some(class) => {
-                    let (touched, row): &(Vec<u32>, Vec<u32>) = &rows[class];
-                    let new = row.iter().map(|&new| class_of[new as usize]);
-                    let mut may: Vec<usize> =
-                        touched.iter().map(|&region| region as usize).chain(new).collect();
-                    may.sort_unstable();
-                    may.dedup();
-                    may
-                }
-                None => Vec::new(),
-            };
+            let class = number.checked_sub(self.count as usize);
+            let mut may: Vec<usize> = Vec::new();
+            if let Some((touched, row)) = class.and_then(|class| classes.get_index(class)) {
+                may.extend(touched.iter().map(|&region| region as usize));
+                may.extend(row.iter().map(|&new| class_of[new as usize]));
+                may.sort_unstable();
+                may.dedup();
+            }
             relation.add(node, may);
         }
         let regions = relation.regions(self.count, self.most);
@@ -344,10 +337,9 @@ impl Regions {
             if unseen.is_empty() {
                 break;
             }
-            let last = unseen.iter().map(|(_, store)| store.inst);
-            let mut seen: Vec<Inst> = last.collect();
+            let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
             // Each round shows one more store of each path, if not all that such a load may see.
-            if round == ROUNDS {
+            if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);
                     store.stores() && unseen.iter().any(|(bare, _)| may(bare))

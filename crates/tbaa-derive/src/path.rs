@@ -31,12 +31,10 @@ impl Parse for Path {
         let base: Type = input.call(Type::without_plus)?;
         let mut path = Path { base, steps: Vec::new() };
         while !input.is_empty() {
-            if input.peek(Token![->]) {
-                let arrow: Token![->] = input.parse()?;
+            if let Some(arrow) = input.parse::<Option<Token![->]>>()? {
                 path.steps.push((Step::Arrow, arrow.span()));
                 path.members(input)?;
-            } else if input.peek(Token![.]) {
-                input.parse::<Token![.]>()?;
+            } else if input.parse::<Option<Token![.]>>()?.is_some() {
                 path.members(input)?;
             } else if input.peek(syn::token::Bracket) {
                 let index;
@@ -51,14 +49,10 @@ impl Parse for Path {
 }
 
 fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
-    let number = if index.peek(Token![*]) {
-        index.parse::<Token![*]>()?;
+    let any = index.parse::<Option<Token![*]>>()?.is_some();
+    let number = if any || index.parse::<Option<Ident>>()?.is_some() {
         None
-    } else if index.peek(Ident) {
-        index.parse::<Ident>()?;
-        None
-    } else if index.peek(LitInt) {
-        let number: LitInt = index.parse()?;
+    } else if let Some(number) = index.parse::<Option<LitInt>>()? {
         let wrong = |_| Error::new(number.span(), "expected an index: a number below 2^64");
         Some(number.base10_parse().map_err(wrong)?)
     } else {
@@ -70,11 +64,9 @@ fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
 impl Path {
     /// Reads the text after a `.`. Rust tokenises the `0.1` of a tuple in a tuple as a number.
     fn members(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
-        let (text, span) = if input.peek(LitInt) {
-            let number: LitInt = input.parse()?;
+        let (text, span) = if let Some(number) = input.parse::<Option<LitInt>>()? {
             (number.to_string(), number.span())
-        } else if input.peek(LitFloat) {
-            let number: LitFloat = input.parse()?;
+        } else if let Some(number) = input.parse::<Option<LitFloat>>()? {
             (number.to_string(), number.span())
         } else if input.peek(Ident::peek_any) {
             let name = Ident::parse_any(input)?;

@@ -3,17 +3,19 @@
 //! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the functions of an
 //! artificial runtime with this many structs with each kind of metadata, and prints the cost.
 
+#[path = "regions.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod regions;
+
 use std::error::Error;
 use std::time::Duration;
 
+use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
-};
-use inkwell::values::{BasicValue, InstructionOpcode, IntValue};
-use inkwell::{AddressSpace, OptimizationLevel};
+use inkwell::targets::FileType;
+use inkwell::values::{BasicValue, IntValue};
 use tbaa::declare::{Declarations, Record, Target as Layout};
 use tbaa_inkwell::Tagger;
 use tbaa_lower::emit::{Jit, JitOptions, TagForm, TaggedPlace};
@@ -67,7 +69,7 @@ impl Runtime {
         context: &'ctx Context,
         module: &Module<'ctx>,
         attach: bool,
-    ) -> Result<(Duration, usize), Box<dyn Error>> {
+    ) -> Result<Duration, Box<dyn Error>> {
         let pointer = context.ptr_type(AddressSpace::default());
         let (i8, i64) = (context.i8_type(), context.i64_type());
         let builder = context.create_builder();
@@ -103,14 +105,13 @@ impl Runtime {
             builder.build_return(Some(&sum))?;
         }
         let start = busy();
-        let attached = accesses.len();
         if attach {
             let tagger = Tagger::new(context)?;
             for (place, instruction) in accesses {
                 tagger.attach(place, instruction)?;
             }
         }
-        Ok((busy() - start, attached))
+        Ok(busy() - start)
     }
 }
 
@@ -124,12 +125,12 @@ struct Cost {
 }
 
 fn measure(runtime: &Runtime, attach: bool) -> Result<Cost, Box<dyn Error>> {
-    let machine = machine()?;
+    let machine = regions::machine()?;
     let mut runs = Vec::new();
     for _ in 0..RUNS {
         let context = Context::create();
         let module = context.create_module("cost");
-        let (attach, _) = runtime.build(&context, &module, attach)?;
+        let attach = runtime.build(&context, &module, attach)?;
         let bytes = module.write_bitcode_to_memory().get_size();
         let start = busy();
         module.run_passes("default<O2>", &machine, PassBuilderOptions::create())?;
@@ -137,26 +138,12 @@ fn measure(runtime: &Runtime, attach: bool) -> Result<Cost, Box<dyn Error>> {
         let start = busy();
         machine.write_to_memory_buffer(&module, FileType::Object)?;
         let code = busy() - start;
-        let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
-        let loads = blocks
-            .flat_map(|block| block.get_instructions())
-            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load)
-            .count();
-        runs.push(Cost { bytes, loads, attach, passes, code });
+        runs.push(Cost { bytes, loads: regions::loads(&module), attach, passes, code });
     }
     let least = |time: fn(&Cost) -> Duration| runs.iter().map(time).min().unwrap_or_default();
     let (attach, passes) = (least(|run| run.attach), least(|run| run.passes));
     let code = least(|run| run.code);
     Ok(Cost { bytes: runs[0].bytes, loads: runs[0].loads, attach, passes, code })
-}
-
-fn machine() -> Result<TargetMachine, Box<dyn Error>> {
-    Target::initialize_native(&InitializationConfig::default())?;
-    let triple = TargetMachine::get_default_triple();
-    let (level, reloc) = (OptimizationLevel::Default, RelocMode::Default);
-    Target::from_triple(&triple)?
-        .create_target_machine(&triple, "generic", "", level, reloc, CodeModel::Default)
-        .ok_or_else(|| "no target machine".into())
 }
 
 fn print(name: &str, cost: &Cost, bare: usize) {
@@ -172,10 +159,7 @@ fn print(name: &str, cost: &Cost, bare: usize) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let structs = match std::env::args().nth(1) {
-        Some(number) => number.parse()?,
-        None => 8,
-    };
+    let structs = std::env::args().nth(1).map_or(Ok(8), |number| number.parse())?;
     println!(
         "{} tags, {} accesses a function; all figures a function\n",
         3 + 5 * structs,

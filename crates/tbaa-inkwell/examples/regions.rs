@@ -17,10 +17,22 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target as Layout};
 use tbaa_inkwell::{Jit, TaggedPlace, Tagger};
 
-fn loads(module: &Module<'_>) -> usize {
+/// Counts the loads of a module.
+pub fn loads(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
     let instructions = blocks.flat_map(|block| block.get_instructions());
     instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load).count()
+}
+
+/// Returns this machine, as LLVM's passes want it.
+pub fn machine() -> Result<TargetMachine, Box<dyn Error>> {
+    Target::initialize_native(&InitializationConfig::default())?;
+    let triple = TargetMachine::get_default_triple();
+    let (level, reloc, model) =
+        (OptimizationLevel::Default, RelocMode::Default, CodeModel::Default);
+    Target::from_triple(&triple)?
+        .create_target_machine(&triple, "generic", "", level, reloc, model)
+        .ok_or_else(|| "no machine".into())
 }
 
 /// Returns the loads before and after the optimiser.
@@ -90,15 +102,8 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     builder.build_return(Some(&sum))?;
     module.verify()?;
 
-    Target::initialize_native(&InitializationConfig::default())?;
-    let triple = TargetMachine::get_default_triple();
-    let (level, reloc, model) =
-        (OptimizationLevel::Default, RelocMode::Default, CodeModel::Default);
-    let machine = Target::from_triple(&triple)?
-        .create_target_machine(&triple, "generic", "", level, reloc, model)
-        .ok_or("no machine")?;
     let before = loads(&module);
-    module.run_passes("default<O2>", &machine, PassBuilderOptions::create())?;
+    module.run_passes("default<O2>", &machine()?, PassBuilderOptions::create())?;
     // Length, base and table are loaded once; the second import may be the first, which is stored to.
     Ok([before, loads(&module)])
 }

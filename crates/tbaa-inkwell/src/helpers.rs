@@ -1,13 +1,12 @@
 //! Runtime helpers that clang compiled.
 
-use inkwell::llvm_sys::core::LLVMSetMetadata;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
-use std::ptr;
+use inkwell::values::{InstructionOpcode, InstructionValue};
 use tbaa::declare::DeclareError;
 use tbaa::{CopyEntry, GraphError, TagId};
 use tbaa_lower::emit::{Jit, JitError};
 
+use crate::tagger::remove;
 use crate::{AttachError, Attached, ModuleTags, Tagger};
 
 /// Gives the JIT's own tags to the accesses of a module of helpers, which clang compiled and the
@@ -39,13 +38,7 @@ pub enum HelperError {
     Jit(#[from] JitError),
     /// A tag cannot be attached.
     #[error(transparent)]
-    Attach(AttachError),
-}
-
-impl From<AttachError> for HelperError {
-    fn from(error: AttachError) -> Self {
-        HelperError::Attach(error)
-    }
+    Attach(#[from] AttachError),
 }
 
 /// Checks helpers that keep clang's tags, before they are linked: that these tags
@@ -96,13 +89,9 @@ impl<'ctx> Helpers<'ctx> {
     ///
     /// [`HelperError`]; the instructions before are changed then.
     pub fn attach(&self, tagger: &Tagger, jit: &mut Jit) -> Result<(usize, usize), HelperError> {
-        let remove = |instruction: &InstructionValue<'ctx>, kind| {
-            // SAFETY: the instruction is alive; no node removes what there is.
-            unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
-        };
         let (mut with, mut without) = (0, 0);
         for (instruction, tag) in &self.accesses {
-            remove(instruction, self.kinds[0]);
+            remove(*instruction, self.kinds[0]);
             let tagged = tag.map(|tag| jit.access(tag)).transpose()?.unwrap_or_default();
             let nodes = match instruction.get_opcode() {
                 InstructionOpcode::Load => &tagged.access,
@@ -113,7 +102,7 @@ impl<'ctx> Helpers<'ctx> {
             tagger.attach_recorded(nodes, *instruction)?;
         }
         for (instruction, entries) in &self.copies {
-            remove(instruction, self.kinds[1]);
+            remove(*instruction, self.kinds[1]);
             let Some(entries) = entries else { continue };
             match jit.copy(entries) {
                 Ok(nodes) => tagger.attach_recorded(&nodes, *instruction)?,

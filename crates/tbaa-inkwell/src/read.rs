@@ -51,7 +51,7 @@ impl<'ctx> ModuleTags<'ctx> {
         let [tag_kind, copy_kind] = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
         let raw = context.as_ctx_ref();
         let mut nodes = Nodes::default();
-        let (mut tags, mut lists) = (Vec::new(), Vec::new());
+        let (mut tags, mut lists) = (Vec::<(_, usize)>::new(), Vec::<(_, usize)>::new());
         for instruction in instructions(module) {
             let mut read = |kind| Some(nodes.add(raw, instruction.get_metadata(kind)?));
             tags.extend(read(tag_kind).map(|node| (instruction, node)));
@@ -59,14 +59,10 @@ impl<'ctx> ModuleTags<'ctx> {
         }
         let mut graph = Graph::new();
         let ids = nodes.insert(&mut graph)?;
-        let mut accesses = Vec::with_capacity(tags.len());
-        for (instruction, node) in tags {
-            accesses.push(Attached { instruction, id: graph.mark_tag(ids[node]) });
-        }
-        let mut copies = Vec::with_capacity(lists.len());
-        for (instruction, node) in lists {
-            copies.push(Attached { instruction, id: graph.mark_copy(ids[node]) });
-        }
+        let tag = |(instruction, node)| Attached { instruction, id: graph.mark_tag(ids[node]) };
+        let accesses = tags.into_iter().map(tag).collect();
+        let copy = |(instruction, node)| Attached { instruction, id: graph.mark_copy(ids[node]) };
+        let copies = lists.into_iter().map(copy).collect();
         Ok(ModuleTags { graph, accesses, copies })
     }
 }

@@ -33,7 +33,6 @@ impl fmt::Debug for Metadata<'_> {
 
 impl<'ctx> Metadata<'ctx> {
     /// Returns the node as `llvm-c` has it.
-    #[must_use]
     pub fn as_raw(self) -> LLVMMetadataRef {
         self.node
     }
@@ -148,10 +147,8 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
         operands: &[SinkOperand<'_, Metadata<'ctx>>],
         storage: Storage,
     ) -> Result<Metadata<'ctx>, SinkError> {
-        let mut nodes = Vec::with_capacity(operands.len());
-        for operand in operands {
-            nodes.push(self.operand(operand)?);
-        }
+        let nodes = operands.iter().map(|operand| self.operand(operand));
+        let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
         // A distinct node without operands has none to make it distinct by: it gets itself.
         let is_empty = operands.is_empty();
         let itself = |at: usize| is_empty || matches!(operands.get(at), Some(SinkOperand::Itself));

@@ -171,19 +171,19 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
         let mut sum = Some(0_u64);
         for at in 0..LLVMGetNumArgOperands(value) {
             let ty = LLVMTypeOf(LLVMGetOperand(value, at));
-            let size = match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMVectorTypeKind | LLVMTypeKind::LLVMScalableVectorTypeKind => {
-                    let lane = LLVMGetElementType(ty);
-                    let kind = LLVMGetTypeKind(lane);
-                    let mask =
-                        kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
-                    // The first argument is the value to store; later pointers are addresses.
-                    let addresses = at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind;
-                    if mask || addresses { Some(Size::Bytes(0)) } else { store_size(value, ty) }
-                }
-                _ => Some(Size::Bytes(0)),
+            let (LLVMTypeKind::LLVMVectorTypeKind | LLVMTypeKind::LLVMScalableVectorTypeKind) =
+                LLVMGetTypeKind(ty)
+            else {
+                continue;
             };
-            let Some(size) = size else { return Callee::Intrinsic(None) };
+            let lane = LLVMGetElementType(ty);
+            let kind = LLVMGetTypeKind(lane);
+            let mask = kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
+            // The first argument is the value to store; later pointers are addresses.
+            if mask || at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind {
+                continue;
+            }
+            let Some(size) = store_size(value, ty) else { return Callee::Intrinsic(None) };
             sum = sum.zip(size.bytes()).and_then(|(sum, size)| sum.checked_add(size));
         }
         Callee::Intrinsic(Some(sum.map_or(Size::Unknown, Size::from)))

@@ -66,7 +66,7 @@ pub fn tag_module(module: &Module<'_>, options: &Options) -> Result<TagCounts, T
         let blocks = value.get_basic_block_iter();
         let instructions = blocks.flat_map(|block| block.get_instructions());
         for (index, instruction) in instructions.enumerate() {
-            let here = |it: &(u32, u32, _)| (it.0, it.1) == (function as u32, index as u32);
+            let here = |next: &(u32, u32, _)| (next.0, next.1) == (function as u32, index as u32);
             let Some((.., node)) = nodes.next_if(here) else { continue };
             let opcode = instruction.get_opcode();
             let is_access = matches!(opcode, InstructionOpcode::Load | InstructionOpcode::Store);

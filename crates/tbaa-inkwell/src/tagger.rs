@@ -22,7 +22,6 @@ use tbaa_lower::emit::{
 
 use crate::relations::Relations;
 use crate::size::{Callee, callee, element_of, own_memory, pointer_size, size_of};
-
 use crate::{LlvmSink, Metadata, SinkError};
 
 /// The reason why nothing was attached.
@@ -118,7 +117,8 @@ pub struct Tagger {
     context: LLVMContextRef,
     /// The name of a type that no context has but this one: another may come to be at its address.
     mark: CString,
-    kinds: Kinds,
+    /// LLVM's numbers of `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias`.
+    kinds: [u32; 4],
     state: RefCell<State>,
 }
 
@@ -138,18 +138,6 @@ struct State {
     last: Option<String>,
     relations: Relations,
 }
-
-/// LLVM's numbers of the kinds of metadata.
-#[derive(Clone, Copy, Debug)]
-struct Kinds {
-    tag: u32,
-    copy: u32,
-    alias_scope: u32,
-    noalias: u32,
-}
-
-/// An emitter that makes nodes in a context which lives for `'ctx`.
-type NodeEmitter<'ctx> = Emitter<LlvmSink<'ctx>>;
 
 impl Tagger {
     /// Returns a tagger for a context. It leaves off tags as the environment
@@ -172,12 +160,7 @@ impl Tagger {
             // SAFETY: the context is alive, and the name as long as said.
             unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
         };
-        let kinds = Kinds {
-            tag: kind("tbaa"),
-            copy: kind("tbaa.struct"),
-            alias_scope: kind("alias.scope"),
-            noalias: kind("noalias"),
-        };
+        let kinds = ["tbaa", "tbaa.struct", "alias.scope", "noalias"].map(kind);
         let mark = format!("tbaa.tagger.{}", NEXT.fetch_add(1, Relaxed));
         let mark = CString::new(mark).unwrap_or_default();
         // SAFETY: the context is alive. A type that nothing uses is in no module.
@@ -190,14 +173,12 @@ impl Tagger {
     }
 
     /// Returns the bisection, with the number of attachments so far.
-    #[must_use]
     pub fn bisect(&self) -> Bisect {
         self.state.borrow().bisect.clone()
     }
 
     /// Returns the last attachment that a bisection by number kept: function and instruction.
     /// `None` before the limit is reached.
-    #[must_use]
     pub fn last_kept(&self) -> Option<String> {
         self.state.borrow().last.clone()
     }
@@ -220,7 +201,7 @@ impl Tagger {
         let mut state = self.state.borrow_mut();
         let emitter: *mut Emitter<LlvmSink<'static>> = &raw mut state.emitter;
         // SAFETY: lifetimes have no part in the layout, and the context lives for 'ctx.
-        Ok(make(unsafe { &mut *emitter.cast::<NodeEmitter<'ctx>>() }))
+        Ok(make(unsafe { &mut *emitter.cast::<Emitter<LlvmSink<'ctx>>>() }))
     }
 
     /// Checks that a context, which is alive, is the one that the nodes are in. Who was lent the
@@ -336,11 +317,7 @@ impl Tagger {
         nodes: Attachments<Metadata<'_>>,
         instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
-        let Kinds { tag, copy, alias_scope, noalias } = self.kinds;
-        for kind in [tag, copy, alias_scope, noalias] {
-            // SAFETY: the instruction is alive; no node removes what there is.
-            unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
-        }
+        self.kinds.into_iter().for_each(|kind| remove(instruction, kind));
         self.put(nodes, instruction)
     }
 
@@ -399,18 +376,12 @@ impl Tagger {
         nodes: Attachments<Metadata<'_>>,
         instruction: InstructionValue<'_>,
     ) -> Result<(), AttachError> {
-        let kinds = self.kinds;
-        let attachments = [
-            (kinds.tag, nodes.tag),
-            (kinds.copy, nodes.copy),
-            (kinds.alias_scope, nodes.alias_scope),
-            (kinds.noalias, nodes.noalias),
-        ];
-        let mut present = attachments.into_iter().filter_map(|(kind, node)| Some((kind, node?)));
-        let Some(first) = present.next() else { return Ok(()) };
-        let mut attached = std::iter::once(first).chain(present);
-        let all = attached.clone().map(|(_, node)| node).chain(nodes.relation);
-        if all.into_iter().any(|node| node.context() != self.context) {
+        let attachments = [nodes.tag, nodes.copy, nodes.alias_scope, nodes.noalias];
+        let mut all = attachments.into_iter().chain([nodes.relation]).flatten();
+        if attachments.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        if all.any(|node| node.context() != self.context) {
             return Err(AttachError::OtherContext);
         }
         let mut state = self.state.borrow_mut();
@@ -420,12 +391,11 @@ impl Tagger {
         if let Some(relation) = nodes.relation {
             state.relations.add(relation, instruction);
         }
-        for (kind, node) in attached.by_ref() {
+        for (kind, node) in self.kinds.into_iter().zip(attachments) {
+            let Some(node) = node.map(|node| node.as_value().as_value_ref()) else { continue };
             // SAFETY: instruction and node are in the same context, and the
             // node is not a temporary one.
-            unsafe {
-                LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
-            }
+            unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, node) };
         }
         state.note(instruction);
         Ok(())
@@ -474,6 +444,12 @@ impl State {
             self.last = Some(format!("{function}: {}", text.to_string_lossy().trim()));
         }
     }
+}
+
+/// Removes an instruction's node of a kind.
+pub(crate) fn remove(instruction: InstructionValue<'_>, kind: u32) {
+    // SAFETY: the instruction is alive; LLVM removes the kind if it gets no node.
+    unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
 }
 
 /// Checks that a call accesses no memory besides what its callee accesses.

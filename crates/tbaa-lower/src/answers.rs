@@ -12,14 +12,14 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Graph, Oracle, TagId};
 
 /// The most cached answers, of about 60 bytes each.
-const KEPT: usize = 1 << 21;
+const MAX_ANSWERS: usize = 1 << 21;
 
 pub(super) struct Answers<'o, G> {
     pub(super) oracle: &'o Oracle<G>,
-    kept: RefCell<Kept>,
+    cache: RefCell<Cache>,
 }
 
-struct Kept {
+struct Cache {
     /// Steps that further answers may take.
     left: u64,
     /// True if some pair counts as aliasing because the steps ran out.
@@ -30,7 +30,7 @@ struct Kept {
 impl<'o, G: Borrow<Graph>> Answers<'o, G> {
     pub(super) fn new(oracle: &'o Oracle<G>) -> Answers<'o, G> {
         let (left, answers) = (oracle.steps_to_compare(), HashMap::default());
-        Answers { oracle, kept: RefCell::new(Kept { left, gave_up: false, answers }) }
+        Answers { oracle, cache: RefCell::new(Cache { left, gave_up: false, answers }) }
     }
 
     pub(super) fn may_alias(&self, a: Key, b: Key) -> bool {
@@ -38,25 +38,25 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         if let Some(decided) = ask(&mut 0) {
             return decided;
         }
-        let kept = &mut *self.kept.borrow_mut();
+        let cache = &mut *self.cache.borrow_mut();
         let pair = (a.min(b), a.max(b));
-        if let Some(&known) = kept.answers.get(&pair) {
+        if let Some(&known) = cache.answers.get(&pair) {
             return known;
         }
-        if kept.answers.len() >= KEPT {
-            kept.left = 0;
+        if cache.answers.len() >= MAX_ANSWERS {
+            cache.left = 0;
         }
-        let Some(may) = ask(&mut kept.left) else {
-            kept.gave_up = true;
+        let Some(may) = ask(&mut cache.left) else {
+            cache.gave_up = true;
             return true;
         };
-        kept.answers.insert(pair, may);
+        cache.answers.insert(pair, may);
         may
     }
 
     /// Returns whether some pair counted as aliasing because the steps ran out.
     pub(super) fn gave_up(&self) -> bool {
-        self.kept.borrow().gave_up
+        self.cache.borrow().gave_up
     }
 
     /// Returns the same for accesses with their tags' own sizes.
@@ -84,7 +84,7 @@ mod tests {
         let [x, y, z] = [(0, Some(Size::Bytes(5))), (1, None), (2, None)]
             .map(|(at, size)| Key { tag: tags[at], size });
         let answers = Answers::new(&oracle);
-        answers.kept.borrow_mut().left = 1;
+        answers.cache.borrow_mut().left = 1;
         assert!(!answers.may_alias(x, y) && !answers.gave_up());
         assert!(!oracle.may_alias(x.access(), z.access()) && answers.may_alias(x, z));
         assert!(answers.gave_up());

@@ -6,10 +6,10 @@ use std::borrow::Borrow;
 use super::answers::Answers;
 use super::forest::ForestNode;
 use super::loss::pairs_within;
-use super::place::Seat;
+use super::place::Allowed;
 use super::rank::Ranks;
 use super::relation::Relation;
-use super::source::Key;
+use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::parts::{self, Vicinity};
@@ -23,14 +23,7 @@ pub(super) struct Class {
     /// The distance from the top of clang's forest ([`Ranks`]).
     pub(super) rank: u32,
     /// The nodes at which the class may be placed.
-    pub(super) seat: Seat,
-}
-
-/// A new source.
-#[derive(Clone, Copy)]
-pub(super) struct Newcomer {
-    pub(super) key: Key,
-    pub(super) private: bool,
+    pub(super) allowed: Allowed,
 }
 
 /// A source that has a place already, or a fixed tag.
@@ -42,7 +35,7 @@ struct Old {
     /// separate from it, because no other code reaches that memory.
     foreign: bool,
     /// True if a new class in shared memory must be made comparable to it. Everything else that the
-    /// class may alias is comparable to its seat in the skeleton.
+    /// class may alias is comparable to its node in the skeleton.
     moves_shared: bool,
     scope: Option<u32>,
     /// True for a source, false for a fixed tag. Pairs with fixed tags do not count in the loss,
@@ -99,15 +92,6 @@ pub(super) struct Batch {
     pub(super) rows: Vec<Row>,
 }
 
-/// The relation of a batch's classes to each other.
-struct Related {
-    relation: Relation,
-    /// True for each class that gets no tag for lack of memory.
-    passed: Vec<bool>,
-    /// The number of pairs of sources that may alias.
-    may: u64,
-}
-
 /// Calls `found` once with each pair of classes that may alias. `plain` lists the classes without
 /// sizes, and `pairs` has their pairs; pairs with a sized class are queried here.
 fn each_pair<G: Borrow<Graph>>(
@@ -130,9 +114,14 @@ fn each_pair<G: Borrow<Graph>>(
     }
 }
 
-/// Relates the classes. If this needs more than `most` bytes, the classes that may alias the most
-/// others are left out.
-fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
+/// Returns the relation of the classes to each other, which of them it leaves out, and the number of
+/// pairs of sources that may alias. If the relation needs more than `most` bytes, the classes that
+/// may alias the most others are left out.
+fn relate<G: Borrow<Graph>>(
+    answers: &Answers<'_, G>,
+    classes: &[Class],
+    most: usize,
+) -> (Relation, Vec<bool>, u64) {
     let len = classes.len();
     let sizes: Vec<u64> = classes.iter().map(|class| class.members.len() as u64).collect();
     let plain: Vec<usize> = (0..len).filter(|&at| classes[at].members[0].size.is_none()).collect();
@@ -163,7 +152,7 @@ fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: u
             }
         });
     });
-    Related { relation, passed, may }
+    (relation, passed, may)
 }
 
 impl Lowering {
@@ -197,25 +186,21 @@ impl Lowering {
     fn near<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
-        group: Option<u32>,
+        group: u32,
         key: Key,
     ) -> impl Iterator<Item = Old> + '_ {
-        let some = self.vicinity.0.of(oracle, key.access());
-        let all = match some {
-            None if group.is_some() => 0..self.vicinity.1,
-            _ => 0..0,
-        };
-        let some = some.unwrap_or_default().into_iter().map(|place| place as usize);
-        let old = some.chain(all).map(|place| self.old(place));
-        old.filter(move |old| old.group == group)
+        let all = || (0..self.vicinity.1 as u32).collect();
+        let near = self.vicinity.0.of(oracle, key.access()).unwrap_or_else(all);
+        let old = near.into_iter().map(|place| self.old(place as usize));
+        old.filter(move |old| old.group == Some(group))
     }
 
     /// Returns the nodes at which a new class may be placed. Private memory of an open lineage that
     /// was forked counts as shared, because another fork may use it.
-    fn seat(&self, graph: &Graph, key: Key, private: bool) -> Seat {
+    fn allowed(&self, graph: &Graph, key: Key, private: bool) -> Allowed {
         match private && !self.forked && !self.skeleton.has(key) {
-            true => Seat::Free,
-            false => Seat::Shared(self.skeleton.node(graph, &self.forest, key)),
+            true => Allowed::Any,
+            false => Allowed::Shared(self.skeleton.node(graph, &self.forest, key)),
         }
     }
 
@@ -224,41 +209,35 @@ impl Lowering {
         self.fixed_nodes > 0 && group == Some(0)
     }
 
-    /// Sorts new sources under one root into classes.
+    /// Sorts new sources under one root into classes. `group` is the root's number, if it had sources
+    /// before.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
         answers: &Answers<'_, G>,
         ranks: &mut Ranks,
-        batch: &[Newcomer],
+        group: Option<u32>,
+        batch: &[Source],
     ) -> Batch {
         let oracle = answers.oracle;
-        let plain: Vec<TagId> =
-            batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
+        let (plain, sized): (Vec<Source>, Vec<Source>) =
+            batch.iter().partition(|source| source.size.is_none());
+        let plain: Vec<TagId> = plain.iter().map(|source| source.tag).collect();
         let plain_classes = oracle.classes_asking(&plain, answers.tags());
-        // Two sources of one class must also have equal relations to the existing tags.
-        let group = batch.first().and_then(|new| {
-            let root = oracle
-                .graph()
-                .tag(new.key.tag)
-                .ok()
-                .map(|tag| oracle.graph().root_of(tag.access))??;
-            self.groups.get_index_of(&root).map(|group| group as u32)
-        });
         let open = self.is_open(group);
-        let sized: Vec<Key> =
-            batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
-        let mut classes: IndexMap<(usize, usize, Seat, Vec<bool>), Class> = IndexMap::default();
+        let mut classes: IndexMap<(usize, usize, Allowed, Vec<bool>), Class> = IndexMap::default();
         let mut with_old = 0;
         let mut at_plain = 0;
-        for (at, &Newcomer { key, private }) in batch.iter().enumerate() {
-            let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
-            let seat = match open {
-                true => self.seat(oracle.graph(), key, private),
-                false => Seat::Free,
+        for (at, source) in batch.iter().enumerate() {
+            let key = source.key();
+            // Two sources of one class must also have equal relations to the existing tags.
+            let old = group.into_iter().flat_map(|group| self.near(oracle, group, key));
+            let allowed = match open {
+                true => self.allowed(oracle.graph(), key, source.private),
+                false => Allowed::Any,
             };
-            let private = (open && seat == Seat::Free).then_some(&*self.skeleton.tops);
-            let shared = seat != Seat::Free;
+            let private = (open && allowed == Allowed::Any).then_some(&*self.skeleton.tops);
+            let shared = allowed != Allowed::Any;
             let (row, may) = Row::of(answers, key, shared, private, old);
             with_old += may;
             let row = rows.insert_full(row).0;
@@ -271,20 +250,20 @@ impl Lowering {
                 Some(_) => plain_classes.len() + at,
             };
             let beside = match key.size {
-                None => sized.iter().map(|other| answers.may_alias(*other, key)).collect(),
+                None => sized.iter().map(|other| answers.may_alias(other.key(), key)).collect(),
                 Some(_) => Vec::new(),
             };
-            let class = (class, row, seat, beside);
+            let class = (class, row, allowed, beside);
             let class = classes.entry(class).or_insert_with(|| Class {
                 members: Vec::new(),
                 row,
                 rank: ranks.of(oracle.graph(), key.tag),
-                seat,
+                allowed,
             });
             class.members.push(key);
         }
         let classes: Vec<Class> = classes.into_values().collect();
-        let Related { relation, passed, may } = relate(answers, &classes, self.most_bytes);
+        let (relation, passed, may) = relate(answers, &classes, self.most_bytes);
         let rows = rows.into_iter().collect();
         Batch { classes, relation, passed, may: may + with_old, rows }
     }
@@ -373,7 +352,7 @@ mod tests {
                 fields.iter().map(tag).collect()
             });
             lowering.list_old(&oracle);
-            let near = |&tag: &_| lowering.near(&oracle, Some(0), Key { tag, size: None }).count();
+            let near = |&tag: &_| lowering.near(&oracle, 0, Key { tag, size: None }).count();
             looked.push(tags.iter().map(near).sum::<usize>());
             lowering.lower(&oracle, &tags).unwrap();
         }

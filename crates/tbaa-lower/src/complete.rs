@@ -12,16 +12,14 @@
 
 use super::relation::{Parts, Relation};
 
-/// The most members of a part in which several tops are tried,
-const SMALL: usize = 128;
+/// The most members of a part in which several tops are tried.
+const SMALL_PART: usize = 128;
 
-/// and how many.
-const TRIED: usize = 4;
+/// The most tops that are tried in a small part.
+const MAX_TOPS: usize = 4;
 
-/// Chooses a member of a part, which gets the degrees of all members.
-trait Pick: Fn(&[u64], &[u32]) -> Option<u32> + Copy {}
-
-impl<T: Fn(&[u64], &[u32]) -> Option<u32> + Copy> Pick for T {}
+/// Chooses a member of a part, given the degrees of all members.
+type Pick<'p> = &'p dyn Fn(&[u64], &[u32]) -> Option<u32>;
 
 /// Returns the sort key of members: by their number of relations, most first.
 fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
@@ -56,19 +54,18 @@ impl<'r> Completer<'r> {
         let general = |_: &[u64], part: &[u32]| {
             part.iter().copied().min_by_key(|&at| (rank[at as usize], at))
         };
-        let known = Completion::run(self, set, general);
+        let known = Completion::run(self, set, &general);
         if known.cost == 0 {
             return known;
         }
-        let found = self.looking_ahead(set, general);
+        let found = self.looking_ahead(set, &general);
         if found.cost < known.cost { found } else { known }
     }
 
     /// Puts the member related to most to the top. In a small part several are
     /// tried, with the rest in either order.
-    fn looking_ahead(&mut self, set: &[u32], general: impl Pick) -> Completion {
-        let central =
-            |degrees: &[u64], part: &[u32]| part.iter().copied().min_by_key(most(degrees));
+    fn looking_ahead(&mut self, set: &[u32], general: Pick<'_>) -> Completion {
+        let central: Pick<'_> = &|degrees, part| part.iter().copied().min_by_key(most(degrees));
         self.count_degrees(set);
         let mut tree = Completion::default();
         let mut work = self.parts_below(set);
@@ -76,21 +73,15 @@ impl<'r> Completer<'r> {
             let mut tops = part.clone();
             tops.sort_unstable_by_key(most(&self.degrees));
             let universal = self.degrees[tops[0] as usize] == self.relation.size_of(&part);
-            if universal || part.len() > SMALL {
+            if universal || part.len() > SMALL_PART {
                 tree.descend(self, part, above, central, &mut work);
                 continue;
             }
-            tops.truncate(TRIED);
+            tops.truncate(MAX_TOPS);
             let cost = |&top: &u32| {
                 self.count_degrees(&part);
                 let (mut probe, mut rest) = (Completion::default(), Vec::new());
-                probe.descend(
-                    self,
-                    part.clone(),
-                    None,
-                    |_: &[u64], _: &[u32]| Some(top),
-                    &mut rest,
-                );
+                probe.descend(self, part.clone(), None, &|_, _| Some(top), &mut rest);
                 rest.iter().fold(probe.cost, |sum, (part, _)| {
                     let cost = Completion::run(self, part, central).cost;
                     sum.saturating_add(cost.min(Completion::run(self, part, general).cost))
@@ -98,7 +89,7 @@ impl<'r> Completer<'r> {
             };
             let top = tops.into_iter().min_by_key(cost);
             self.count_degrees(&part);
-            tree.descend(self, part, above, |_: &[u64], _: &[u32]| top, &mut work);
+            tree.descend(self, part, above, &|_, _| top, &mut work);
         }
         tree
     }
@@ -135,7 +126,7 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    fn run(on: &mut Completer<'_>, set: &[u32], pick: impl Pick) -> Completion {
+    fn run(on: &mut Completer<'_>, set: &[u32], pick: Pick<'_>) -> Completion {
         on.count_degrees(set);
         let mut tree = Completion::default();
         let mut work = on.parts_below(set);
@@ -151,7 +142,7 @@ impl Completion {
         on: &mut Completer<'_>,
         mut part: Vec<u32>,
         mut above: Option<u32>,
-        pick: impl Pick,
+        pick: Pick<'_>,
         work: &mut Vec<(Vec<u32>, Option<u32>)>,
     ) {
         let Completer { relation, degrees, parts, .. } = on;
@@ -170,17 +161,10 @@ impl Completion {
             above = Some(top);
             taken = taken.saturating_add(sizes[top as usize]);
         }
-        if universal {
-            part.retain(|&at| !full(degrees, at));
-            part.iter()
-                .for_each(|&at| degrees[at as usize] = degrees[at as usize].saturating_sub(taken));
-        } else {
-            let top = tops[0];
-            part.retain(|&at| at != top);
-            for &at in &part {
-                if relation.related(at as usize, top as usize) {
-                    degrees[at as usize] = degrees[at as usize].saturating_sub(taken);
-                }
+        part.retain(|&at| if universal { !full(degrees, at) } else { at != tops[0] });
+        for &at in &part {
+            if universal || relation.related(at as usize, tops[0] as usize) {
+                degrees[at as usize] = degrees[at as usize].saturating_sub(taken);
             }
         }
         // A member that is related to nothing that is left needs no search.
@@ -213,14 +197,8 @@ mod tests {
     fn random(rng: &mut Rng, len: usize, percent: u64, uneven: bool) -> Relation {
         let size = |rng: &mut Rng| if uneven { 1 + rng.below(9) } else { 1 };
         let sizes = (0..len).map(|_| size(rng)).collect();
-        let mut pairs = Vec::new();
-        for a in 0..len {
-            for b in 0..a {
-                if rng.below(100) < percent {
-                    pairs.push((a, b));
-                }
-            }
-        }
+        let mut pairs: Vec<_> = (0..len).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        pairs.retain(|_| rng.below(100) < percent);
         relation(sizes, &pairs)
     }
 
@@ -255,12 +233,8 @@ mod tests {
                     for (a, b) in [(x, v), (y, u)] {
                         let mut more = related.to_vec();
                         (more[a][b], more[b][a]) = (true, true);
-                        exhaustive(
-                            relation,
-                            &more,
-                            cost + relation.sizes[a] * relation.sizes[b],
-                            best,
-                        );
+                        let added = relation.sizes[a] * relation.sizes[b];
+                        exhaustive(relation, &more, cost + added, best);
                     }
                     return;
                 }
@@ -284,11 +258,10 @@ mod tests {
         let mut cost = 0;
         for a in 0..relation.len() {
             for b in 0..a {
-                if comparable(a as u32, b as u32) {
-                    cost += u64::from(!relation.related(a, b))
-                        * (relation.sizes[a] * relation.sizes[b]);
-                } else {
-                    assert!(!relation.related(a, b), "{a} and {b} are related");
+                match (comparable(a as u32, b as u32), relation.related(a, b)) {
+                    (true, false) => cost += relation.sizes[a] * relation.sizes[b],
+                    (false, true) => panic!("{a} and {b} are related"),
+                    _ => {}
                 }
             }
         }

@@ -7,7 +7,7 @@
 
 use std::borrow::Borrow;
 
-use super::forest::{ForestNode, Made};
+use super::forest::Made;
 use super::skeleton::Skeleton;
 use super::source::Source;
 use super::state::Lowering;
@@ -132,24 +132,16 @@ impl Lowering {
         }
         let mut above = None;
         for &(ty, offset) in chain.iter().rev() {
-            let depth = self.forest.depth(above) as u32 + 1;
             let node = *cursors.entry((ty, offset)).or_insert_with(|| {
                 let scalar = self.graph.ty(ty).kind() == TypeKind::Scalar;
                 let name = String::from_utf8_lossy(self.graph.ty(ty).name().unwrap_or_default());
                 let name = if scalar { name.into_owned() } else { format!("{name}+{offset}") };
-                let made = Made { ty: scalar.then_some(ty), tag, immutable: None };
+                let number = self.forest.add(above, 0, name);
+                let node = &mut self.forest.nodes[number as usize];
+                node.made = Some(Made { ty: scalar.then_some(ty), tag, immutable: None });
                 // A field's cursor can only be used by accesses with exactly this tag.
-                let usable = scalar;
-                let group = 0;
-                self.forest.nodes.push(ForestNode {
-                    above,
-                    depth,
-                    group,
-                    name,
-                    usable,
-                    made: Some(made),
-                });
-                self.forest.nodes.len() as u32 - 1
+                node.usable = scalar;
+                number
             });
             above = Some(node);
         }
@@ -162,14 +154,11 @@ impl Lowering {
 
     /// Gives a scalar's node the tag of accesses to it alone.
     fn make_scalar_tag(&mut self, node: usize) -> Result<(), BuildError> {
-        let node = &mut self.forest.nodes[node];
-        if let Some(Made { ty: Some(ty), .. }) = node.made {
-            let tag = self.graph.builder().struct_tag(ty, ty, 0)?;
-            node.made = Some(Made { ty: Some(ty), tag, immutable: None });
-        } else if let Some(made) = node.made {
-            let tag = self.graph.builder().mutable_tag(made.tag)?;
-            node.made = Some(Made { tag, ..made });
-        }
+        let Some(made) = &mut self.forest.nodes[node].made else { return Ok(()) };
+        made.tag = match made.ty {
+            Some(ty) => self.graph.builder().struct_tag(ty, ty, 0)?,
+            None => self.graph.builder().mutable_tag(made.tag)?,
+        };
         Ok(())
     }
 }

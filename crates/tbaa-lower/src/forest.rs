@@ -81,16 +81,11 @@ impl Forest {
         let Some(&deepest) = marks.iter().max_by_key(depth) else {
             return Position::Below(None);
         };
-        let mut lowest = Some(deepest);
-        let mut branched = false;
-        for &mark in marks {
-            let Some(at) = lowest else { break };
-            if !self.is_above(mark, deepest) {
-                branched = true;
-                lowest = self.common(at, mark);
-            }
+        let mut others = marks.iter().filter(|&&mark| !self.is_above(mark, deepest)).peekable();
+        match others.peek() {
+            None => Position::Below(Some(deepest)),
+            Some(_) => Position::At(others.try_fold(deepest, |at, &mark| self.common(at, mark))),
         }
-        if branched { Position::At(lowest) } else { Position::Below(lowest) }
     }
 
     /// The node itself or the next above that is comparable to all of `marks`.
@@ -113,9 +108,8 @@ impl Forest {
         })
     }
 
-    pub(super) fn add(&mut self, above: Option<u32>, group: u32) -> u32 {
+    pub(super) fn add(&mut self, above: Option<u32>, group: u32, name: String) -> u32 {
         let depth = self.depth(above) as u32 + 1;
-        let name = String::new();
         self.nodes.push(ForestNode { above, depth, group, name, usable: true, made: None });
         self.nodes.len() as u32 - 1
     }

@@ -1,13 +1,13 @@
-//! Adding sources: places, names and metadata for newcomers.
+//! Adding sources: places, names and metadata for new ones.
 
 use std::borrow::Borrow;
 
 use super::answers::Answers;
-use super::batch::{Batch, Class, Newcomer, Row};
+use super::batch::{Batch, Class, Row};
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::loss::pairs_within;
-use super::place::{Newcomers, Placed, Seat, Strategy};
+use super::place::{Allowed, NewClasses, Placed, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::scopes::Scoped;
@@ -38,7 +38,7 @@ impl Lowering {
         oracle: &Oracle<G>,
         sources: impl IntoIterator<Item = S>,
     ) -> Result<(), LowerError> {
-        let new = self.newcomers(oracle, sources)?;
+        let new = self.new_sources(oracle, sources)?;
         if new.is_empty() {
             return Ok(());
         }
@@ -47,12 +47,10 @@ impl Lowering {
             return Err(LowerError::NoLineage);
         }
         let source = oracle.graph();
-        let mut batches: IndexMap<TypeId, Vec<Newcomer>> = IndexMap::default();
+        let mut batches: IndexMap<TypeId, Vec<Source>> = IndexMap::default();
         let mut malformed = Vec::new();
-        for &new in new.values() {
-            let key = new.key;
-            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
-            match root {
+        for (key, new) in new {
+            match source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access)) {
                 Some(root) => batches.entry(root).or_default().push(new),
                 None => malformed.push(key),
             }
@@ -61,7 +59,8 @@ impl Lowering {
         let (answers, mut ranks) = (Answers::new(oracle), Ranks::default());
         let mut prepared = Vec::new();
         for (&root, batch) in &batches {
-            prepared.push((root, self.prepare(&answers, &mut ranks, batch)));
+            let group = self.groups.get_index_of(&root).map(|group| group as u32);
+            prepared.push((root, self.prepare(&answers, &mut ranks, group, batch)));
         }
         self.rule = Some(oracle.rule());
         let kept = self.forest.nodes.len();
@@ -70,23 +69,17 @@ impl Lowering {
             let group = self.groups.insert_full(root).0 as u32;
             self.settle(source, group, batch, &mut entries);
         }
-        entries.extend(malformed.into_iter().map(|key| {
-            let why = Why::Malformed;
-            let (node, group, tag, private) = (None, None, None, false);
-            (key, Entry { node, group, tag, why, private })
-        }));
+        let why = Why::Malformed;
+        let entry = Entry { node: None, group: None, tag: None, why, private: false };
+        entries.extend(malformed.into_iter().map(|key| (key, entry.clone())));
         if first {
             self.fingerprint = Some(self.fingerprint_of(source, &entries));
             self.scopes.domain = self.unique_name("scopes");
         }
         self.name_nodes(source, kept, &entries);
-        let distinct: Vec<bool> = (0..self.groups.len())
-            .map(|group| {
-                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
-            })
-            .collect();
-        // Equal content does not make such types equal.
-        self.make_roots(|group| distinct[group])?;
+        // Equal content does not make distinct types equal.
+        let is_closed = self.options.lineage.is_none();
+        self.make_roots(|group| is_closed && is_distinct(source, group as u32, &entries))?;
         self.make_nodes(kept)?;
         self.loss.unsearched |= answers.gave_up();
         self.enter(source, entries)?;
@@ -95,11 +88,11 @@ impl Lowering {
     }
 
     /// The sources that are not there yet, each once.
-    fn newcomers<G: Borrow<Graph>, S: Into<Source>>(
+    fn new_sources<G: Borrow<Graph>, S: Into<Source>>(
         &self,
         oracle: &Oracle<G>,
         sources: impl IntoIterator<Item = S>,
-    ) -> Result<IndexMap<Key, Newcomer>, LowerError> {
+    ) -> Result<IndexMap<Key, Source>, LowerError> {
         if let Some(before) = self.rule.filter(|&rule| rule != oracle.rule()) {
             return Err(LowerError::OtherRule { before });
         }
@@ -108,20 +101,19 @@ impl Lowering {
         if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
             return Err(LowerError::ForeignTag);
         }
-        let mut new: IndexMap<Key, Newcomer> = IndexMap::default();
+        let mut new: IndexMap<Key, Source> = IndexMap::default();
         for source in sources {
             let source: Source = source.into();
             if !graph.owns_tag(source.tag) {
                 return Err(LowerError::ForeignTag);
             }
-            let Source { private, .. } = source;
             let key = source.key();
-            if let Some(entry) = self.sources.get(&key) {
-                if entry.private && !private {
+            match self.sources.get(&key) {
+                Some(entry) if entry.private && !source.private => {
                     return Err(LowerError::Private { place: key.describe(graph) });
                 }
-            } else {
-                new.entry(key).or_insert(Newcomer { key, private }).private &= private;
+                Some(_) => {}
+                None => new.entry(key).or_insert(source).private &= source.private,
             }
         }
         Ok(new)
@@ -138,48 +130,35 @@ impl Lowering {
         let Batch { classes, relation, passed, may, rows } = batch;
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
-        let seats: Vec<Seat> = classes.iter().map(|class| class.seat).collect();
-        let newcomers = Newcomers {
-            relation: &relation,
-            marks,
-            rank: &rank,
-            seats: &seats,
-            passed: &passed,
-            group,
-        };
+        let allowed: Vec<Allowed> = classes.iter().map(|class| class.allowed).collect();
+        let is_free = |&allowed: &Allowed| allowed == Allowed::Any;
+        let (relation, rank, allowed, passed) = (&relation, &*rank, &*allowed, &*passed);
+        let new = NewClasses { relation, marks, rank, allowed, passed, group };
         let depth = self.options.depth;
         let kept = self.forest.nodes.len();
         let strategies: &[Strategy] = match (kept, classes.len()) {
             (0, _) | (_, 1) => &[Strategy::Together],
-            _ if seats.contains(&Seat::Free) && seats.iter().any(|&seat| seat != Seat::Free) => {
-                &Strategy::ALL
-            }
+            _ if allowed.iter().any(is_free) && !allowed.iter().all(is_free) => &Strategy::ALL,
             _ => &Strategy::ALL[..2],
         };
         let mut tried = Vec::new();
         for &strategy in strategies {
-            let placed = self.forest.place(newcomers.clone(), depth, strategy);
-            let new = placed
-                .nodes
-                .iter()
-                .zip(&classes)
-                .map(|(&node, class)| (node, class.members.len() as u64));
-            let found = self.tally.comparable(&self.forest, group, new);
+            let placed = self.forest.place(new.clone(), depth, strategy);
+            let counts = classes.iter().map(|class| class.members.len() as u64);
+            let counts = placed.nodes.iter().copied().zip(counts);
+            let found = self.tally.comparable(&self.forest, group, counts);
             tried.push((found, placed, self.forest.nodes.split_off(kept)));
         }
         let best = tried.into_iter().min_by_key(|&(found, ..)| found);
         let (found, placed, nodes) = best.expect("there is a strategy");
         self.forest.nodes.extend(nodes);
         self.count(group, &classes, found, may);
-        self.scope(source, group, &classes, &relation, &rows, &placed);
+        self.scope(source, group, &classes, relation, &rows, &placed);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why) = (placed.nodes[at], placed.why[at]);
-            let private = self.is_open(Some(group)) && class.seat == Seat::Free;
-            for key in class.members {
-                let group = Some(group);
-                let entry = Entry { node, group, tag: None, why, private };
-                entries.push((key, entry));
-            }
+            let private = self.is_open(Some(group)) && class.allowed == Allowed::Any;
+            let entry = Entry { node, group: Some(group), tag: None, why, private };
+            entries.extend(class.members.into_iter().map(|key| (key, entry.clone())));
         }
     }
 
@@ -270,13 +249,6 @@ impl Lowering {
         Ok(())
     }
 
-    /// Returns whether the types of a group's sources are distinct from all others, whatever their
-    /// contents.
-    pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
-        let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
-        Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
-    }
-
     /// Makes the metadata of the nodes from `kept` on.
     pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
         for node in kept..self.forest.nodes.len() {
@@ -305,4 +277,11 @@ impl Lowering {
         }
         Ok(())
     }
+}
+
+/// Returns whether the types of a group's sources are distinct from all others, whatever their
+/// contents.
+fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
+    let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
+    Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
 }

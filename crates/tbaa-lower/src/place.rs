@@ -14,14 +14,14 @@ use super::why::Why;
 
 /// Classes without a place yet, all under one root.
 #[derive(Clone)]
-pub(super) struct Newcomers<'r> {
+pub(super) struct NewClasses<'r> {
     pub(super) relation: &'r Relation,
     /// For each class, the nodes of the classes that it may alias.
     pub(super) marks: Vec<Vec<u32>>,
     /// For each class, its place in an order from general to special.
     pub(super) rank: &'r [u32],
     /// For each class, the nodes where it may be placed.
-    pub(super) seats: &'r [Seat],
+    pub(super) allowed: &'r [Allowed],
     /// For each class, true if it gets no tag for lack of memory.
     pub(super) passed: &'r [bool],
     pub(super) group: u32,
@@ -29,9 +29,9 @@ pub(super) struct Newcomers<'r> {
 
 /// The nodes at which a class may be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Seat {
+pub(super) enum Allowed {
     /// Any node: no other module reaches its memory, except by the tags above.
-    Free,
+    Any,
     /// This node or one above, or no tag: other modules may tag the same memory.
     Shared(Option<u32>),
 }
@@ -64,203 +64,182 @@ impl Forest {
     /// Places each new class, at most `depth` nodes from the top.
     pub(super) fn place(
         &mut self,
-        mut new: Newcomers<'_>,
+        new: NewClasses<'_>,
         depth: usize,
         strategy: Strategy,
     ) -> Placed {
         let len = new.relation.len();
-        let mut placed = Placed { nodes: vec![None; len], why: vec![Why::Completed; len] };
-        let passed = (0..len).filter(|&at| new.passed[at]);
-        passed.for_each(|at| placed.why[at] = Why::TooManyPairs);
+        let why = |&passed: &bool| if passed { Why::TooManyPairs } else { Why::Completed };
+        let placed = Placed { nodes: vec![None; len], why: new.passed.iter().map(why).collect() };
         let all: Vec<u32> = (0..len as u32).filter(|&at| !new.passed[at as usize]).collect();
-        let complete = &mut Completer::new(new.relation, new.rank);
+        let (completer, positions) = (Completer::new(new.relation, new.rank), vec![None; len]);
+        let mut placing = Placing { forest: self, new, depth, completer, positions, placed };
         match strategy {
-            Strategy::Together => self.together(&all, &mut new, depth, complete, &mut placed),
-            Strategy::OneByOne => self.place_one_by_one(all, new, depth, complete, &mut placed),
+            Strategy::Together => placing.together(&all),
+            Strategy::OneByOne => placing.one_by_one(all),
             Strategy::PrivateFirst => {
                 let (first, rest): (Vec<u32>, Vec<u32>) =
-                    all.into_iter().partition(|&class| new.seats[class as usize] == Seat::Free);
-                self.together(&first, &mut new, depth, complete, &mut placed);
-                let mut positions = vec![None; len];
-                for class in first {
-                    new.note(class, placed.nodes[class as usize], &rest, &mut positions);
-                }
-                self.together(&rest, &mut new, depth, complete, &mut placed);
+                    all.into_iter().partition(|&class| placing.is_free(class));
+                placing.together(&first);
+                first.into_iter().for_each(|class| placing.note(class, &rest));
+                placing.together(&rest);
             }
         }
-        placed
+        placing.placed
+    }
+}
+
+/// New classes while they are being placed.
+struct Placing<'f, 'r> {
+    forest: &'f mut Forest,
+    new: NewClasses<'r>,
+    /// The most nodes from the top down to a place.
+    depth: usize,
+    completer: Completer<'r>,
+    /// The place that each class could take by its marks; `None` if it is not known.
+    positions: Vec<Option<Position>>,
+    placed: Placed,
+}
+
+impl Placing<'_, '_> {
+    fn is_free(&self, class: u32) -> bool {
+        self.new.allowed[class as usize] == Allowed::Any
     }
 
-    /// The lowest place that is comparable to all of `marks`.
-    fn seated(&self, seat: Seat, marks: &[u32]) -> Position {
-        match seat {
-            Seat::Free => self.position(marks),
-            Seat::Shared(node) => Position::At(self.stand(node, marks)),
+    /// Returns the lowest allowed place of a class that is comparable to all of `marks`.
+    fn position(&self, class: u32, marks: &[u32]) -> Position {
+        match self.new.allowed[class as usize] {
+            Allowed::Any => self.forest.position(marks),
+            Allowed::Shared(node) => Position::At(self.forest.stand(node, marks)),
         }
     }
 
     /// Places a set of new classes, part by part.
-    fn together(
-        &mut self,
-        set: &[u32],
-        new: &mut Newcomers<'_>,
-        depth: usize,
-        complete: &mut Completer<'_>,
-        placed: &mut Placed,
-    ) {
-        let mut positions: Vec<Option<Position>> = vec![None; new.relation.len()];
-        let (shared, free): (Vec<u32>, Vec<u32>) =
-            set.iter().partition(|&&class| new.seats[class as usize] != Seat::Free);
+    fn together(&mut self, set: &[u32]) {
+        self.positions.fill(None);
+        let (free, shared): (Vec<u32>, Vec<u32>) =
+            set.iter().partition(|&&class| self.is_free(class));
         for class in shared {
-            if let Position::At(node) =
-                self.seated(new.seats[class as usize], &new.marks[class as usize])
-            {
-                self.sit(class, node, new, placed);
+            if let Position::At(node) = self.position(class, &self.new.marks[class as usize]) {
+                self.put_at(class, node);
             }
-            new.note(class, placed.nodes[class as usize], set, &mut positions);
+            self.note(class, set);
         }
-        let mut work = complete.parts_of(&free);
+        let mut work = self.completer.parts_of(&free);
         while let Some(part) = work.pop() {
-            for &at in &part {
-                let marks = &mut new.marks[at as usize];
-                positions[at as usize].get_or_insert_with(|| {
+            for &class in &part {
+                let marks = &mut self.new.marks[class as usize];
+                self.positions[class as usize].get_or_insert_with(|| {
                     marks.sort_unstable();
                     marks.dedup();
-                    self.position(marks)
+                    self.forest.position(marks)
                 });
             }
             // A class with only one possible place goes there first, and marks the place for
             // others.
-            let at = |class: &&u32| matches!(positions[**class as usize], Some(Position::At(_)));
-            if let Some(&class) = part.iter().find(at) {
-                let Some(Position::At(node)) = positions[class as usize] else { continue };
-                self.sit(class, node, new, placed);
-                let node = placed.nodes[class as usize];
-                new.note(class, node, &part, &mut positions);
-                work.extend(complete.parts_of(&without(&part, class)));
+            let only = part.iter().find_map(|&class| match self.positions[class as usize] {
+                Some(Position::At(node)) => Some((class, node)),
+                _ => None,
+            });
+            if let Some((class, node)) = only {
+                self.put_at(class, node);
+                self.note(class, &part);
+                work.extend(self.completer.parts_of(&without(&part, class)));
                 continue;
             }
-            let anchors: Vec<u32> =
-                part.iter().filter_map(|&at| anchor(positions[at as usize])).collect();
-            if let Position::Below(anchor) = self.position(&anchors) {
-                self.hang(&part, anchor, new, depth, complete, placed);
+            let anchors = part.iter().filter_map(|&class| anchor(self.positions[class as usize]));
+            let anchors: Vec<u32> = anchors.collect();
+            if let Position::Below(anchor) = self.forest.position(&anchors) {
+                self.hang(&part, anchor);
                 continue;
             }
             // Some class must be placed higher than it would be alone: choose the most general.
-            let near = |at: u32| {
-                let near = new.relation.near_of(at as usize, &part);
+            let near = |class: u32| {
+                let near = self.new.relation.near_of(class as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
             };
-            let count = |at: u32| {
-                near(at).fold(0, |sum: u64, other| sum.saturating_add(new.relation.sizes[other]))
-            };
-            let top = part.iter().copied().max_by_key(|&at| (count(at), u32::MAX - at));
+            let sizes = &self.new.relation.sizes;
+            let weight = |class| near(class).fold(0, |sum, at| u64::saturating_add(sum, sizes[at]));
+            let top = part.iter().copied().max_by_key(|&class| (weight(class), u32::MAX - class));
             let top = top.expect("a part has members");
-            let mut marks = new.marks[top as usize].clone();
-            marks.extend(near(top).filter_map(|other| anchor(positions[other])));
-            match self.position(&marks) {
-                Position::Below(above) => {
-                    self.hang(&[top], above, new, depth, complete, placed);
-                }
-                Position::At(node) => self.sit(top, node, new, placed),
-            }
-            new.note(top, placed.nodes[top as usize], &part, &mut positions);
-            work.extend(complete.parts_of(&without(&part, top)));
+            let mut marks = self.new.marks[top as usize].clone();
+            marks.extend(near(top).filter_map(|other| anchor(self.positions[other])));
+            self.put(top, self.forest.position(&marks));
+            self.note(top, &part);
+            work.extend(self.completer.parts_of(&without(&part, top)));
         }
     }
 
-    fn place_one_by_one(
-        &mut self,
-        mut order: Vec<u32>,
-        new: Newcomers<'_>,
-        depth: usize,
-        complete: &mut Completer<'_>,
-        placed: &mut Placed,
-    ) {
-        order.sort_by_key(|&class| (new.rank[class as usize], class));
+    fn one_by_one(&mut self, mut order: Vec<u32>) {
+        order.sort_by_key(|&class| (self.new.rank[class as usize], class));
         for class in order {
-            let mut marks = new.marks[class as usize].clone();
-            let near = new.relation.near(class as usize);
-            let near = near.filter(|&at| new.heeds(class as usize, at));
-            marks.extend(near.filter_map(|at| placed.nodes[at]));
-            match self.seated(new.seats[class as usize], &marks) {
-                Position::Below(above) => {
-                    self.hang(&[class], above, &new, depth, complete, placed);
-                }
-                Position::At(node) => self.sit(class, node, &new, placed),
-            }
+            let mut marks = self.new.marks[class as usize].clone();
+            let near = self.new.relation.near(class as usize);
+            let near = near.filter(|&other| self.affects(class, other as u32));
+            marks.extend(near.filter_map(|other| self.placed.nodes[other]));
+            self.put(class, self.position(class, &marks));
+        }
+    }
+
+    fn put(&mut self, class: u32, position: Position) {
+        match position {
+            Position::Below(above) => self.hang(&[class], above),
+            Position::At(node) => self.put_at(class, node),
         }
     }
 
     /// Places a class at a node, or at the next one above that takes it.
-    fn sit(&self, class: u32, node: Option<u32>, new: &Newcomers<'_>, placed: &mut Placed) {
-        let node = self.usable(node);
-        placed.nodes[class as usize] = node;
-        placed.why[class as usize] = match (node, new.seats[class as usize]) {
-            (None, _) => Why::NothingInCommon,
-            (_, Seat::Free) => Why::CommonAncestor,
-            (_, Seat::Shared(_)) => Why::Shared,
+    fn put_at(&mut self, class: u32, node: Option<u32>) {
+        let node = self.forest.usable(node);
+        let why = match node {
+            None => Why::NothingInCommon,
+            _ if self.is_free(class) => Why::CommonAncestor,
+            _ => Why::Shared,
         };
+        self.set(class, node, why);
+    }
+
+    fn set(&mut self, class: u32, node: Option<u32>, why: Why) {
+        self.placed.nodes[class as usize] = node;
+        self.placed.why[class as usize] = why;
     }
 
     /// Places a connected part below a node, as a forest of its own.
-    fn hang(
-        &mut self,
-        part: &[u32],
-        above: Option<u32>,
-        new: &Newcomers<'_>,
-        depth: usize,
-        complete: &mut Completer<'_>,
-        placed: &mut Placed,
-    ) {
-        let left = depth.saturating_sub(self.depth(above));
-        if above.is_some() && (left == 0 || !self.takes_children(above)) {
-            let node = self.usable(above);
-            for &at in part {
-                placed.nodes[at as usize] = node;
-                placed.why[at as usize] = match (node, left) {
-                    (None, _) => Why::NothingInCommon,
-                    (_, 0) => Why::DepthLimit,
-                    _ => Why::CommonAncestor,
-                };
-            }
-            return;
+    fn hang(&mut self, part: &[u32], above: Option<u32>) {
+        let left = self.depth.saturating_sub(self.forest.depth(above));
+        if above.is_some() && (left == 0 || !self.forest.takes_children(above)) {
+            let node = self.forest.usable(above);
+            let why = match (node, left) {
+                (None, _) => Why::NothingInCommon,
+                (_, 0) => Why::DepthLimit,
+                _ => Why::CommonAncestor,
+            };
+            return part.iter().for_each(|&class| self.set(class, node, why));
         }
-        let done = complete.complete(part);
+        let done = self.completer.complete(part);
         let mut nodes = Vec::new();
-        for level in levels(&done.forest, &new.relation.sizes, left.max(1)) {
+        for level in levels(&done.forest, &self.new.relation.sizes, left.max(1)) {
             let up = level.above.map_or(above, |up| Some(nodes[up]));
-            let node = self.add(up, new.group);
+            let node = self.forest.add(up, self.new.group, String::new());
             nodes.push(node);
-            for member in level.members {
-                placed.nodes[member as usize] = Some(node);
-                placed.why[member as usize] =
-                    if level.capped { Why::DepthLimit } else { Why::Completed };
-            }
+            let why = if level.capped { Why::DepthLimit } else { Why::Completed };
+            level.members.into_iter().for_each(|member| self.set(member, Some(node), why));
         }
     }
-}
 
-impl Newcomers<'_> {
-    /// Returns whether the place of a class may affect another's: if both are shared, only if the
-    /// seats are comparable.
-    fn heeds(&self, class: usize, other: usize) -> bool {
-        self.seats[class] == Seat::Free || self.seats[other] == Seat::Free
+    /// Returns whether the place of one class may affect another's: if both are in shared memory,
+    /// their allowed nodes are comparable already.
+    fn affects(&self, class: u32, other: u32) -> bool {
+        self.is_free(class) || self.is_free(other)
     }
 
-    /// Tells the members of a part that a class may alias where it was placed.
-    fn note(
-        &mut self,
-        class: u32,
-        node: Option<u32>,
-        part: &[u32],
-        positions: &mut [Option<Position>],
-    ) {
-        let Some(node) = node else { return };
-        for other in self.relation.near_of(class as usize, part) {
-            if other != class as usize && self.heeds(other, class as usize) {
-                self.marks[other].push(node);
-                positions[other] = None;
+    /// Tells the members of a part that a class may alias where the class was placed.
+    fn note(&mut self, class: u32, part: &[u32]) {
+        let Some(node) = self.placed.nodes[class as usize] else { return };
+        for other in self.new.relation.near_of(class as usize, part) {
+            if other != class as usize && self.affects(other as u32, class) {
+                self.new.marks[other].push(node);
+                self.positions[other] = None;
             }
         }
     }

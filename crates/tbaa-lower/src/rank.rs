@@ -4,7 +4,7 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 
 /// The most types on one path that are examined.
-const LONGEST: u32 = 4096;
+const MAX_TYPES: u32 = 4096;
 
 /// Ranks tags by their distance from the top of clang's forest: an access across an overlap is
 /// `char` there.
@@ -17,7 +17,7 @@ impl Ranks {
     pub(super) fn of(&mut self, graph: &Graph, tag: TagId) -> u32 {
         let Ok(tag) = graph.tag(tag) else { return 0 };
         let (mut ty, mut offset, mut rank) = (tag.base, tag.offset, 0);
-        while rank < LONGEST && ty != tag.access && graph.ty(ty).kind() == TypeKind::Aggregate {
+        while rank < MAX_TYPES && ty != tag.access && graph.ty(ty).kind() == TypeKind::Aggregate {
             if self.overlaps(graph, ty) {
                 return 0;
             }
@@ -27,7 +27,7 @@ impl Ranks {
             rank += 1;
         }
         let mut next = Some(ty);
-        while let Some(ty) = next.filter(|_| rank < LONGEST) {
+        while let Some(ty) = next.filter(|_| rank < MAX_TYPES) {
             next = graph.ty(ty).parent();
             rank += 1;
         }

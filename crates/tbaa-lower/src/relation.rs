@@ -99,15 +99,11 @@ impl Relation {
 
     /// Returns the members related to one, including itself, in ascending order.
     pub(super) fn near(&self, member: usize) -> impl Iterator<Item = usize> + '_ {
-        let (list, bits) = match &self.rows[member] {
-            Row::Few(list) => (&list[..], &[][..]),
-            Row::Many(bits) => (&[][..], &bits[..]),
-        };
-        list.iter().map(|&at| at as usize).chain(ones(bits.iter().copied()))
+        self.near_of(member, &[])
     }
 
-    /// Returns the related members that are in a set; it walks the row or the set, whichever is
-    /// shorter.
+    /// Returns the members related to one, at least those in a set: walks the row, or the set if that
+    /// is shorter and not empty.
     pub(super) fn near_of<'r>(
         &'r self,
         member: usize,
@@ -120,8 +116,8 @@ impl Relation {
             Row::Few(list) => (&list[..], &[][..]),
             Row::Many(bits) => (&[][..], &bits[..]),
         };
-        let chosen = set.iter().map(|&at| at as usize).filter(|&at| row.has(at));
-        chosen.chain(list.iter().map(|&at| at as usize)).chain(ones(bits.iter().copied()))
+        let chosen = set.iter().filter(|&&at| row.has(at as usize));
+        chosen.chain(list).map(|&at| at as usize).chain(ones(bits.iter().copied()))
     }
 
     pub(super) fn size_of(&self, members: &[u32]) -> u64 {

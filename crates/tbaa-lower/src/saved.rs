@@ -1,12 +1,12 @@
 //! Saves a lowering, so that another process can continue it.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::fixed::FixError;
-use super::forest::{Forest, ForestNode};
+use super::forest::Forest;
 use super::loss::Loss;
 use super::options::{MAX_DEPTH, Options};
 use super::scopes::{AccessScopes, List};
@@ -28,9 +28,9 @@ pub struct Saved<'l> {
     rules: Option<AliasRule>,
     fingerprint: Option<String>,
     /// The graph of the sources.
-    source: Held<'l>,
+    source: Cow<'l, Graph>,
     /// The graph of the fixed tags, which other modules use too.
-    fixed_graph: Option<Held<'l>>,
+    fixed_graph: Option<Cow<'l, Graph>>,
     /// Sources that have a fixed tag, each with the number of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
     /// The nodes of `source` that are roots of sources, each with whether its lowered root is
@@ -69,28 +69,6 @@ struct SavedSource {
     why: Why,
     private: bool,
     scope: Option<u32>,
-}
-
-/// A borrowed or owned graph.
-#[derive(Debug)]
-enum Held<'l> {
-    Lent(&'l Graph),
-    Owned(Box<Graph>),
-}
-
-impl Serialize for Held<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Held::Lent(graph) => graph.serialize(serializer),
-            Held::Owned(graph) => graph.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Held<'_> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Graph::deserialize(deserializer).map(|graph| Held::Owned(Box::new(graph)))
-    }
 }
 
 /// The reason why a saved lowering cannot be used.
@@ -203,8 +181,8 @@ impl Lowering {
             options: self.options.clone(),
             rules: self.rule,
             fingerprint: self.fingerprint.map(|print| print.to_string()),
-            source: Held::Lent(source),
-            fixed_graph: (!self.fixed.is_empty()).then_some(Held::Lent(&self.graph)),
+            source: Cow::Borrowed(source),
+            fixed_graph: (!self.fixed.is_empty()).then_some(Cow::Borrowed(&self.graph)),
             fixed: self.fixed.iter().map(|(key, node)| (saved_key(key), tag_of(*node))).collect(),
             groups: self
                 .groups
@@ -250,10 +228,9 @@ impl Lowering {
         if saved.checksum != saved.sum() {
             return Err(LoadError::Damaged("its checksum"));
         }
-        let Held::Owned(source) = saved.source else {
+        let Cow::Owned(source) = saved.source else {
             return Err(LoadError::Damaged("it was not stored"));
         };
-        let source = *source;
         let rule = saved.rules.unwrap_or_default();
         let mut lowering = Lowering::new(saved.options);
         lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
@@ -262,12 +239,10 @@ impl Lowering {
         }
         lowering.rule = saved.rules;
         lowering.forked = saved.forked;
-        lowering.fingerprint = match &saved.fingerprint {
-            Some(text) => {
-                Some(Fingerprint::parse(text).ok_or(LoadError::Damaged("its fingerprint"))?)
-            }
-            None => None,
-        };
+        let print = saved.fingerprint.as_deref();
+        let print =
+            print.map(|text| Fingerprint::parse(text).ok_or(LoadError::Damaged("its fingerprint")));
+        lowering.fingerprint = print.transpose()?;
         lowering.groups = restored_groups(&source, &saved.groups)?;
         restore_nodes(&mut lowering.forest, saved.nodes, saved.groups.len())?;
         lowering.make_roots(|group| saved.groups[group].1)?;
@@ -297,10 +272,10 @@ impl Lowering {
     fn fix_again(
         &mut self,
         oracle: &Oracle<&Graph>,
-        graph: Held<'_>,
+        graph: Cow<'_, Graph>,
         fixed: &[(SavedKey, u32)],
     ) -> Result<(), LoadError> {
-        let Held::Owned(graph) = graph else {
+        let Cow::Owned(graph) = graph else {
             return Err(LoadError::Damaged("it was not stored"));
         };
         let mut pairs = Vec::new();
@@ -310,7 +285,7 @@ impl Lowering {
             let Key { tag: from, size } = restored_key(oracle.graph(), key)?;
             pairs.push((Source { size, ..Source::from(from) }, tag));
         }
-        self.fix(oracle, *graph, pairs).map_err(LoadError::Fix)
+        self.fix(oracle, graph, pairs).map_err(LoadError::Fix)
     }
 
     /// Restores the saved sources, and checks their groups, nodes and scopes.
@@ -398,8 +373,7 @@ fn restore_nodes(
         if !fits || group as usize >= groups || forest.depth(above) >= 2 * MAX_DEPTH {
             return Err(LoadError::Damaged("a node's place"));
         }
-        let depth = forest.depth(above) as u32 + 1;
-        forest.nodes.push(ForestNode { above, depth, group, name, usable: true, made: None });
+        forest.add(above, group, name);
     }
     Ok(())
 }

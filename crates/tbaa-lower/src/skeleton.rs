@@ -23,8 +23,8 @@ use super::source::Key;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 
-/// Types that are visited to find an access's leaves.
-const MOST: usize = 4096;
+/// The most types that are visited to find an access's leaves.
+const MAX_TYPES: usize = 4096;
 
 /// The facts about the sources' types that the fixed tags determine.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(super) struct Skeleton {
 struct Leaves {
     types: HashSet<TypeId>,
     /// True if several fields of one type have some of the bytes.
-    parted: bool,
+    split: bool,
 }
 
 impl Skeleton {
@@ -84,7 +84,7 @@ impl Skeleton {
             node = forest.common(node, other?)?;
         }
         match self.cursors.get(&key.tag) {
-            Some(&Some(own)) if !leaves.parted && forest.is_above(node, own) => Some(own),
+            Some(&Some(own)) if !leaves.split && forest.is_above(node, own) => Some(own),
             _ => Some(node),
         }
     }
@@ -92,7 +92,7 @@ impl Skeleton {
     /// The node of a scalar type, or of the nearest above it that others know.
     fn scalar(&self, graph: &Graph, leaf: TypeId) -> Option<u32> {
         let up = std::iter::successors(Some(leaf), |&ty| graph.ty(ty).parent());
-        *up.take(MOST).find_map(|ty| self.scalars.get(&ty))?
+        *up.take(MAX_TYPES).find_map(|ty| self.scalars.get(&ty))?
     }
 }
 
@@ -116,7 +116,7 @@ impl Leaves {
         if graph.ty(tag.base).size().is_some_and(|base| end > base) {
             return None;
         }
-        let mut leaves = Leaves { types: HashSet::default(), parted: false };
+        let mut leaves = Leaves { types: HashSet::default(), split: false };
         let mut seen = HashSet::default();
         let mut work = vec![(tag.base, Some((tag.offset, end)))];
         while let Some((ty, bytes)) = work.pop() {
@@ -124,7 +124,7 @@ impl Leaves {
                 continue;
             }
             match graph.ty(ty).kind() {
-                _ if seen.len() > MOST => return None,
+                _ if seen.len() > MAX_TYPES => return None,
                 TypeKind::Scalar => {
                     leaves.types.insert(ty);
                 }
@@ -184,7 +184,7 @@ impl Leaves {
                 return;
             }
         }
-        self.parted |= bytes.is_some();
+        self.split |= bytes.is_some();
         // Elements of an array, even deep inside, may meet everything next to them.
         let elements = |&at: &usize| is_array(at) || has_array(graph, fields[at].ty);
         let any = !sized || bytes.is_none() || hit.iter().any(elements);
@@ -205,7 +205,7 @@ fn has_array(graph: &Graph, ty: TypeId) -> bool {
         if seen.insert(ty) && graph.ty(ty).kind() == TypeKind::Aggregate {
             let fields = graph.ty(ty).fields();
             let is_array = |field: &Field| field.extent != graph.ty(field.ty).size();
-            if seen.len() > MOST || fields.clone().any(|field| is_array(&field)) {
+            if seen.len() > MAX_TYPES || fields.clone().any(|field| is_array(&field)) {
                 return true;
             }
             work.extend(fields.map(|field| field.ty));

@@ -23,14 +23,6 @@ struct Group {
     bare: u64,
 }
 
-/// The new sources at each node.
-#[derive(Debug, Default)]
-struct New {
-    own: HashMap<u32, u64>,
-    bare: u64,
-    tagged: u64,
-}
-
 impl Tally {
     /// Counts a source.
     pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>) {
@@ -67,25 +59,17 @@ impl Tally {
         group: u32,
         new: impl Iterator<Item = (Option<u32>, u64)>,
     ) -> u64 {
-        let mut added = New::default();
-        for (node, sources) in new {
-            match node {
-                Some(node) => {
-                    *added.own.entry(node).or_default() += sources;
-                    added.tagged += sources;
-                }
-                None => added.bare += sources,
-            }
-        }
+        let mut added: HashMap<Option<u32>, u64> = HashMap::new();
+        new.for_each(|(node, sources)| *added.entry(node).or_default() += sources);
+        let at = |node: Option<u32>| added.get(&node).copied().unwrap_or_default();
+        let (added_bare, tagged) = (at(None), added.values().sum::<u64>() - at(None));
         let Group { all, bare } = self.groups.get(group as usize).copied().unwrap_or_default();
-        let mut pairs = pairs_within(added.bare);
-        pairs += added.bare * (added.tagged + all) + added.tagged * bare;
-        for (&node, &sources) in &added.own {
-            let mut meets = self.below.get(node as usize).copied().unwrap_or_default();
-            for above in forest.up(Some(node)).skip(1) {
-                meets += self.own(above) + added.own.get(&above).copied().unwrap_or_default();
-            }
-            pairs += pairs_within(sources) + sources * meets;
+        let mut pairs = pairs_within(added_bare) + added_bare * (tagged + all) + tagged * bare;
+        for (&node, &sources) in &added {
+            let Some(number) = node else { continue };
+            let above = forest.up(node).skip(1).map(|above| self.own(above) + at(Some(above)));
+            let below = self.below.get(number as usize).copied().unwrap_or_default();
+            pairs += pairs_within(sources) + sources * (below + above.sum::<u64>());
         }
         pairs
     }

@@ -125,14 +125,14 @@ impl<'t> Runs<'t> {
         // Another plugin may have found something else.
         let name = format!("{:016x}", hash((text, passes, &tools.plugin, SOURCE)));
         let folder = folder.join(name);
-        fs::create_dir_all(&folder).map_err(|error| Error::File(folder.clone(), error))?;
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
         let input = folder.join("input.ll");
         if fs::read(&input).ok().is_none_or(|there| there != text) {
             // Another text has the same hash: its files are useless.
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let _ = fs::remove_file(entry.path());
             }
-            fs::write(&input, text).map_err(|error| Error::File(input.clone(), error))?;
+            fs::write(&input, text).map_err(Error::file(&input))?;
         }
         Ok(Runs { tools, folder, input, passes: passes.to_owned(), made: 0 })
     }
@@ -175,7 +175,7 @@ impl<'t> Runs<'t> {
     /// `opt` fails, or its output cannot be read.
     pub fn tags(&mut self) -> Result<Vec<u8>, Error> {
         let result = self.kept(&Allowed::default(), LAST, "TBAA_ASKED", "tags")?;
-        fs::read(&result).map_err(|error| Error::File(result, error))
+        fs::read(&result).map_err(Error::file(&result))
     }
 
     /// Runs the passes like plain `opt`, to measure time; nothing is cached.
@@ -212,10 +212,7 @@ impl<'t> Runs<'t> {
         kind: &str,
     ) -> Result<Vec<T>, Error> {
         let result = self.kept(allowed, analyses, variable, kind)?;
-        let lines = match fs::read_to_string(&result) {
-            Ok(lines) => lines,
-            Err(error) => return Err(Error::File(result, error)),
-        };
+        let lines = fs::read_to_string(&result).map_err(Error::file(&result))?;
         let parsed = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>();
         parsed.map_err(|error| Error::File(result, error.into()))
     }
@@ -230,18 +227,15 @@ impl<'t> Runs<'t> {
     ) -> Result<PathBuf, Error> {
         let text = allowed.text();
         let name = format!("{kind}-{:016x}", hash(&text));
-        let [allow, result] = ["allow", "json"].map(|it| self.folder.join(format!("{name}.{it}")));
-        let of = |path: &Path| {
-            let path = path.to_owned();
-            move |error| Error::File(path, error)
-        };
+        let [allow, result] =
+            ["allow", "json"].map(|end| self.folder.join(format!("{name}.{end}")));
         // The list is written last: with it the result is known to be whole.
         let kept = fs::read(&allow).is_ok_and(|kept| kept == text.as_bytes());
         if !kept {
             let own = self.folder.join(format!("{name}.{}", std::process::id()));
-            fs::write(&own, &text).map_err(of(&own))?;
-            let ended = self.opt(&own, analyses, variable, &result);
-            ended.and_then(|()| fs::rename(&own, &allow).map_err(of(&allow)))?;
+            fs::write(&own, &text).map_err(Error::file(&own))?;
+            self.opt(&own, analyses, variable, &result)?;
+            fs::rename(&own, &allow).map_err(Error::file(&allow))?;
         }
         Ok(result)
     }
@@ -258,8 +252,9 @@ impl<'t> Runs<'t> {
         command.arg(format!("-passes={},function(tbaa-measure)", self.passes));
         command.arg(format!("-aa-pipeline={analyses}"));
         command.arg("-disable-output").arg(&self.input);
-        let all = ["ALLOW", "CODE", "ASKED"].map(|it| format!("TBAA_WORTH_{it}"));
-        for other in all.iter().map(String::as_str).chain(["TBAA_ASKED", "TBAA_WATCH"]) {
+        for other in
+            ["TBAA_WORTH_ALLOW", "TBAA_WORTH_CODE", "TBAA_WORTH_ASKED", "TBAA_ASKED", "TBAA_WATCH"]
+        {
             command.env_remove(other);
         }
         command.env(variable, result);

@@ -27,13 +27,13 @@ pub struct Worth {
 pub struct Loss {
     /// Additional instructions.
     pub instructions: i64,
-    /// Loads more.
+    /// Additional loads.
     pub loads: i64,
-    /// Stores more.
+    /// Additional stores.
     pub stores: i64,
-    /// Loops that work on vectors less.
+    /// Vectorised loops that are missing.
     pub vector_loops: i64,
-    /// Cost more, each function called once.
+    /// Additional cost, with each function called once.
     pub cost: f64,
     /// Additional loads by line; a negative number means fewer.
     pub lines: BTreeMap<String, i64>,
@@ -106,7 +106,7 @@ struct Search {
     out: BTreeSet<usize>,
     /// The functions whose code shows a difference: the function itself, or if it is inlined
     /// everywhere and gone, those that may contain it.
-    told_by: BTreeSet<String>,
+    shown_in: BTreeSet<String>,
     /// The functions whose code it may change: itself and all that may contain it.
     changes: BTreeSet<String>,
 }
@@ -118,7 +118,7 @@ impl Search {
     }
 
     fn clashes(&self, other: &Search) -> bool {
-        !self.changes.is_disjoint(&other.told_by) || !other.changes.is_disjoint(&self.told_by)
+        !self.changes.is_disjoint(&other.shown_in) || !other.changes.is_disjoint(&self.shown_in)
     }
 }
 
@@ -156,14 +156,13 @@ pub fn search(
         for name in &tried {
             let search = searches.get_mut(name).expect("it was taken from there");
             let Some(group) = search.groups.pop() else { continue };
-            let same =
-                search.told_by.iter().all(|told_by| hash(&code, told_by) == hash(&all, told_by));
+            let same = search.shown_in.iter().all(|name| hash(&code, name) == hash(&all, name));
             match group[..] {
                 _ if same => search.out.extend(group),
                 [at] => worth.push(Worth {
                     function: name.clone(),
                     pair: search.pairs[at].clone(),
-                    loss: Loss::between(&all, &code, search.told_by.iter()),
+                    loss: Loss::between(&all, &code, search.shown_in.iter()),
                 }),
                 _ => {
                     let (first, second) = group.split_at(group.len() / 2);
@@ -173,7 +172,7 @@ pub fn search(
         }
         progress(done, searches.values().map(|value| value.groups.len()).sum());
     }
-    let open = searches.iter().filter(|(_, it)| !it.groups.is_empty());
+    let open = searches.iter().filter(|(_, search)| !search.groups.is_empty());
     let open = open.map(|(name, _)| name.clone()).collect();
     let last = runs.code(&settled(&searches))?;
     let differ = all.keys().filter(|key| hash(&last, key) != hash(&all, key)).cloned().collect();
@@ -190,16 +189,17 @@ fn hash<'a>(code: &'a BTreeMap<String, Code>, function: &str) -> Option<&'a str>
 
 /// The answers with which all that was found to be worth nothing is left out.
 fn settled(searches: &BTreeMap<String, Search>) -> Allowed {
-    let only = searches.iter().filter(|(_, it)| !it.out.is_empty());
-    let only = only.map(|(name, it)| (name.clone(), it.allowed(&[])));
+    let only = searches.iter().filter(|(_, search)| !search.out.is_empty());
+    let only = only.map(|(name, search)| (name.clone(), search.allowed(&[])));
     Allowed { only: only.collect(), none: false }
 }
 
 /// Returns functions with a group to try, none of which can change the code that shows another's
 /// difference. Functions with the most answers come first: they take the most runs.
 fn independent(searches: &BTreeMap<String, Search>) -> Vec<String> {
-    let mut open: Vec<_> = searches.iter().filter(|(_, it)| !it.groups.is_empty()).collect();
-    open.sort_by_key(|(name, it)| (std::cmp::Reverse(it.pairs.len()), *name));
+    let mut open: Vec<_> =
+        searches.iter().filter(|(_, search)| !search.groups.is_empty()).collect();
+    open.sort_by_key(|(name, search)| (std::cmp::Reverse(search.pairs.len()), *name));
     let mut chosen: Vec<(&String, &Search)> = Vec::new();
     for (name, search) in open {
         if !chosen.iter().any(|(_, other)| search.clashes(other)) {
@@ -226,7 +226,7 @@ fn prepared(
             }
         }
         None => {
-            calls.iter().for_each(|(name, it)| callers.entry(it).or_default().push(name));
+            calls.iter().for_each(|(name, callee)| callers.entry(callee).or_default().push(name));
         }
     }
     let mut pairs: BTreeMap<&String, BTreeSet<Pair>> = BTreeMap::new();
@@ -236,20 +236,19 @@ fn prepared(
     }
     let search = |(function, pairs): (&String, BTreeSet<Pair>)| {
         let changes = above(function, &callers);
-        let told_by = match all.contains_key(function) {
+        let shown_in = match all.contains_key(function) {
             true => BTreeSet::from([function.clone()]),
             false => changes.iter().filter(|change| all.contains_key(*change)).cloned().collect(),
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
         // No single answer matters if all together make no difference.
-        let same = told_by.iter().all(|told_by| hash(all, told_by) == hash(none, told_by));
-        let (groups, out) = if same {
-            (Vec::new(), (0..pairs.len()).collect())
-        } else {
-            (vec![whole], BTreeSet::new())
+        let same = shown_in.iter().all(|name| hash(all, name) == hash(none, name));
+        let (groups, out) = match same {
+            true => (Vec::new(), (0..pairs.len()).collect()),
+            false => (vec![whole], BTreeSet::new()),
         };
-        (function.clone(), Search { pairs, groups, out, told_by, changes })
+        (function.clone(), Search { pairs, groups, out, shown_in, changes })
     };
     pairs.into_iter().map(search).collect()
 }
@@ -261,7 +260,7 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
     let mut open = vec![function];
     while let Some(next) = open.pop() {
         let plain = next.split('.').next().filter(|part| *part != next);
-        let all = [Some(next), plain].into_iter().flatten().filter_map(|it| callers.get(it));
+        let all = [Some(next), plain].into_iter().flatten().filter_map(|name| callers.get(name));
         for caller in all.flatten() {
             if found.insert((*caller).to_owned()) {
                 open.push(caller);
@@ -271,7 +270,7 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
     found
 }
 
-/// With fewer functions nothing is said of all of them.
+/// The fewest functions for which a correlation is given.
 const FUNCTIONS: usize = 20;
 
 impl Found {
@@ -290,7 +289,7 @@ impl Found {
         });
         let (answers, loads): (Vec<f64>, Vec<f64>) = functions.unzip();
         let correlation = correlation(&ranks(&answers), &ranks(&loads));
-        Some(correlation).filter(|it| answers.len() >= FUNCTIONS && it.is_finite())
+        Some(correlation).filter(|found| answers.len() >= FUNCTIONS && found.is_finite())
     }
 }
 

@@ -60,6 +60,14 @@ pub enum Error {
     Shared(PathBuf),
 }
 
+impl Error {
+    /// Returns the error of a file, given the system's.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |error| Error::File(path, error)
+    }
+}
+
 impl Toolchain {
     /// Finds LLVM 22 by `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`, and
     /// compiles the plugin by `$CXX`, or else LLVM's `clang++` or `c++`, unless `cache`
@@ -72,12 +80,10 @@ impl Toolchain {
         let config = config()?;
         let asked = |flag: &str| -> Result<String, Error> {
             let output = Command::new(&config).arg(flag).output();
-            let text =
-                output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
-            let text = text.and_then(|text| String::from_utf8(text).ok());
-            let text =
-                text.ok_or_else(|| Error::Llvm(format!("{} does not run", shown(&config))))?;
-            Ok(text.trim().to_owned())
+            let output = output.ok().filter(|output| output.status.success());
+            let text = output.and_then(|output| String::from_utf8(output.stdout).ok());
+            let failed = || Error::Llvm(format!("{} does not run", shown(&config)));
+            Ok(text.ok_or_else(failed)?.trim().to_owned())
         };
         let version = asked("--version")?;
         if version.split('.').next() != Some(LLVM) {
@@ -103,8 +109,7 @@ impl Toolchain {
 /// [`Error::NoCache`] if neither is set. A shared folder would be unsafe, because code is loaded
 /// from it.
 pub fn cache() -> Result<PathBuf, Error> {
-    let of =
-        |variable| env::var_os(variable).map(PathBuf::from).filter(|var_o| var_o.is_absolute());
+    let of = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
@@ -119,11 +124,10 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
         safe fn geteuid() -> u32;
     }
     let user = geteuid();
-    let file = |error| Error::File(folder.to_owned(), error);
     // Everyone may write to a folder with the sticky bit, but only rename their own files.
     let leads_there = |path: &Path| {
         path.ancestors().try_for_each(|path| {
-            let found = fs::metadata(path).map_err(file)?;
+            let found = fs::metadata(path).map_err(Error::file(folder))?;
             let is_own = [0, user].contains(&found.uid()) && found.mode() & 0o1002 != 0o002;
             if is_own { Ok(()) } else { Err(Error::Shared(path.to_owned())) }
         })
@@ -133,8 +137,8 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
         .ancestors()
         .find_map(|folder| folder.canonicalize().ok())
         .map_or(Ok(()), |folder| leads_there(&folder))?;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file)?;
-    let real = folder.canonicalize().map_err(file)?;
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let real = made.and_then(|()| folder.canonicalize()).map_err(Error::file(folder))?;
     for path in [folder, &real, &real.join(LIBRARY), &real.join(KEY)] {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         if found.is_symlink() || found.uid() != user || found.mode() & 0o022 != 0 {
@@ -148,7 +152,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
 #[cfg(not(unix))]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-    made.map_err(|error| Error::File(folder.to_owned(), error))
+    made.map_err(Error::file(folder))
 }
 
 /// The compiled plugin, and the file that records its inputs.
@@ -164,7 +168,7 @@ fn key(command: &str, library: &Path) -> io::Result<String> {
 }
 
 fn config() -> Result<OsString, Error> {
-    if let Some(named) = env::var_os("LLVM_CONFIG").filter(|var_o| !var_o.is_empty()) {
+    if let Some(named) = env::var_os("LLVM_CONFIG").filter(|value| !value.is_empty()) {
         return Ok(named);
     }
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
@@ -175,14 +179,10 @@ fn config() -> Result<OsString, Error> {
 /// Returns the library in this folder; compiles it unless it was made from the same source by the
 /// same command.
 fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
-    let file = |path: &Path| {
-        let path = path.to_owned();
-        move |error| Error::File(path, error)
-    };
     let folder = &private(folder)?;
-    let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|it| folder.join(it));
+    let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|name| folder.join(name));
     let clang = bin.join("clang++");
-    let compiler = match env::var_os("CXX").filter(|var_o| !var_o.is_empty()) {
+    let compiler = match env::var_os("CXX").filter(|value| !value.is_empty()) {
         Some(named) => named,
         None if clang.is_file() => clang.into(),
         None => "c++".into(),
@@ -199,8 +199,8 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     // Another process may do the same: each makes its own, and puts it in place at once.
     let own = |path: &Path| path.with_extension(format!("{}.tmp", std::process::id()));
     let (new, text) = (own(&library), own(&folder.join("plugin.cpp")).with_extension("cpp"));
-    fs::write(&header, HEADER).map_err(file(&header))?;
-    fs::write(&text, SOURCE).map_err(file(&text))?;
+    fs::write(&header, HEADER).map_err(Error::file(&header))?;
+    fs::write(&text, SOURCE).map_err(Error::file(&text))?;
     command.arg(&text).arg("-o").arg(&new);
     let made = command.output();
     let _ = fs::remove_file(&text);
@@ -212,24 +212,27 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
         }
         Err(error) => return Err(Error::Compile(shown_command(&command), error.to_string())),
     }
-    // A umask may leave more rights than it takes to load it.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&new, fs::Permissions::from_mode(0o700)).map_err(file(&new))?;
-    }
-    let made = key(&made_by, &new).map_err(file(&new))?;
-    fs::rename(&new, &library).map_err(file(&library))?;
-    // Written last, by name alone: with it the library is known to be of this source.
+    // The umask may leave more rights than loading the library needs.
+    restrict(&new, 0o700)?;
+    let made = key(&made_by, &new).map_err(Error::file(&new))?;
+    fs::rename(&new, &library).map_err(Error::file(&library))?;
+    // The key is put in place last: it says that the library was made from this source.
     let written = own(&key_file);
-    fs::write(&written, made).map_err(file(&written))?;
+    fs::write(&written, made).map_err(Error::file(&written))?;
+    restrict(&written, 0o600)?;
+    fs::rename(&written, &key_file).map_err(Error::file(&key_file))?;
+    Ok(library)
+}
+
+/// Gives a file exactly these rights, where the system has them.
+fn restrict(path: &Path, mode: u32) -> Result<(), Error> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&written, fs::Permissions::from_mode(0o600)).map_err(file(&written))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(Error::file(path))?;
     }
-    fs::rename(&written, &key_file).map_err(file(&key_file))?;
-    Ok(library)
+    _ = (path, mode);
+    Ok(())
 }
 
 fn shown(name: &OsStr) -> String {

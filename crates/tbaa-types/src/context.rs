@@ -98,9 +98,11 @@ impl Context {
     /// Returns a context of the primitive types.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let mut context = Context {
+        let record =
+            |&primitive| Record { symbol: Symbol::Primitive(primitive), first: 0, count: 0 };
+        Context {
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
-            records: Vec::new(),
+            records: Primitive::ALL.iter().map(record).collect(),
             parts: Vec::new(),
             strings: IndexSet::default(),
             ints: IndexSet::default(),
@@ -112,12 +114,7 @@ impl Context {
             numbered: Vec::new(),
             held: HashSet::default(),
             is_part: false,
-        };
-        for &primitive in Primitive::ALL {
-            let symbol = Symbol::Primitive(primitive);
-            context.records.push(Record { symbol, first: 0, count: 0 });
         }
-        context
     }
 
     /// Returns how many types the context holds.

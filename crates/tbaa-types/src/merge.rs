@@ -114,19 +114,39 @@ impl MergedTypes {
                 firsts[classes.class_of(ty)].get_or_insert((context, ty));
             }
         }
-        let mut making = Making { context: Context::new(), types: vec![None; firsts.len()] };
+        let (mut context, mut types) = (Context::new(), vec![None; firsts.len()]);
         let order = canonical_order(&firsts, &classes);
         for &class in &order {
             let Some((from, ty)) = firsts[class] else { continue };
             if let TypeKind::Identified { name, .. } = from.kind(ty) {
                 let name = canonical_name(name.unwrap_or_default());
-                making.types[class] = Some(making.context.named_struct(name)?);
+                types[class] = Some(context.named_struct(name)?);
             }
         }
-        for class in order {
-            making.make(class, &firsts, &classes)?;
+        // The other types are made in this order, each after those of its parts.
+        let mut work: Vec<usize> = order.into_iter().rev().collect();
+        while let Some(&class) = work.last() {
+            let Some((from, ty)) = firsts[class].filter(|_| types[class].is_none()) else {
+                work.pop();
+                continue;
+            };
+            let parts = from.parts(ty).iter().map(|&part| classes.class_of(part));
+            let missing: Vec<usize> = parts.filter(|&part| types[part].is_none()).collect();
+            if missing.is_empty() {
+                let of = |part: &Type| types[classes.class_of(*part)].unwrap_or(*part);
+                let parts: Vec<Type> = from.parts(ty).iter().map(of).collect();
+                types[class] = Some(match (from.symbol(ty), from.kind(ty)) {
+                    (Symbol::Primitive(primitive), _) => context.primitive(primitive),
+                    (_, TypeKind::Identified { .. }) => context.numbered_struct()?,
+                    (_, TypeKind::Target { name, ints, .. }) => {
+                        context.target(name, &parts, ints)?
+                    }
+                    // The other symbols mean the same in every context.
+                    (symbol, _) => context.unique(symbol, &parts)?,
+                });
+            }
+            work.extend(missing);
         }
-        let Making { mut context, types } = making;
         let types: Vec<Type> = types.into_iter().flatten().collect();
         for (first, &ty) in firsts.iter().zip(&types) {
             let Some((from, of)) = first else { continue };
@@ -165,7 +185,7 @@ impl MergedTypes {
 }
 
 /// The number of times that the bodies for all names are compared; if some still differ, all opaque structs stay.
-const ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// Opaque structs, and structs with bodies that go by the same name.
 type Group<'c> = (Vec<Type>, Vec<(&'c Context, Type)>);
@@ -195,7 +215,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
             return (completions, classes);
         }
         rounds += 1;
-        if rounds == ROUNDS {
+        if rounds == MAX_ROUNDS {
             groups.clear();
         }
     }
@@ -314,49 +334,6 @@ fn ranked<K: Ord>(keys: &[K]) -> (Vec<u32>, usize) {
         ranks[index] = count;
     }
     (ranks, count as usize)
-}
-
-struct Making {
-    context: Context,
-    types: Vec<Option<Type>>,
-}
-
-impl Making {
-    /// Makes the type of a class, after those of its parts.
-    fn make(
-        &mut self,
-        class: usize,
-        firsts: &[Option<(&Context, Type)>],
-        classes: &TypeClasses,
-    ) -> Result<(), TypeError> {
-        let mut work = vec![class];
-        while let Some(&class) = work.last() {
-            let first = firsts[class].filter(|_| self.types[class].is_none());
-            let Some((from, ty)) = first else {
-                work.pop();
-                continue;
-            };
-            let before = work.len();
-            let parts = from.parts(ty).iter().map(|&part| classes.class_of(part));
-            work.extend(parts.filter(|&part| self.types[part].is_none()));
-            if work.len() == before {
-                let of = |part: &Type| self.types[classes.class_of(*part)].unwrap_or(*part);
-                let parts: Vec<Type> = from.parts(ty).iter().map(of).collect();
-                let context = &mut self.context;
-                self.types[class] = Some(match (from.symbol(ty), from.kind(ty)) {
-                    (Symbol::Primitive(primitive), _) => context.primitive(primitive),
-                    (_, TypeKind::Identified { .. }) => context.numbered_struct()?,
-                    (_, TypeKind::Target { name, ints, .. }) => {
-                        context.target(name, &parts, ints)?
-                    }
-                    // The other symbols mean the same in every context.
-                    (symbol, _) => context.unique(symbol, &parts)?,
-                });
-                work.pop();
-            }
-        }
-        Ok(())
-    }
 }
 
 fn clashes(context: &Context) -> Vec<TypeClash> {

@@ -189,7 +189,7 @@ fn mark(address: usize) -> &'static AtomicU16 {
 /// of `none`. Returns its address and value.
 pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
     /// The number of marks in a word, which are read together.
-    const MANY: usize = size_of::<u64>() / size_of::<u16>();
+    const MARKS_OF_WORD: usize = size_of::<u64>() / size_of::<u16>();
     let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
     while at >= least && is_covered(at) {
         let place = at / BLOCK_ALIGN;
@@ -199,9 +199,11 @@ pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usi
         }
         // SAFETY: a word's worth of marks is aligned to the word's size.
         let word: &AtomicU64 = unsafe {
-            &*ptr::with_exposed_provenance(MARKS + (place & !(MANY - 1)) * size_of::<u16>())
+            &*ptr::with_exposed_provenance(
+                MARKS + (place & !(MARKS_OF_WORD - 1)) * size_of::<u16>(),
+            )
         };
-        let back = if word.load(Relaxed) == 0 { place % MANY + 1 } else { 1 };
+        let back = if word.load(Relaxed) == 0 { place % MARKS_OF_WORD + 1 } else { 1 };
         at = at.checked_sub(back * BLOCK_ALIGN)?;
     }
     None

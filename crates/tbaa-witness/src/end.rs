@@ -14,7 +14,7 @@ use crate::sites::Described;
 use crate::states;
 use crate::symbols::{Frame, source_name};
 
-/// The number of unknown functions in the text; the JSON lists all.
+/// The most unknown functions that the text lists; the JSON lists all.
 const FUNCTIONS: usize = 20;
 
 /// Writes the summary to standard error.
@@ -36,22 +36,23 @@ pub(crate) fn say() {
         let pairs: u32 = warnings.iter().map(|kind| kind.pairs).sum();
         let [all, of] = [(pairs as usize, "warning"), (warnings.len(), "kind")].map(counted);
         log::say(&format!(
-            "{all} in all, of {of}, which leave the status as it is; not looked for: such writes in two \
-             functions or by pointers that are loaded (report_stores=1), and a write over what was read by another type (reuse=1)"
+            "{all} in all, of {of}; warnings do not change the exit status. Not checked are such writes in two \
+             functions or through loaded pointers (report_stores=1 checks them), and writes over bytes \
+             that another type has read (reuse=1 checks them)"
         ));
     }
     let forgotten = states::forgotten();
     if forgotten > 0 {
         log::say(&format!(
-            "a table was full, so the program was checked in part: of {forgotten} accesses it was not \
-             remembered that they happened; check fewer of its files at once"
+            "a table was full, so the program was checked in part: {forgotten} accesses were not \
+             recorded; check fewer of its files at once"
         ));
     }
     let calls = outside::unknown();
     if !calls.is_empty() && (count > 0 || options().calls) {
         let mut text = String::from(
-            "calls of functions that are not checked and not known; what they can reach was \
-             forgotten",
+            "the program called functions that are not checked and not known; the memory that they \
+             can reach was forgotten",
         );
         for (name, calls) in calls.iter().take(FUNCTIONS) {
             let _ = write!(text, "\n  {} times, {} bytes", calls.times, calls.bytes);
@@ -75,8 +76,8 @@ fn counted((count, what): (usize, &str)) -> String {
 /// Returns one line for each kind, with its best pair of accesses.
 fn by_kind(kinds: Vec<Kind>) -> String {
     let mut text = String::from(
-        "the kinds, those first that LLVM can use most easily; pairs of accesses, and the two that show \
-         it best",
+        "the kinds, beginning with those that LLVM can exploit most easily; each line has the number \
+         of pairs of accesses, and the pair that shows the kind best",
     );
     let mut needs = "";
     for kind in &kinds {
@@ -157,21 +158,21 @@ fn json() -> Value {
 
 /// Source: SARIF 2.1.0, OASIS.
 fn sarif() -> Value {
-    let location = |described: &Described| {
+    let physical = |file: &str, line: u32, column: u32| {
         json!({
-            "physicalLocation": {
-                "artifactLocation": { "uri": described.file },
-                "region": { "startLine": described.line.max(1), "startColumn": described.column.max(1) },
-            },
-            "logicalLocations": [{ "name": described.function, "kind": "function" }],
+            "artifactLocation": { "uri": file },
+            "region": { "startLine": line.max(1), "startColumn": column.max(1) },
+        })
+    };
+    let location = |site: &Described| {
+        json!({
+            "physicalLocation": physical(&site.file, site.line, site.column),
+            "logicalLocations": [{ "name": site.function, "kind": "function" }],
         })
     };
     let frame = |frame: &Frame| {
         json!({ "location": {
-            "physicalLocation": {
-                "artifactLocation": { "uri": frame.file },
-                "region": { "startLine": frame.line.max(1), "startColumn": frame.column.max(1) },
-            },
+            "physicalLocation": physical(&frame.file, frame.line, frame.column),
             "message": { "text": frame.function },
         }})
     };

@@ -51,34 +51,29 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
-/// Records a new block and the number of bytes that were requested, and clears its shadow.
-fn allocated(block: *mut u8, asked: usize, caller: usize) {
+/// Records a new block and the number of bytes that were requested, clears its shadow, and returns it.
+fn allocated(block: *mut u8, asked: usize, caller: usize) -> *mut u8 {
     if !block.is_null() {
         // Clears whole granules, which takes no lock: this library's own locks may be held.
         shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
         blocks::mark(block, asked, caller);
     }
+    block
 }
 
 unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `malloc`.
-    let block = unsafe { __libc_malloc(size) };
-    allocated(block, size, caller);
-    block
+    allocated(unsafe { __libc_malloc(size) }, size, caller)
 }
 
 unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `calloc`.
-    let block = unsafe { __libc_calloc(count, size) };
-    allocated(block, count.wrapping_mul(size), caller);
-    block
+    allocated(unsafe { __libc_calloc(count, size) }, count.wrapping_mul(size), caller)
 }
 
 unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `memalign`.
-    let block = unsafe { __libc_memalign(align, size) };
-    allocated(block, size, caller);
-    block
+    allocated(unsafe { __libc_memalign(align, size) }, size, caller)
 }
 
 unsafe extern "C" fn posix_memalign_from(
@@ -92,11 +87,10 @@ unsafe extern "C" fn posix_memalign_from(
     }
     // SAFETY: as `memalign`; `to` is where the caller wants the block's address.
     unsafe {
-        let block = __libc_memalign(align, size);
+        let block = memalign_from(align, size, caller);
         if block.is_null() {
             return libc::ENOMEM;
         }
-        allocated(block, size, caller);
         *to = block;
     }
     shadow::clear(to.addr(), size_of::<usize>());

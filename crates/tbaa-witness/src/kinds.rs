@@ -138,7 +138,7 @@ impl Kind {
             _ => sites::rules_against(registry, a, b),
         };
         let graph = registry.oracle.graph();
-        let [one, other] = [a, b].map(|it| sites::access(graph, (it.tag, it.size)));
+        let [one, other] = [a, b].map(|site| sites::access(graph, (site.tag, site.size)));
         let own = options().rules;
         // If the chosen rule allows the accesses, the first rule that does not is explained.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
@@ -168,7 +168,7 @@ impl Kind {
             is_clangs,
             best: [a.clone(), b.clone()],
             together: registry.are_together(a, b),
-            says: [a, b].map(|it| access(registry, it)),
+            says: [a, b].map(|site| access(registry, site)),
             rules,
             reason,
             stack: stack(),
@@ -222,13 +222,13 @@ impl Kind {
         }
     }
 
-    /// What may come of it.
+    /// Returns what LLVM may do because of the tags.
     pub(crate) fn so(&self) -> String {
         if let Some(nothing) = self.nothing().filter(|_| self.rules.contains(&AliasRule::Llvm)) {
             return nothing.to_owned();
         }
-        // One that is volatile stays where it is.
-        let stays = [&self.best[0], &self.best[1]].map(|it| it.keeps() == Keeps::Volatile);
+        // A volatile access stays where it is.
+        let stays = [&self.best[0], &self.best[1]].map(|site| site.keeps() == Keeps::Volatile);
         let who = match self.rules.contains(&AliasRule::Llvm) {
             true => "LLVM",
             false => "a compiler by such a rule",
@@ -258,16 +258,16 @@ impl Kind {
 }
 
 /// Describes a tag and the number of bytes.
-fn access(registry: &Registry, it: &Described) -> String {
+fn access(registry: &Registry, site: &Described) -> String {
     let graph = registry.oracle.graph();
-    let Ok(tag) = graph.tag(it.tag) else { return "a malformed tag".to_owned() };
+    let Ok(tag) = graph.tag(site.tag) else { return "a malformed tag".to_owned() };
     let names = Names::of_graph(graph);
     let name = |ty| match graph.ty(ty).name() {
-        Some(b"") | None if ty == tag.base && !it.base.is_empty() => format!("\"{}\"", it.base),
+        Some(b"") | None if ty == tag.base && !site.base.is_empty() => format!("\"{}\"", site.base),
         Some(b"") | None => "a type without a name".to_owned(),
         Some(_) => format!("\"{}\"", names.ty(ty)),
     };
-    let mut text = match it.size {
+    let mut text = match site.size {
         0 => String::new(),
         1 => "1 byte as ".to_owned(),
         size => format!("{size} bytes as "),
@@ -282,10 +282,10 @@ fn access(registry: &Registry, it: &Described) -> String {
     text
 }
 
-pub(crate) fn place(it: &Described) -> String {
-    match (&it.file[..], it.line) {
+pub(crate) fn place(site: &Described) -> String {
+    match (&site.file[..], site.line) {
         ("", 0) => String::new(),
-        (file, line) => format!(", {file}:{line}:{}", it.column),
+        (file, line) => format!(", {file}:{line}:{}", site.column),
     }
 }
 

@@ -68,16 +68,15 @@ impl Limit {
     unsafe fn exchange(&self, new: *const rlimit64, old: *mut rlimit64) -> c_int {
         // SAFETY: the pointers are null or to limits, as the caller says.
         let new = unsafe { new.as_ref() };
-        let Some(mut own) = self.own.take() else {
+        let fail = |error| {
             // SAFETY: the thread's own variable.
-            unsafe { *libc::__errno_location() = libc::EAGAIN };
-            return -1;
+            unsafe { *libc::__errno_location() = error };
+            -1
         };
+        let Some(mut own) = self.own.take() else { return fail(libc::EAGAIN) };
         // The kernel would refuse this too, but it gets other values.
         if new.is_some_and(|new| new.rlim_cur > new.rlim_max) {
-            // SAFETY: the thread's own variable.
-            unsafe { *libc::__errno_location() = libc::EINVAL };
-            return -1;
+            return fail(libc::EINVAL);
         }
         let charged = new.map(|new| self.charged(new));
         let charged = charged.as_ref().map_or(ptr::null(), ptr::from_ref);
@@ -129,7 +128,7 @@ pub unsafe extern "C" fn prlimit64(
 ) -> c_int {
     // SAFETY: as the caller says.
     let is_own = process == 0 || process == unsafe { libc::getpid() };
-    let status = match LIMITS.iter().find(|it| is_own && it.resource == resource) {
+    let status = match LIMITS.iter().find(|limit| is_own && limit.resource == resource) {
         // SAFETY: as the caller says.
         Some(limit) => unsafe { limit.exchange(new, old) },
         None => system(process, resource, new, old),

@@ -10,20 +10,13 @@ use crate::lock::Lock;
 /// Maps zeroed memory.
 pub(crate) fn map(size: usize) -> Option<*mut u8> {
     limits::take(size, true);
-    let (read_write, private) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a new mapping that replaces none. By number, because this library interposes `mmap`.
     let mapped = unsafe {
-        libc::syscall(
-            libc::SYS_mmap,
-            ptr::null_mut::<u8>(),
-            size,
-            read_write,
-            private | libc::MAP_NORESERVE,
-            -1,
-            0_usize,
-        )
-    } as *mut u8;
+        let at = ptr::null_mut::<u8>();
+        libc::syscall(libc::SYS_mmap, at, size, access, flags, -1, 0_usize) as *mut u8
+    };
     if mapped.addr() > usize::MAX - 4096 {
         limits::take(size, false);
         return None;
@@ -67,7 +60,7 @@ pub(crate) fn is_shared(address: usize) -> bool {
     let has = |line: &str| {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
-        let [start, end] = [start, end].map(|it| usize::from_str_radix(it, 16));
+        let [start, end] = [start, end].map(|text| usize::from_str_radix(text, 16));
         Some((start.ok()?..end.ok()?).contains(&address) && rest.as_bytes().get(3) == Some(&b's'))
     };
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();

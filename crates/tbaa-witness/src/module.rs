@@ -62,7 +62,7 @@ impl Module {
         // Another thread may have registered the module.
         if self.base.load(Acquire) == 0 {
             let first = self.add(registry, stays);
-            self.base.store(first.map_or(FAILED, |it| states::change(0, 0, it)), Release);
+            self.base.store(first.map_or(FAILED, |first| states::change(0, 0, first)), Release);
         }
     }
 

@@ -8,6 +8,7 @@ use tbaa::AliasRule;
 use crate::own::variable;
 
 /// The options, as `name=value` separated by `:`.
+#[derive(Default)]
 pub(crate) struct Options {
     /// `rules=llvm`, `union` or `union-strict`.
     pub(crate) rules: AliasRule,
@@ -63,21 +64,7 @@ fn text() -> String {
 }
 
 fn read(text: &str) -> Options {
-    let mut options = Options {
-        rules: AliasRule::Llvm,
-        exitcode: 66,
-        halt: false,
-        reuse: false,
-        report_stores: false,
-        log_path: None,
-        all: false,
-        calls: false,
-        json: None,
-        sarif: None,
-        harmless: Vec::new(),
-        repro: None,
-        suppressions: Vec::new(),
-    };
+    let mut options = Options { rules: AliasRule::Llvm, exitcode: 66, ..Options::default() };
     for part in text.split(':').filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=').unwrap_or((part, "1"));
         let flag = || match value {

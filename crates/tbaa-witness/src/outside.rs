@@ -148,10 +148,10 @@ pub(crate) fn unknown() -> Vec<(String, Calls)> {
     let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
     let mut list: Vec<_> = calls
         .into_iter()
-        .filter(|(_, it)| it.bytes > 0 || it.all > 0)
-        .map(|(callee, it)| match callee {
-            0 => ("inline assembly".to_owned(), it),
-            callee => (symbols::linked_name(callee).unwrap_or_default(), it),
+        .filter(|(_, calls)| calls.bytes > 0 || calls.all > 0)
+        .map(|(callee, calls)| match callee {
+            0 => ("inline assembly".to_owned(), calls),
+            callee => (symbols::linked_name(callee).unwrap_or_default(), calls),
         })
         .collect();
     list.sort_by(|(a, one), (b, other)| (other.all, other.bytes, a).cmp(&(one.all, one.bytes, b)));

@@ -69,9 +69,9 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     let [a, b] = &kind.best;
     let name = if kinds::warns(kind.order) { "warning" } else { "contradiction" };
     let _ = writeln!(out, "tbaa-witness: {name} {number}: {}", kind.happens());
-    for ((word, it), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
+    for ((word, site), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
         let _ = writeln!(out, "  {word:<6} {says}");
-        let _ = writeln!(out, "         {} in {}{}", it.what, it.function_name(), place(it));
+        let _ = writeln!(out, "         {} in {}{}", site.what, site.function_name(), place(site));
     }
     let _ = writeln!(out, "  bytes  {address:#x} to {last:#x}: {}", blocks::owner(address));
     let names: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
@@ -90,7 +90,7 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
         );
     }
     let graph = registry.oracle.graph();
-    if [a, b].into_iter().any(|it| is_character(graph, it.tag)) {
+    if [a, b].into_iter().any(|site| is_character(graph, site.tag)) {
         let _ = writeln!(
             out,
             "  note   C lets an access of character type touch any object (6.5p7); clang's tag of a \
@@ -133,7 +133,7 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
 /// Writes a program with the two accesses, and returns a line that names its file.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
-    let [write, read] = [write, read].map(|it| (it.tag, it.size, it.written()));
+    let [write, read] = [write, read].map(|site| (site.tag, site.size, site.written()));
     let program = reproduce(graph, write, read);
     match log::open(&file, false).and_then(|mut open| open.write_all(program.as_bytes())) {
         Ok(()) => file,

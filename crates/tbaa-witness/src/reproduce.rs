@@ -4,10 +4,10 @@ use tbaa::parts::write_two;
 use tbaa::{Graph, TagId};
 
 /// The largest access that a program repeats whole, in bytes.
-const MOST: u64 = 256;
+const MAX_BYTES: u64 = 256;
 
 /// The tag of an access, its size in bytes, and the words behind the opcode and at the end.
-type Said = (TagId, u64, [&'static str; 2]);
+type RepeatedAccess = (TagId, u64, [&'static str; 2]);
 
 /// Returns a program that writes memory by one tag and reads it by another, each
 /// so many bytes.
@@ -18,9 +18,8 @@ type Said = (TagId, u64, [&'static str; 2]);
 /// # Panics
 ///
 /// If the tags are not of this graph.
-#[must_use]
-pub(crate) fn reproduce(graph: &Graph, write: Said, read: Said) -> String {
-    let bytes = |size: u64| size.clamp(1, MOST);
+pub(crate) fn reproduce(graph: &Graph, write: RepeatedAccess, read: RepeatedAccess) -> String {
+    let bytes = |size: u64| size.clamp(1, MAX_BYTES);
     let (written, seen) = (bytes(write.1) * 8, bytes(read.1) * 8);
     let memory = bytes(write.1.max(read.1));
     // Two tags of one node are no contradiction, but have a program as well.

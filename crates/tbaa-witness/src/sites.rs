@@ -246,10 +246,10 @@ impl Registry {
     /// Returns whether two accesses are in one module, and in one function. A function of a header
     /// is in every module that includes it.
     pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
-        let has = |module: usize, it: &Described| {
+        let has = |module: usize, site: &Described| {
             let known = &self.modules[module];
             let [function, file] =
-                [&it.function, &it.file].map(|it| [it.as_bytes(), b"\0"].concat());
+                [&site.function, &site.file].map(|text| [text.as_bytes(), b"\0"].concat());
             let is = |at: u32, text: &[u8]| {
                 known
                     .tables
@@ -258,7 +258,7 @@ impl Registry {
                     .is_some_and(|string| string.starts_with(text))
             };
             let mut places = known.tables.places.iter();
-            !it.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
+            !site.file.is_empty() && places.any(|at| is(at[0], &function) && is(at[1], &file))
         };
         let is_one = a.module == b.module || has(a.module, b) || has(b.module, a);
         [is_one, is_one && a.function == b.function]
@@ -365,7 +365,7 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
 /// Returns the rules by which two accesses do not alias.
 pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
     let graph = registry.oracle.graph();
-    let [a, b] = [a, b].map(|it| access(graph, (it.tag, it.size)));
+    let [a, b] = [a, b].map(|site| access(graph, (site.tag, site.size)));
     let against =
         |rules: &AliasRule| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;
     AliasRule::ALL.into_iter().filter(against).collect()

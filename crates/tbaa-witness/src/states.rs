@@ -79,6 +79,7 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 const WIDTH: usize = 2 * GRANULE;
 
 /// All combinations by number. Number 0 of class 0 says that nothing is known.
+#[derive(Default)]
 struct States {
     /// For each class, its combinations one after another: the writers of the bytes, then the
     /// readers.
@@ -163,7 +164,7 @@ impl Row {
             number = self
                 .entries
                 .compare_exchange(0, own, AcqRel, Acquire)
-                .map_or_else(|compare_exchange| compare_exchange, |_| own);
+                .map_or_else(|other| other, |_| own);
         }
         Some(cells::entries(number))
     }
@@ -307,8 +308,8 @@ impl Event {
         while bytes < most {
             let known = cells::known(from + bytes);
             let granule = known.and_then(|number| with(|states| states.granule(number)));
-            let here = granule
-                .map_or(0, |granule| granule.iter().take_while(|granule| is(granule)).count());
+            let here =
+                granule.map_or(0, |states| states.iter().take_while(|state| is(state)).count());
             bytes += here;
             if here < GRANULE {
                 break;
@@ -477,15 +478,8 @@ pub(crate) fn met() -> usize {
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
-        let nothing = Granule::default();
-        let mut states = States {
-            lists: Vec::new(),
-            numbers: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            classes: HashMap::new(),
-            met: HashSet::new(),
-        };
-        states.number(&nothing, [0; GRANULE]);
+        let mut states = States::default();
+        states.number(&Granule::default(), [0; GRANULE]);
         states
     })))
 }
@@ -520,22 +514,17 @@ impl States {
             return Some(*number);
         }
         let class = self.class(kinds);
-        while self.lists.len() <= class as usize {
-            self.lists.push(Vec::new());
-        }
+        let lists = self.lists.len().max(class as usize + 1);
+        self.lists.resize_with(lists, Vec::new);
         let list = &mut self.lists[class as usize];
         let index = list.len() / WIDTH;
         if index >= MAX_INDEX {
             return None;
         }
         let number = (index as u32) << CLASS_BITS | class;
-        list.extend(
-            granule
-                .map(|granule| granule.writer)
-                .into_iter()
-                .chain(granule.map(|granule| granule.reader)),
-        );
-        let again = |&it: &u32| self.hasher.hash_one(Self::of(&self.lists, it));
+        list.extend(granule.map(|state| state.writer));
+        list.extend(granule.map(|state| state.reader));
+        let again = |&number: &u32| self.hasher.hash_one(Self::of(&self.lists, number));
         self.numbers.insert_unique(hash, number, again);
         Some(number)
     }

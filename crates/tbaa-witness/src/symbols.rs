@@ -73,13 +73,17 @@ fn resolve(address: usize) -> Vec<Frame> {
 /// Returns what the dynamic linker knows about an address.
 fn plain(address: usize) -> Frame {
     let (name, file, offset) = linked(address);
-    let short = file.rsplit('/').next().unwrap_or(&file);
-    let place = match short {
+    let place = match &file[..] {
         "" => format!("{address:#x}"),
-        short => format!("{short}+{offset:#x}"),
+        file => place_in(file, offset),
     };
     let function = name.unwrap_or_else(|| place.clone());
     Frame { function, file: String::new(), line: 0, column: 0, place }
+}
+
+/// A file's name without its folder, and an offset in it.
+fn place_in(file: &str, offset: usize) -> String {
+    format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or(file))
 }
 
 /// Returns the linked symbol's name, the file, and the offset in the file.
@@ -129,7 +133,7 @@ pub(crate) fn linked_name(function: usize) -> Option<String> {
 pub(crate) fn variable(address: usize) -> Option<String> {
     let (name, file, offset) = linked(address);
     (!file.is_empty()).then(|| {
-        let place = format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or(&file));
+        let place = place_in(&file, offset);
         name.map_or_else(|| place.clone(), |name| format!("{name} ({place})"))
     })
 }

@@ -1,106 +1,76 @@
 //! Cranelift's treatment of accesses without a region, and the places that need a sequence point.
 
-use cranelift_codegen::ir::{Function, InstBuilder, Opcode, types};
-use tbaa::Session;
+use cranelift_codegen::ir::{InstBuilder, Opcode, Value, types};
 use tbaa::declare::{Declarations, Target};
-use tbaa_cranelift::{Regions, Rule, Tags, check};
+use tbaa::{Session, TagId};
+use tbaa_cranelift::{Regions, Rule};
 
-use crate::jit::{build, meant, result};
+use crate::jit::{Emitter, apply, build, count, meant, result, rules};
 
-fn session() -> Session {
-    Session::with_unions(Declarations::new(Target::x86_64()))
+/// A session, and the tags of the paths.
+fn session<const N: usize>(paths: [&str; N]) -> (Session, [TagId; N]) {
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
+    let tags = session.tags(&paths).unwrap();
+    (session, tags.try_into().unwrap())
 }
 
-fn sequence_points(func: &Function) -> usize {
-    let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
-    insts.filter(|&inst| func.dfg.insts[inst].opcode() == Opcode::SequencePoint).count()
-}
-
-/// The function is compiled wrongly as it is, the check reports it, and sequence points fix it.
-fn shows_wrong(mut func: Function, tags: &Tags, session: &Session) {
-    let memory = [7, 8, 9, 10, 11, 12, 13, 14];
-    assert_ne!(result(&func, memory), meant(&func, memory), "Cranelift sees the store after all");
-    let errors = check(session.oracle(), &func, tags);
-    assert!(errors.iter().any(|error| error.rule == Rule::Hidden), "{errors:?}");
-    let inserted = Regions::insert_sequence_points(session.oracle(), &mut func, tags);
-    assert_eq!(inserted, sequence_points(&func));
-    assert_eq!(result(&func, memory), meant(&func, memory));
-    let errors: Vec<_> = check(session.oracle(), &func, tags);
-    assert!(errors.iter().all(|error| !error.rule.is_error()), "{errors:?}");
-}
-
+/// Cranelift compiles each function wrongly as it is, the check reports it, and sequence points fix it.
 #[test]
-fn a_load_without_a_region_is_replaced_by_an_older_value() {
-    let mut session = session();
-    let long = session.tag("*long").unwrap();
-    let (func, tags) = build(|emit| {
-        let old = emit.load(types::I64, 0, None);
-        emit.in_region(0, "long");
-        let five = emit.number(5);
-        emit.store(five, 0, long);
-        emit.in_none();
-        let new = emit.load(types::I64, 0, None);
-        emit.builder.ins().isub(new, old)
-    });
-    shows_wrong(func, &tags, &session);
-}
-
-/// The store is idempotent as far as the last fence is concerned, which is before the store of 5.
-#[test]
-fn a_store_without_a_region_is_removed_as_one_that_changes_nothing() {
-    let mut session = session();
-    let long = session.tag("*long").unwrap();
-    let (func, tags) = build(|emit| {
-        emit.in_region(0, "long");
-        let old = emit.load(types::I64, 0, long);
-        let five = emit.number(5);
-        emit.store(five, 0, long);
-        emit.in_none();
-        emit.store(old, 0, None);
-        emit.number(0)
-    });
-    shows_wrong(func, &tags, &session);
-}
-
-#[test]
-fn a_store_that_a_load_without_a_region_reads_is_removed() {
-    let mut session = session();
-    let long = session.tag("*long").unwrap();
-    let (func, tags) = build(|emit| {
-        emit.in_region(0, "long");
-        let (five, six) = (emit.number(5), emit.number(6));
-        emit.store(five, 0, long);
-        emit.in_none();
-        let read = emit.load(types::I64, 0, None);
-        emit.in_region(0, "long");
-        emit.store(six, 0, long);
-        read
-    });
-    shows_wrong(func, &tags, &session);
+fn accesses_without_a_region_miss_stores() {
+    let (session, [long]) = session(["*long"]);
+    let cases: [(&str, fn(&mut Emitter<'_>, TagId) -> Value); 3] = [
+        ("a load is replaced by an older value", |emit, long| {
+            let old = emit.load(types::I64, 0, None);
+            emit.store_long(5, long);
+            let new = emit.load(types::I64, 0, None);
+            emit.builder.ins().isub(new, old)
+        }),
+        // The last fence is before the store of 5, and the memory had the old value there.
+        ("a store is removed as one that changes nothing", |emit, long| {
+            emit.in_region(0, "long");
+            let old = emit.load(types::I64, 0, long);
+            emit.store_long(5, long);
+            emit.store(old, 0, None);
+            emit.number(0)
+        }),
+        ("a store that a load reads is removed", |emit, long| {
+            emit.store_long(5, long);
+            let read = emit.load(types::I64, 0, None);
+            emit.store_long(6, long);
+            read
+        }),
+    ];
+    for (name, emit_case) in cases {
+        let (mut func, tags) = build(|emit| emit_case(emit, long));
+        let memory = [7, 8, 9, 10, 11, 12, 13, 14];
+        assert_ne!(result(&func, memory), meant(&func, memory), "{name}: Cranelift sees the store");
+        let found = rules(&session, &func, &tags);
+        assert!(found.contains(&Rule::Hidden), "{name}: {found:?}");
+        let inserted = Regions::insert_sequence_points(session.oracle(), &mut func, &tags);
+        assert_eq!(inserted, count(&func, Opcode::SequencePoint), "{name}");
+        assert_eq!(result(&func, memory), meant(&func, memory), "{name}");
+        let found = rules(&session, &func, &tags);
+        assert!(found.iter().all(|rule| !rule.is_error()), "{name}: {found:?}");
+    }
 }
 
 /// The store is on one of two paths, in a block of its own.
 #[test]
 fn a_store_reaches_a_load_on_one_of_two_ways() {
-    let mut session = session();
-    let long = session.tag("*long").unwrap();
+    let (session, [long]) = session(["*long"]);
     let (func, tags) = build(|emit| {
         let old = emit.load(types::I64, 0, None);
         let (then, join) = (emit.block(), emit.block());
         emit.builder.ins().brif(old, then, &[], join, &[]);
         emit.builder.switch_to_block(then);
-        emit.in_region(0, "long");
-        let five = emit.number(5);
-        emit.store(five, 0, long);
+        emit.store_long(5, long);
         emit.builder.ins().jump(join, &[]);
         emit.builder.switch_to_block(join);
-        emit.in_none();
         let new = emit.load(types::I64, 0, None);
         emit.builder.ins().isub(new, old)
     });
     let memory = [7; 8];
-    let errors = check(session.oracle(), &func, &tags);
-    assert!(errors.iter().any(|error| error.rule == Rule::Hidden));
+    assert!(rules(&session, &func, &tags).contains(&Rule::Hidden));
     let mut fenced = func.clone();
     assert_eq!(Regions::insert_sequence_points(session.oracle(), &mut fenced, &tags), 1);
     assert_eq!(result(&fenced, memory), meant(&func, memory));
@@ -111,14 +81,9 @@ fn a_store_reaches_a_load_on_one_of_two_ways() {
 /// two loads.
 #[test]
 fn sequence_points_are_few() {
-    let mut session = session();
-    let tags = session.tags(&["*long", "*float", "*short"]).unwrap();
-    let [long, float, short] = tags[..] else { unreachable!() };
+    let (session, [long, float, short]) = session(["*long", "*float", "*short"]);
     let (mut func, tags) = build(|emit| {
-        emit.in_region(0, "long");
-        let five = emit.number(5);
-        emit.store(five, 0, long);
-        emit.in_none();
+        emit.store_long(5, long);
         let a = emit.load(types::I16, 0, short);
         let b = emit.load(types::I64, 0, None);
         let c = emit.load(types::I64, 8, None);
@@ -134,14 +99,13 @@ fn sequence_points_are_few() {
         emit.builder.ins().iadd(sum, c)
     });
     assert_eq!(Regions::insert_sequence_points(session.oracle(), &mut func, &tags), 1);
-    assert!(check(session.oracle(), &func, &tags).iter().all(|check| !check.rule.is_error()));
+    assert!(rules(&session, &func, &tags).iter().all(|rule| !rule.is_error()));
 }
 
 /// Calls are fences; so are atomic accesses. A load of a `readonly` place needs none.
 #[test]
 fn a_fence_that_is_there_is_enough() {
-    let mut session = session();
-    let long = session.tag("*long").unwrap();
+    let (session, [long]) = session(["*long"]);
     let (mut func, tags) = build(|emit| {
         let old = emit.load(types::I64, 0, None);
         emit.in_region(0, "long");
@@ -163,28 +127,24 @@ fn a_fence_that_is_there_is_enough() {
 /// Two types share a block one after the other, which the oracle cannot know.
 #[test]
 fn memory_that_is_handed_out_again_needs_a_sequence_point() {
-    let mut session = session();
-    let tags = session.tags(&["*long", "*double"]).unwrap();
-    let [long, double] = tags[..] else { unreachable!() };
+    let (session, [long, double]) = session(["*long", "*double"]);
     for reused in [false, true] {
         let (mut func, tags) = build(|emit| {
             let value = emit.load(types::I64, 8, long);
             let number = emit.builder.ins().f64const(0.5);
             emit.store(value, 0, long);
             let read = emit.load(types::I64, 0, long);
-            if reused {
-                emit.builder.ins().sequence_point();
+            for (value, tag) in [(number, double), (value, long)] {
+                if reused {
+                    emit.builder.ins().sequence_point();
+                }
+                emit.store(value, 0, tag);
             }
-            emit.store(number, 0, double);
-            if reused {
-                emit.builder.ins().sequence_point();
-            }
-            emit.store(value, 0, long);
             read
         });
         let plain = func.clone();
-        Regions::new(session.oracle()).apply(session.oracle(), &mut func, &tags).unwrap();
-        assert!(check(session.oracle(), &func, &tags).is_empty());
+        apply(&session, &mut func, &tags);
+        assert_eq!(rules(&session, &func, &tags), []);
         let memory = [7; 8];
         assert_eq!(result(&func, memory) == meant(&plain, memory), reused);
     }

@@ -8,12 +8,12 @@ use cranelift_codegen::ir::{
     self, AbiParam, ExtFuncData, ExternalName, Function, InstBuilder, UserExternalName, types,
 };
 use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target};
-use tbaa::{Access, AliasRule, Graph, Oracle, Session};
+use tbaa::{Access, AliasRule, Graph, Oracle, Session, TagId};
 use tbaa_cranelift::{RegionError, Regions, check};
 use tbaa_tests::Rng;
 use tbaa_tests::universe::{self, Taste};
 
-use crate::jit::{build, meant, result};
+use crate::jit::{build, insts, meant, result, rules};
 
 #[test]
 fn regions_that_were_given_stay_and_stay_right() {
@@ -38,10 +38,10 @@ fn regions_that_were_given_stay_and_stay_right() {
                 assert_eq!(regions.id(access), region, "round {round}");
             }
         }
-        for (a, of_a) in &given {
-            without += usize::from(of_a.is_none());
-            for (b, of_b) in &given {
-                if of_a.zip(*of_b).is_some_and(|(a, b)| a != b) {
+        for (a, region) in &given {
+            without += usize::from(region.is_none());
+            for (b, other) in &given {
+                if region.zip(*other).is_some_and(|(a, b)| a != b) {
                     parted += 1;
                     assert!(!oracle.may_alias(*a, *b), "round {round}");
                 }
@@ -64,6 +64,14 @@ fn the_rules_are_those_of_the_first_oracle() {
     assert!(error.to_string().contains("union-strict"));
 }
 
+/// A record of two members, and their tags.
+fn pair() -> (Session, [TagId; 2]) {
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
+    session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
+    let tags = ["Pair.a", "Pair.b"].map(|path| session.tag(path).unwrap());
+    (session, tags)
+}
+
 /// Inlines one function wherever it is called.
 struct Body(Function);
 
@@ -83,9 +91,7 @@ impl Inline for Body {
 /// A caller stores to a region, and calls a function that loads without one. The call is a fence until it is inlined.
 #[test]
 fn sequence_points_come_behind_inlining() {
-    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
-    session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
-    let field = session.tag("Pair.a").unwrap();
+    let (session, [field, _]) = pair();
     let mut regions = Regions::new(session.oracle());
 
     let (mut callee, callee_tags) = build(|emit| emit.load(types::I64, 0, None));
@@ -113,7 +119,7 @@ fn sequence_points_come_behind_inlining() {
         emit.builder.ins().isub(during, before)
     });
     regions.apply(session.oracle(), &mut caller, &tags).unwrap();
-    assert!(check(session.oracle(), &caller, &tags).iter().all(|check| !check.rule.is_error()));
+    assert!(rules(&session, &caller, &tags).iter().all(|rule| !rule.is_error()));
 
     let mut context = Context::for_function(caller);
     assert!(context.inline(Body(callee)).unwrap());
@@ -128,13 +134,10 @@ fn sequence_points_come_behind_inlining() {
 /// All code has its regions from one record, so a region is the same in a function and in its callee.
 #[test]
 fn functions_of_one_record_share_regions() {
-    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
-    session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
-    let (a, b) = (session.tag("Pair.a").unwrap(), session.tag("Pair.b").unwrap());
+    let (session, [a, b]) = pair();
     let mut regions = Regions::new(session.oracle());
     let ids = |func: &Function| -> Vec<(String, u32)> {
-        let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
-        let regions = insts.filter_map(|inst| {
+        let regions = insts(func).filter_map(|inst| {
             let region = func.dfg.insts[inst].alias_region(&func.dfg)?;
             let ty = func.dfg.ctrl_typevar(inst).to_string();
             Some((ty, func.dfg.alias_regions[region].user_id))

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{
-    AbiParam, Block, Function, InstBuilder, MemFlagsData, Type, Value, types,
+    AbiParam, Block, Function, Inst, InstBuilder, MemFlagsData, Opcode, Type, Value, types,
 };
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -10,8 +10,8 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
-use tbaa::TagId;
-use tbaa_cranelift::Tags;
+use tbaa::{Session, TagId};
+use tbaa_cranelift::{Applied, Regions, Rule, Tags, check};
 
 pub(crate) const FLAGS: MemFlagsData = MemFlagsData::trusted();
 
@@ -52,6 +52,14 @@ impl Emitter<'_> {
         let data = ir::AliasRegionData { user_id, description: description.into() };
         let region = self.builder.func.dfg.alias_regions.insert(data);
         self.flags = FLAGS.with_alias_region(Some(region));
+    }
+
+    /// Stores a number as a `long` in a region of that type; the next accesses have no region.
+    pub(crate) fn store_long(&mut self, number: i64, long: TagId) {
+        self.in_region(0, "long");
+        let number = self.number(number);
+        self.store(number, 0, long);
+        self.in_none();
     }
 
     pub(crate) fn in_none(&mut self) {
@@ -119,9 +127,27 @@ pub(crate) fn run<const N: usize>(
 pub(crate) fn loads_left(func: &Function) -> usize {
     let mut context = Context::for_function(func.clone());
     context.optimize(&*isa(true), &mut ControlPlane::default()).unwrap();
-    let func = &context.func;
-    let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
-    insts.filter(|&inst| func.dfg.insts[inst].opcode() == ir::Opcode::Load).count()
+    count(&context.func, Opcode::Load)
+}
+
+/// The instructions of a function, block after block.
+pub(crate) fn insts(func: &Function) -> impl Iterator<Item = Inst> + '_ {
+    func.layout.blocks().flat_map(|block| func.layout.block_insts(block))
+}
+
+/// Counts the instructions of an opcode.
+pub(crate) fn count(func: &Function, opcode: Opcode) -> usize {
+    insts(func).filter(|&inst| func.dfg.insts[inst].opcode() == opcode).count()
+}
+
+/// Gives a function regions of its own.
+pub(crate) fn apply(session: &Session, func: &mut Function, tags: &Tags) -> Applied {
+    Regions::new(session.oracle()).apply(session.oracle(), func, tags).unwrap()
+}
+
+/// Returns the rules of all findings.
+pub(crate) fn rules(session: &Session, func: &Function, tags: &Tags) -> Vec<Rule> {
+    check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }
 
 /// Runs one function, optimised.

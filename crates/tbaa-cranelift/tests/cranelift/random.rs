@@ -11,7 +11,7 @@ use tbaa_cranelift::{Regions, Tags, check};
 use tbaa_tests::universe::{self, Taste};
 use tbaa_tests::{Rng, setting};
 
-use crate::jit::{Emitter, build, loads_left, run};
+use crate::jit::{Emitter, build, insts, loads_left, run};
 
 /// Words of memory that a function accesses.
 const WORDS: usize = 3;
@@ -197,9 +197,7 @@ fn function(steps: &[Step]) -> (Function, Tags) {
 
 /// Removes the sequence points.
 fn without_sequence_points(mut func: Function) -> Function {
-    let insts: Vec<_> =
-        func.layout.blocks().flat_map(|block| func.layout.block_insts(block)).collect();
-    for inst in insts {
+    for inst in insts(&func).collect::<Vec<_>>() {
         if func.dfg.insts[inst].opcode() == Opcode::SequencePoint {
             func.layout.remove_inst(inst);
         }
@@ -209,11 +207,9 @@ fn without_sequence_points(mut func: Function) -> Function {
 
 /// Gives each tag a region of its own.
 fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Function {
-    let insts: Vec<_> =
-        func.layout.blocks().flat_map(|block| func.layout.block_insts(block)).collect();
-    for inst in insts {
+    for inst in insts(&func).collect::<Vec<_>>() {
         let Some(flags) = func.dfg.insts[inst].memflags_data(&func.dfg) else { continue };
-        let Some(place) = tags.get(inst).and_then(|tag| all.iter().position(|&it| it == tag))
+        let Some(place) = tags.get(inst).and_then(|tag| all.iter().position(|&other| other == tag))
         else {
             continue;
         };
@@ -233,13 +229,12 @@ fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
 /// Asks the oracle about each two accesses in two regions, with their own sizes; returns how many there are.
 fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
     let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
-    for inst in func.layout.blocks().flat_map(|block| func.layout.block_insts(block)) {
+    for inst in insts(func) {
         let data = &func.dfg.insts[inst];
         let Some(region) = data.alias_region(&func.dfg) else { continue };
-        let value = if data.opcode().can_store() {
-            func.dfg.inst_args(inst)[0]
-        } else {
-            func.dfg.first_result(inst)
+        let value = match data.opcode().can_store() {
+            true => func.dfg.inst_args(inst)[0],
+            false => func.dfg.first_result(inst),
         };
         let bytes = func.dfg.value_type(value).bytes();
         accesses.push((region, of_bytes(oracle, tags.get(inst), bytes.into())));

@@ -2,20 +2,16 @@
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::declare::{Declarations, Record, Target};
-use tbaa::{AliasRule, Graph, Oracle, Session, TagId};
+use tbaa::{AliasRule, Graph, Oracle, Session, Tag, TagId};
 use tbaa_cranelift::{Finding, Regions, Rule, Tags, Why, check};
 
-use crate::jit::{FLAGS, build, meant, result};
+use crate::jit::{FLAGS, apply, build, meant, result, rules};
 
 fn session() -> Session {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let value = Record::union("Value").field("i", "long").field("n", "double");
     session.define(Record::structure("TValue").field("value", value).field("tt", "short")).unwrap();
     session
-}
-
-fn rules(session: &Session, (func, tags): &(Function, Tags)) -> Vec<Rule> {
-    check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }
 
 #[test]
@@ -32,10 +28,7 @@ fn members_of_a_union_in_two_regions() {
     });
     let found = check(session.oracle(), &func, &tags);
     let texts: Vec<String> = found.iter().map(Finding::to_string).collect();
-    assert_eq!(
-        found.iter().map(|found| found.rule).collect::<Vec<_>>(),
-        [Rule::Parted, Rule::PartedSafely]
-    );
+    assert_eq!(rules(&session, &func, &tags), [Rule::Parted, Rule::PartedSafely]);
     let accesses = [
         "error: inst0 `v1 = load.i64 notrap aligned region0 v0` (long at 0 of TValue) and ",
         "inst2 `store.f64 notrap aligned region1 v2, v0+16` (double at 0 of TValue) may alias",
@@ -50,7 +43,7 @@ fn members_of_a_union_in_two_regions() {
 fn an_access_without_a_tag_may_alias_each_region() {
     let mut session = session();
     let tag = session.tag("TValue.tt").unwrap();
-    let built = build(|emit| {
+    let (func, tags) = build(|emit| {
         emit.in_region(0, "vmctx");
         let untagged = emit.load(types::I64, 32, None);
         emit.in_region(1, "types");
@@ -58,7 +51,7 @@ fn an_access_without_a_tag_may_alias_each_region() {
         emit.store(kind, 8, tag);
         untagged
     });
-    assert_eq!(rules(&session, &built), [Rule::Parted]);
+    assert_eq!(rules(&session, &func, &tags), [Rule::Parted]);
 }
 
 #[test]
@@ -67,19 +60,14 @@ fn wide_accesses_immutable_stores_and_readonly_loads() {
     let places = session.tags(&["TValue.tt", "TValue.value.i"]).unwrap();
     let constant = session.update(|_, graph: &mut Graph| {
         let tag = graph.tag(places[1]).unwrap();
-        graph
-            .builder()
-            .immutable_access_tag(tag.base, tag.access, tag.offset, tag.size.unwrap())
-            .unwrap()
+        graph.builder().tag(Tag { immutable: true, ..tag }).unwrap()
     });
     let wide = build(|emit| emit.load(types::I64, 8, places[0]));
-    assert_eq!(rules(&session, &wide), [Rule::Wide]);
     let immutable = build(|emit| {
         let five = emit.number(5);
         emit.store(five, 0, constant);
         five
     });
-    assert_eq!(rules(&session, &immutable), [Rule::ImmutableStore]);
     let readonly = build(|emit| {
         emit.flags = FLAGS.with_readonly();
         let old = emit.load(types::I64, 0, places[1]);
@@ -87,7 +75,11 @@ fn wide_accesses_immutable_stores_and_readonly_loads() {
         emit.store(old, 8, places[1]);
         old
     });
-    assert_eq!(rules(&session, &readonly), [Rule::Readonly]);
+    for ((func, tags), rule) in
+        [(wide, Rule::Wide), (immutable, Rule::ImmutableStore), (readonly, Rule::Readonly)]
+    {
+        assert_eq!(rules(&session, &func, &tags), [rule]);
+    }
 }
 
 /// A vector that covers a value and its kind, by the tag of the value.
@@ -103,13 +95,11 @@ fn a_wide_access_sees_stores_beyond_its_tag() {
         let changed = emit.builder.ins().isub(new, old);
         emit.builder.ins().extractlane(changed, 1)
     });
-    let mut regions = Regions::new(session.oracle());
-    regions.apply(session.oracle(), &mut func, &tags).unwrap();
-    assert_eq!(meant(&func, [1; 8]).0, 4);
-    assert_eq!(result(&func, [1; 8]).0, 4);
-    let found = check(session.oracle(), &func, &tags);
-    assert!(found.iter().all(|found| !found.rule.is_error()));
-    assert_eq!(found.iter().filter(|found| found.rule == Rule::Wide).count(), 2);
+    apply(&session, &mut func, &tags);
+    assert_eq!([meant(&func, [1; 8]).0, result(&func, [1; 8]).0], [4; 2]);
+    let found = rules(&session, &func, &tags);
+    assert!(found.iter().all(|rule| !rule.is_error()));
+    assert_eq!(found.iter().filter(|&&rule| rule == Rule::Wide).count(), 2);
 }
 
 #[test]
@@ -135,18 +125,13 @@ fn a_missing_region_says_why() {
         }
         emit.number(0)
     });
-    let mut regions = Regions::new(session.oracle());
-    let applied = regions.apply(session.oracle(), &mut func, &tags).unwrap();
-    let why: Vec<Why> =
-        applied.without_region.iter().map(|without_region| without_region.why).collect();
+    let applied = apply(&session, &mut func, &tags);
+    let why: Vec<Why> = applied.without_region.iter().map(|access| access.why).collect();
     // The last store before the first of these loads is shown to them.
     assert_eq!(why, [Why::Vague, Why::Vague, Why::NoTag, Why::UnknownTag]);
     assert_eq!((applied.regions, applied.sequence_points), (2, 1));
+    assert_eq!(rules(&session, &func, &tags), [Rule::NoRegion; 4]);
     let found = check(session.oracle(), &func, &tags);
-    assert!(
-        found.iter().all(|found| found.rule == Rule::NoRegion) && found.len() == 4,
-        "{found:?}"
-    );
     let text = found[2].to_string();
     assert!(text.starts_with("warning: ") && text.contains("no tag was recorded"), "{text}");
 }

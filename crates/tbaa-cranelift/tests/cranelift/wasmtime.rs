@@ -8,16 +8,17 @@
 //! no region, and clear Cranelift's knowledge of memory. Then the second of two allocations uses
 //! the bump pointer that the first one loaded: two objects have one address.
 
-use cranelift_codegen::ir::{Function, InstBuilder, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Function, InstBuilder, TrapCode, Value, types};
 use tbaa::Session;
 use tbaa::declare::{Declarations, Place, Record, ScalarLayout, Target};
-use tbaa_cranelift::{Regions, Rule, Tags, check};
+use tbaa_cranelift::{Rule, Tags, check};
 
-use crate::jit::{Emitter, FLAGS, build, meant, result};
+use crate::jit::{Emitter, FLAGS, apply, build, meant, result, rules};
 
 /// The regions that front ends give to the bump pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Given {
     /// No region for the load, another field's for the store: as in 46.0.
     NoneAndVmContext,
     /// The load has a region of its own, and the store another field's.
@@ -53,30 +54,21 @@ fn runtime() -> Runtime {
 
 /// Allocates an object of 8 bytes, and writes its kind. The memory is the collector's data,
 /// followed by the heap.
-fn allocate(
-    emit: &mut Emitter<'_>,
-    runtime: &Runtime,
-    told: Told,
-    kind: i64,
-) -> cranelift_codegen::ir::Value {
-    match told {
-        Told::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),
+fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) -> Value {
+    match given {
+        Given::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),
         _ => emit.in_none(),
     }
     let bump = emit.load(types::I32, runtime.bump.offset as i32, runtime.bump.tag);
     let end = emit.load(types::I32, runtime.end.offset as i32, runtime.end.tag);
     let after = emit.builder.ins().iadd_imm_s(bump, 8);
-    let full = emit.builder.ins().icmp(
-        cranelift_codegen::ir::condcodes::IntCC::UnsignedGreaterThan,
-        after,
-        end,
-    );
-    emit.builder.ins().trapnz(full, cranelift_codegen::ir::TrapCode::unwrap_user(1));
-    if told != Told::Nothing {
+    let full = emit.builder.ins().icmp(IntCC::UnsignedGreaterThan, after, end);
+    emit.builder.ins().trapnz(full, TrapCode::unwrap_user(1));
+    if given != Given::Nothing {
         emit.in_region(0, "VMContext+0x28");
     }
     emit.store(after, runtime.bump.offset as i32, runtime.bump.tag);
-    if told != Told::Nothing {
+    if given != Given::Nothing {
         emit.in_region(1, "GcHeap");
     }
     let bump = emit.builder.ins().uextend(types::I64, bump);
@@ -88,10 +80,10 @@ fn allocate(
 }
 
 /// Allocates two objects, and returns the distance of their addresses.
-fn two_objects(runtime: &Runtime, told: Told) -> (Function, Tags) {
+fn two_objects(runtime: &Runtime, given: Given) -> (Function, Tags) {
     build(|emit| {
-        let first = allocate(emit, runtime, told, 1);
-        let second = allocate(emit, runtime, told, 2);
+        let first = allocate(emit, runtime, given, 1);
+        let second = allocate(emit, runtime, given, 2);
         emit.flags = FLAGS;
         emit.builder.ins().isub(second, first)
     })
@@ -106,7 +98,7 @@ const WRONG: (u64, [u64; 8]) = (0, [64 << 32 | 16, 2, 0, 0, 0, 0, 0, 0]);
 #[test]
 fn a_bump_pointer_in_no_region_and_another_fields() {
     let runtime = runtime();
-    let (func, tags) = two_objects(&runtime, Told::NoneAndVmContext);
+    let (func, tags) = two_objects(&runtime, Given::NoneAndVmContext);
     assert_eq!(meant(&func, MEMORY), RIGHT);
     assert_eq!(result(&func, MEMORY), WRONG);
     let found = check(runtime.session.oracle(), &func, &tags);
@@ -121,7 +113,7 @@ fn a_bump_pointer_in_no_region_and_another_fields() {
 #[test]
 fn a_bump_pointer_in_two_regions() {
     let runtime = runtime();
-    let (func, tags) = two_objects(&runtime, Told::OwnAndVmContext);
+    let (func, tags) = two_objects(&runtime, Given::OwnAndVmContext);
     assert_eq!(result(&func, MEMORY), WRONG);
     let found = check(runtime.session.oracle(), &func, &tags);
     assert_eq!(found[0].rule, Rule::Parted);
@@ -135,12 +127,11 @@ fn a_bump_pointer_in_two_regions() {
 #[test]
 fn regions_of_ours_are_right() {
     let runtime = runtime();
-    for told in [Told::NoneAndVmContext, Told::OwnAndVmContext, Told::Nothing] {
-        let (mut func, tags) = two_objects(&runtime, told);
-        let mut regions = Regions::new(runtime.session.oracle());
-        let applied = regions.apply(runtime.session.oracle(), &mut func, &tags).unwrap();
+    for given in [Given::NoneAndVmContext, Given::OwnAndVmContext, Given::Nothing] {
+        let (mut func, tags) = two_objects(&runtime, given);
+        let applied = apply(&runtime.session, &mut func, &tags);
         assert_eq!((applied.regions, applied.sequence_points), (3, 0), "bump, end and heap");
         assert_eq!(result(&func, MEMORY), RIGHT);
-        assert!(check(runtime.session.oracle(), &func, &tags).is_empty());
+        assert_eq!(rules(&runtime.session, &func, &tags), []);
     }
 }

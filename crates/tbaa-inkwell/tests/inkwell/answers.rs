@@ -7,20 +7,19 @@ use tbaa_lower::emit::{Lowered, Plan};
 use tbaa_lower::{Lowering, Options};
 
 use crate::random::{self, Shape, Universe};
-use crate::support::{Code, answers, attach_planned, tagger};
+use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
 /// A load and a store with each tag, each through a pointer of its own.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, tags.len());
     for (number, &tag) in tags.iter().enumerate() {
         let pointer = code.parameter(number);
         let (_, load) = code.load(pointer, 32, &format!("l{number}"));
         let store = code.store(pointer, 32, number as u64);
-        attach_planned(&tagger, plan, tag, load).unwrap();
-        attach_planned(&tagger, plan, tag, store).unwrap();
+        attach_planned(&code.tagger, plan, tag, load).unwrap();
+        attach_planned(&code.tagger, plan, tag, store).unwrap();
     }
     code.end(context.i64_type().const_zero().into());
     code.verify();

@@ -2,9 +2,8 @@
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
-use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
+use inkwell::values::{AsValueRef, BasicValue};
 use inkwell::{AddressSpace, AtomicOrdering};
 use tbaa::declare::{Declarations, Member, Policy, Record, ScalarLayout, Target};
 use tbaa::raw::RawGraph;
@@ -14,8 +13,9 @@ use tbaa_lower::emit::{
     Emitter, Jit, JitOptions, Sink, SinkOperand, Storage, TagForm, TaggedPlace,
 };
 
+use crate::regions::loads;
 use crate::runtime;
-use crate::support::{Code, TBAA, attach_planned, count, machine, tagger};
+use crate::support::{Code, TBAA, attach_planned, machine, places};
 
 /// Asserts that each line is the beginning of one of the module's.
 fn assert_lines(code: &Code<'_>, lines: &[&str]) {
@@ -29,15 +29,12 @@ fn assert_lines(code: &Code<'_>, lines: &[&str]) {
 fn tag_alignment_and_volatility() {
     let mut jit = with(TagForm::Clang);
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
-    let mut place = |path: &str| jit.place(path).unwrap();
-    let (results, number) = (place("volatile CallInfo.nresults"), place("TValue.value.n"));
+    let [results, number] = places(&mut jit, ["volatile CallInfo.nresults", "TValue.value.n"]);
     assert_eq!((results.place().offset, results.place().align), (24, 8));
     let (value, load) = code.load(code.address(code.parameter(0), results.place().offset), 16, "n");
-    tagger.attach(&results, load).unwrap();
-    let store = code.store(code.parameter(0), 64, 7);
-    tagger.attach(&number, store).unwrap();
+    code.attach(&results, load);
+    code.attach(&number, code.store(code.parameter(0), 64, 7));
     code.end(value);
     code.verify();
     assert_lines(
@@ -109,9 +106,8 @@ fn places_name_their_tags() {
         let mut jit = Jit::with_options(types.clone(), JitOptions::new().form(form)).unwrap();
         let context = Context::create();
         let code = Code::new(&context, 1);
-        let places = jit.places(&["*double", " volatile VMContext.memory 0 length"]).unwrap();
-        let (_, load) = code.load(code.parameter(0), 64, "");
-        tagger(&context).attach(&places[1], load).unwrap();
+        let [_, length] = places(&mut jit, ["*double", " volatile VMContext.memory 0 length"]);
+        code.attach(&length, code.load(code.parameter(0), 64, "").1);
         let text = code.text();
         assert!(text.contains(" VMContext.memory 0 length\""), "{text}");
         assert!(!text.contains("VMContext+"), "{text}");
@@ -152,7 +148,7 @@ fn alignment_that_is_not_known() {
             if ordering != plain {
                 instruction.set_atomic_ordering(ordering).unwrap();
             }
-            tagger(&context).attach(&place, instruction).unwrap();
+            code.attach(&place, instruction);
             assert!(instruction.has_metadata());
             assert_eq!(instruction.get_alignment().unwrap(), after, "{path} {ordering:?}");
         }
@@ -191,7 +187,7 @@ fn elements_of_runs() {
         let load = code.builder.build_load(ty, code.parameter(0), "").unwrap();
         let store = code.builder.build_store(code.parameter(0), load).unwrap();
         for instruction in [load.as_instruction_value().unwrap(), store] {
-            match tagger(&context).attach(&place, instruction) {
+            match code.tagger.attach(&place, instruction) {
                 Ok(()) => assert_eq!(error, "", "{path}: {ty}"),
                 Err(found) => {
                     let found = found.to_string();
@@ -214,15 +210,12 @@ fn bit_fields_have_the_tag_of_their_unit() {
     let unit = code.address(code.parameter(0), 4);
     let (_, load) = code.load(unit, 8, "");
     load.set_alignment(1).unwrap();
-    tagger(&context).attach(&place, load).unwrap();
+    code.attach(&place, load);
     assert_eq!((load.get_alignment().unwrap(), load.has_metadata()), (1, true));
     // The next byte is another member.
     let (_, load) = code.load(unit, 32, "");
-    let error = tagger(&context).attach(&place, load).unwrap_err();
-    assert!(
-        error.to_string().starts_with("an access of 4 bytes at `B.b`, which has 1:"),
-        "{error}"
-    );
+    let error = code.tagger.attach(&place, load).unwrap_err().to_string();
+    assert!(error.starts_with("an access of 4 bytes at `B.b`, which has 1:"), "{error}");
     assert!(!load.has_metadata());
     // clang has no tag for it, so requesting one is an error.
     let options = JitOptions::new().form(TagForm::Clang);
@@ -235,23 +228,21 @@ fn bit_fields_have_the_tag_of_their_unit() {
 fn what_cannot_be_attached() {
     let place = Jit::new(runtime::types()).place("TValue.value.n").unwrap();
     let (context, other) = (Context::create(), Context::create());
-    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let address = code.address(code.parameter(0), 4);
-    let error = tagger.attach(&place, address.as_instruction_value().unwrap());
+    let error = code.tagger.attach(&place, address.as_instruction_value().unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
         "GetElementPtr cannot have a tag: loads, stores, calls, va_arg, atomicrmw and cmpxchg can"
     );
     let foreign = Code::new(&other, 1);
     let store = foreign.store(foreign.parameter(0), 64, 7);
-    assert_eq!(tagger.attach(&place, store), Err(AttachError::OtherContext));
+    assert_eq!(code.tagger.attach(&place, store), Err(AttachError::OtherContext));
     assert!(!store.has_metadata());
     // A tag of another graph.
     let store = code.store(code.parameter(0), 64, 7);
-    let error =
-        attach_planned(&tagger, &Graph::new(), place.place().tag.unwrap(), store).unwrap_err();
-    assert_eq!(error.to_string(), "the id was issued by another graph");
+    let error = attach_planned(&code.tagger, &Graph::new(), place.place().tag.unwrap(), store);
+    assert_eq!(error.unwrap_err().to_string(), "the id was issued by another graph");
 }
 
 /// The nodes that are read back equal those that were passed to LLVM.
@@ -267,14 +258,10 @@ fn round_trips() {
     }
     // Distinct nodes with other operands than themselves, equal ones among them.
     let root = graph.insert(&[Operand::String(b"D")]).unwrap();
-    let operands = [
-        Operand::String(b"int"),
-        Operand::Node(root),
-        Operand::Int(tbaa::Int { bits: 32, value: 0 }),
-    ];
+    let zero = Operand::Int(tbaa::Int { bits: 32, value: 0 });
     for _ in 0..2 {
+        let operands = [Operand::String(b"int"), Operand::Node(root), zero];
         let int = graph.insert_distinct(&operands).unwrap();
-        let zero = Operand::Int(tbaa::Int { bits: 32, value: 0 });
         let tag = graph.insert(&[Operand::Node(int), Operand::Node(int), zero]).unwrap();
         graph.mark_tag(tag);
     }
@@ -287,18 +274,15 @@ fn round_trips() {
 /// Attaches every tag to a store, as it is, and reads them back.
 fn round_trip(graph: &Graph) {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     for tag in graph.tags() {
-        let node = tagger
-            .emit(&context, |tagger| tagger.node(graph, graph.tag_node(tag)))
-            .unwrap()
-            .unwrap();
+        let node = code.tagger.emit(&context, |emitter| emitter.node(graph, graph.tag_node(tag)));
+        let node = node.unwrap().unwrap();
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();
     // LLVM has no order of types that no tag needs.
-    let mut emitter = tbaa_lower::emit::Emitter::new(Graph::new());
+    let mut emitter = Emitter::new(Graph::new());
     let nodes: Vec<_> =
         graph.tags().map(|tag| emitter.node(graph, graph.tag_node(tag)).unwrap()).collect();
     let mut tagged = emitter.into_sink();
@@ -340,18 +324,18 @@ fn reloads(jit: Option<Jit>) -> usize {
     code.loads()
 }
 
+/// The base that each operation loads, and the number and the kind that it may store.
+const PATHS: [&str; 3] = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
+
 fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
     let mut layout = Jit::new(runtime::types());
-    let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
-    let tagger = tagger(context);
     let tagged = jit.is_some();
-    let places = jit.as_mut().unwrap_or(&mut layout).places(&paths).unwrap();
-    let [base, number, kind] = &places[..] else { panic!() };
+    let [base, number, kind] = &places(jit.as_mut().unwrap_or(&mut layout), PATHS);
     let code = Code::new(context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
     let attach = |place: &TaggedPlace, instruction| {
         if tagged {
-            tagger.attach(place, instruction).unwrap();
+            code.attach(place, instruction);
         }
     };
     for register in 0..6 {
@@ -379,11 +363,15 @@ fn with(form: TagForm) -> Jit {
 #[test]
 fn base_reloads_vanish() {
     assert_eq!(reloads(None), 6, "no tags");
-    let reloads = |form| reloads(Some(with(form)));
-    assert_eq!(reloads(TagForm::Clang), 6, "clang's policy: a union's member is char");
-    assert_eq!(reloads(TagForm::Lowered), 1, "lowered");
-    assert_eq!(reloads(TagForm::LoweredScopes), 1, "lowered, and scopes");
-    assert_eq!(reloads(TagForm::Scopes), 1, "scopes");
+    for (form, left) in [
+        // By clang's policy a union's member is `char`.
+        (TagForm::Clang, 6),
+        (TagForm::Lowered, 1),
+        (TagForm::LoweredScopes, 1),
+        (TagForm::Scopes, 1),
+    ] {
+        assert_eq!(reloads(Some(with(form))), left, "{form:?}");
+    }
 }
 
 /// Classes without tags: each access has the scope of its class, and the module contains each
@@ -406,11 +394,10 @@ fn classes_are_in_the_module() {
         }
     }
     let other = code.module.clone();
-    let count = |module: &Module<'_>| count(module, InstructionOpcode::Load);
     code.optimise();
     assert_eq!(code.loads(), 6, "LLVM alone");
     tbaa_inkwell::run_passes(&other, "default<O2>", &machine()).unwrap();
-    assert_eq!(count(&other), 1, "with the plugin");
+    assert_eq!(loads(&other), 1, "with the plugin");
 }
 
 /// A call that is declared to touch numbers only does not touch the base.
@@ -418,24 +405,19 @@ fn classes_are_in_the_module() {
 fn effects_of_calls() {
     let loads = |form: TagForm, touched: &[&str]| {
         let mut jit = with(form);
-        let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
-        let base = jit.places(&paths).unwrap().swap_remove(0);
+        let [base, ..] = places(&mut jit, PATHS);
         let call_of = (!touched.is_empty()).then(|| jit.call(touched).unwrap());
         let context = Context::create();
-        let tagger = tagger(&context);
         let code = Code::new(&context, 1);
         let helper =
             code.module.add_function("helper", context.void_type().fn_type(&[], false), None);
         let mut sum = context.i64_type().const_zero();
         for _ in 0..2 {
-            let field = code.address(code.parameter(0), base.place().offset);
-            let (value, load) = code.load(field, 64, "");
-            tagger.attach(&base, load).unwrap();
-            sum = code.builder.build_int_add(sum, value.into_int_value(), "").unwrap();
+            sum = code.builder.build_int_add(sum, code.load_at(&base), "").unwrap();
             let call = code.builder.build_call(helper, &[], "").unwrap();
             let call = call.try_as_basic_value().unwrap_instruction();
             if let Some(touched) = &call_of {
-                tagger.attach_call(touched, call).unwrap();
+                code.tagger.attach_call(touched, call).unwrap();
             }
         }
         code.end(sum.into());
@@ -444,24 +426,27 @@ fn effects_of_calls() {
         code.loads()
     };
     let (plain, all, classes) = (TagForm::Lowered, TagForm::LoweredScopes, TagForm::Classes);
-    assert_eq!(loads(classes, &[]), 2, "it may do anything");
-    assert_eq!(loads(classes, &["TValue.tt", "TValue.value.n"]), 1, "classes can");
-    assert_eq!(loads(classes, &["TValue.tt", "CallInfo.l.base"]), 2, "it touches the base");
-    assert_eq!(loads(all, &[]), 2, "it may do anything");
-    assert_eq!(loads(plain, &["TValue.tt"]), 1, "one tag says it");
-    assert_eq!(loads(plain, &["TValue.tt", "TValue.value.n"]), 2, "two tags cannot");
-    assert_eq!(loads(all, &["TValue.tt", "TValue.value.n"]), 1, "scopes can");
-    assert_eq!(loads(all, &["CallInfo.l.base"]), 2, "it touches the base");
+    let [base, number, kind] = PATHS;
+    for (form, touched, left, why) in [
+        (classes, &[][..], 2, "it may do anything"),
+        (classes, &[kind, number], 1, "classes can"),
+        (classes, &[kind, base], 2, "it touches the base"),
+        (all, &[], 2, "it may do anything"),
+        (plain, &[kind], 1, "one tag says it"),
+        (plain, &[kind, number], 2, "two tags cannot"),
+        (all, &[kind, number], 1, "scopes can"),
+        (all, &[base], 2, "it touches the base"),
+    ] {
+        assert_eq!(loads(form, touched), left, "{form:?} {touched:?}: {why}");
+    }
 }
 
 /// Copies the registers of a frame one after the other by `memcpy`, as MOVE does. Returns the
 /// number of loads of the base after `-O2`, and the last register's value.
 fn moves(form: TagForm, tag: bool) -> (usize, u64) {
-    let mut jit = with(form);
-    let places = jit.places(&["CallInfo.l.base", "TValue", "TValue.value.n"]).unwrap();
-    let [base, value, number] = &places[..] else { panic!() };
+    let [base, value, number] =
+        &places(&mut with(form), ["CallInfo.l.base", "TValue", "TValue.value.n"]);
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
     let size = context.i64_type().const_int(value.place().size, false);
@@ -469,17 +454,17 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     for register in 0..4 {
         let field = code.address(code.parameter(0), base.place().offset);
         let load = code.builder.build_load(pointer, field, "base").unwrap();
-        tagger.attach(base, load.as_instruction_value().unwrap()).unwrap();
+        code.attach(base, load.as_instruction_value().unwrap());
         let slot = |at| code.address(load.into_pointer_value(), at * value.place().size);
         let (to, from) = (slot(register + 1), slot(register));
         let call = code.builder.build_memcpy(to, 8, from, 8, size).unwrap();
         if tag {
-            tagger.attach(value, call.as_instruction_value().unwrap()).unwrap();
+            code.attach(value, call.as_instruction_value().unwrap());
         }
         last = Some(slot(4));
     }
     let (value, load) = code.load(last.unwrap(), 64, "");
-    tagger.attach(number, load).unwrap();
+    code.attach(number, load);
     code.end(value);
     code.verify();
     code.optimise();
@@ -499,7 +484,6 @@ fn copies_of_a_record_keep_the_base() {
     assert_eq!(moves(TagForm::Lowered, false), (4, 77), "a copy without a tag");
     assert_eq!(moves(TagForm::Lowered, true), (1, 77), "the tag of the whole record");
     assert_eq!(moves(TagForm::Scopes, true), (1, 77), "scopes");
-    let mut clang = with(TagForm::Clang);
-    let error = clang.place("TValue").unwrap_err().to_string();
+    let error = with(TagForm::Clang).place("TValue").unwrap_err().to_string();
     assert!(error.contains("the old format has no tag of a whole struct"), "{error}");
 }

@@ -15,8 +15,8 @@ use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::AttachError;
 use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 
-use crate::support::{Code, tagger};
-use crate::wrong::{force, helper, load_store_load};
+use crate::support::{Code, places};
+use crate::wrong::{force, helper, load_store_load, wide_store};
 
 /// Forms of tags that LLVM reads without the plugin.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
@@ -32,21 +32,31 @@ fn jit(form: TagForm) -> Jit {
 }
 
 /// A number of bytes that LLVM does not know.
-pub fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
+fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
     let bytes = code.context.i64_type().const_int(bytes, false);
     code.builder.build_int_add(zero.into_int_value(), bytes, "").unwrap()
 }
 
-/// Fills the object from `offset` on.
+/// Fills the object from `offset` on with ones.
 fn fill<'c>(code: &Code<'c>, offset: u64, bytes: u64, known: bool) -> InstructionValue<'c> {
+    fill_at(code, code.address(code.parameter(1), offset), 1, bytes, known)
+}
+
+/// Fills memory with a byte; LLVM may know the number of bytes.
+pub fn fill_at<'c>(
+    code: &Code<'c>,
+    to: PointerValue<'c>,
+    byte: u64,
+    bytes: u64,
+    known: bool,
+) -> InstructionValue<'c> {
     let len = match known {
         true => code.context.i64_type().const_int(bytes, false),
         false => varies(code, bytes),
     };
-    let one = code.context.i8_type().const_int(1, false);
-    let to = code.address(code.parameter(1), offset);
-    let call = code.builder.build_memset(to, 8, one, len).unwrap();
+    let byte = code.context.i8_type().const_int(byte, false);
+    let call = code.builder.build_memset(to, 8, byte, len).unwrap();
     call.as_instruction_value().unwrap()
 }
 
@@ -74,21 +84,19 @@ fn wider<T: std::fmt::Debug>(attached: Result<T, AttachError>) {
 fn a_flexible_tail() {
     for form in FORMS {
         let mut jit = jit(form);
-        let places = jit.places(&["Arr", "Arr.data[*]", "Proto.step"]).unwrap();
-        let [whole, element, _] = &places[..] else { panic!() };
+        let [whole, element, _] = &places(&mut jit, ["Arr", "Arr.data[*]", "Proto.step"]);
         assert_eq!((whole.place().size, whole.room()), (8, Size::Unknown));
         for known in [true, false] {
-            let right = load_store_load(element, &|code, tagger| {
-                tagger.attach(whole, fill(code, 0, 32, known)).unwrap();
-            });
+            let right =
+                load_store_load(element, &|code| code.attach(whole, fill(code, 0, 32, known)));
             assert_eq!(right, [FILLED; 2], "{form:?}");
         }
         let calls = [jit.call(&["Arr"]), jit.allocating_call(&["Proto.step"], &["Arr"])];
         for call in calls.map(Result::unwrap) {
-            let right = load_store_load(element, &|code, tagger| {
+            let right = load_store_load(element, &|code| {
                 let fills = helper(code, "fills");
                 let made = instruction(code, fills, code.parameter(1));
-                tagger.attach_call(&call, made).unwrap();
+                code.tagger.attach_call(&call, made).unwrap();
             });
             assert_eq!(right, [FILLED; 2], "{form:?}");
         }
@@ -100,18 +108,10 @@ fn a_flexible_tail() {
 fn a_size_that_varies_covers_no_less_than_a_known_one() {
     for form in FORMS {
         let mut jit = jit(form);
-        let behind = jit.places(&["Outer.y", "Inner.x"]).unwrap().swap_remove(0);
+        let [behind, _] = places(&mut jit, ["Outer.y", "Inner.x"]);
         let sizes = [16, 64, 0, u64::MAX];
         for place in sizes.map(|size| jit.sized("Inner.x", size).unwrap()) {
-            let right = load_store_load(&behind, &|code, tagger| {
-                let i64 = code.context.i64_type();
-                let one = code.context.i32_type().const_int(1, false);
-                let words = i64.vec_type(2).const_zero();
-                let words = words.const_insert_element(one, i64.const_int(7, false));
-                let store = code.builder.build_store(code.parameter(1), words).unwrap();
-                store.set_alignment(8).unwrap();
-                tagger.attach(&place, store).unwrap();
-            });
+            let right = load_store_load(&behind, &|code| code.attach(&place, wide_store(code)));
             assert_eq!(right, [7, 7], "{form:?}, {:?}", place.room());
         }
     }
@@ -121,9 +121,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(fits.nodes(), plain.nodes());
     let next = jit.place("Proto.next").unwrap();
     let wide = jit.sized("Proto.step", 16).unwrap();
-    let right = load_store_load(&next, &|code, tagger| {
-        tagger.attach(&wide, fill(code, 8, 16, true)).unwrap();
-    });
+    let right = load_store_load(&next, &|code| code.attach(&wide, fill(code, 8, 16, true)));
     assert_eq!(right, [FILLED; 2]);
 }
 
@@ -133,12 +131,11 @@ fn runs() {
     let mut jit = jit(TagForm::Lowered);
     let mut place = |path: &str| jit.place(path).unwrap();
     let [step, next, kind] = ["Proto.step", "Proto.next", "Proto.kind"].map(&mut place);
-    let wrong =
-        load_store_load(&next, &|code, tagger| force(tagger, &step, fill(code, 8, 16, true)));
+    let wrong = load_store_load(&next, &|code| force(code, &step, fill(code, 8, 16, true)));
     assert_eq!(wrong, [FILLED, 0], "by force");
     let context = Context::create();
     let code = Code::new(&context, 2);
-    let attach = |place: &TaggedPlace, fill| tagger(&context).attach(place, fill);
+    let attach = |place: &TaggedPlace, fill| code.tagger.attach(place, fill);
     for place in [&step, &kind, &place("Fixed.tail"), &place("Fixed.cells")] {
         wider(attach(place, fill(&code, 0, 32, true)));
         wider(attach(place, fill(&code, 0, 8, false)));
@@ -153,9 +150,8 @@ fn runs() {
     }
     let element = place("Arr.data[*]");
     for known in [true, false] {
-        let right = load_store_load(&element, &|code, tagger| {
-            tagger.attach(&element, fill(code, 8, 64, known)).unwrap();
-        });
+        let right =
+            load_store_load(&element, &|code| code.attach(&element, fill(code, 8, 64, known)));
         assert_eq!(right, [FILLED; 2]);
     }
 }
@@ -201,19 +197,16 @@ pub fn masked_at<'c>(
 #[test]
 fn intrinsics_have_a_width() {
     let mut jit = jit(TagForm::Lowered);
-    let places = jit.places(&["Proto.step", "Proto.next", "Arr.data[*]"]).unwrap();
-    let [step, next, element] = &places[..] else { panic!() };
+    let [step, next, element] = &places(&mut jit, ["Proto.step", "Proto.next", "Arr.data[*]"]);
     let sized = jit.sized("Proto.step", 32).unwrap();
     for name in ["llvm.masked.store", "llvm.masked.scatter"] {
-        let wrong = load_store_load(next, &|code, tagger| force(tagger, step, masked(code, name)));
+        let wrong = load_store_load(next, &|code| force(code, step, masked(code, name)));
         assert_eq!(wrong, [7, 0], "by force");
         let context = Context::create();
         let code = Code::new(&context, 2);
-        wider(tagger(&context).attach(step, masked(&code, name)));
+        wider(code.tagger.attach(step, masked(&code, name)));
         for (place, load) in [(element, element), (&sized, next)] {
-            let right = load_store_load(load, &|code, tagger| {
-                tagger.attach(place, masked(code, name)).unwrap();
-            });
+            let right = load_store_load(load, &|code| code.attach(place, masked(code, name)));
             assert_eq!(right, [7; 2], "{name}");
         }
     }
@@ -237,9 +230,7 @@ fn arguments_that_are_memory() {
                 false => function.add_attribute(AttributeLoc::Param(0), attribute),
             }
             let made = made.try_as_basic_value().unwrap_basic().as_instruction_value().unwrap();
-            let tagger = tagger(&context);
-            let errors = [tagger.attach(&place, made), tagger.attach_call(&call, made)];
-            for error in errors {
+            for error in [code.tagger.attach(&place, made), code.tagger.attach_call(&call, made)] {
                 let Err(AttachError::OwnMemory(attribute)) = error else { panic!("{error:?}") };
                 assert_eq!(attribute, name);
             }
@@ -250,24 +241,23 @@ fn arguments_that_are_memory() {
 
 #[test]
 fn attaching_again_replaces() {
-    let scopes = jit(TagForm::LoweredScopes).places(&["Proto.step", "Proto.next"]).unwrap();
+    let [scopes, _] = places(&mut jit(TagForm::LoweredScopes), ["Proto.step", "Proto.next"]);
     let mut plain = jit(TagForm::Lowered);
     let (place, call) = (plain.place("Proto.step").unwrap(), plain.call(&[] as &[&str]).unwrap());
     let context = Context::create();
     let code = Code::new(&context, 2);
-    let tagger = tagger(&context);
     let store = code.store(code.parameter(0), 64, 7);
     let has = |instruction: InstructionValue<'_>| {
         ["tbaa", "alias.scope", "noalias"]
             .map(|kind| instruction.get_metadata(context.get_kind_id(kind)).is_some())
     };
-    tagger.attach(&scopes[0], store).unwrap();
+    code.attach(&scopes, store);
     assert_eq!(has(store), [true; 3]);
-    tagger.attach(&place, store).unwrap();
+    code.attach(&place, store);
     assert_eq!(has(store), [true, false, false]);
     let made = instruction(&code, helper(&code, "counts"), code.parameter(0));
-    tagger.attach(&scopes[0], made).unwrap();
-    tagger.attach_call(&call, made).unwrap();
+    code.attach(&scopes, made);
+    code.tagger.attach_call(&call, made).unwrap();
     assert_eq!(has(made), [false; 3]);
 }
 
@@ -277,7 +267,7 @@ fn a_place_without_bytes_and_one_too_far() {
     let nothing = jit.place("Nothing").unwrap();
     let context = Context::create();
     let code = Code::new(&context, 2);
-    wider(tagger(&context).attach(&nothing, code.store(code.parameter(0), 8, 7)));
+    wider(code.tagger.attach(&nothing, code.store(code.parameter(0), 8, 7)));
     for path in ["Arr.data[18446744073709551615]", "Arr.data[9007199254740992]"] {
         let error = jit.place(path).unwrap_err().to_string();
         assert!(error.starts_with(path), "{error}");
@@ -293,9 +283,9 @@ fn a_module_with_another_data_layout() {
     let context = Context::create();
     let code = Code::new(&context, 2);
     let store = || code.builder.build_store(code.parameter(0), code.parameter(1)).unwrap();
-    let error = tagger(&context).attach(&next, store()).unwrap_err();
+    let error = code.tagger.attach(&next, store()).unwrap_err();
     assert!(error.to_string().contains("give the module the data layout of the target"), "{error}");
     let layout = TargetData::create("e-p:32:32");
     code.module.set_data_layout(&layout.get_data_layout());
-    tagger(&context).attach(&next, store()).unwrap();
+    code.attach(&next, store());
 }

@@ -4,11 +4,11 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
-use tbaa_inkwell::{Jit, JitOptions, TagForm};
+use tbaa_inkwell::{Jit, JitOptions, TagForm, TaggedPlace};
 use tbaa_lower::emit::{Emitter, TextSink};
 
 use crate::runtime;
-use crate::support::{self, Code, tagger};
+use crate::support::{self, Code, places};
 
 /// `set(frame, value)`: a store of a number, compiled before; the loads of the base around a call of it.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
@@ -20,9 +20,8 @@ fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
-    let tagger = tagger(context);
-    let store = code.store(code.address(code.parameter(1), number.place().offset), 64, 7);
-    tagger.attach(&number, store).unwrap();
+    let to = code.address(code.parameter(1), number.place().offset);
+    code.attach(&number, code.store(to, 64, 7));
     code.end(context.i64_type().const_zero().into());
     code.verify();
     code.module
@@ -74,6 +73,13 @@ fn another_process_goes_on() {
     }
 }
 
+/// The text of a place's nodes.
+fn text(place: &TaggedPlace) -> String {
+    let mut emitter = Emitter::new(TextSink::default());
+    emitter.attachments(place.nodes()).unwrap();
+    emitter.sink_mut().take()
+}
+
 #[test]
 fn options_are_stored() {
     let context = Context::create();
@@ -82,9 +88,7 @@ fn options_are_stored() {
     let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {
-        let mut text = Emitter::new(TextSink::default());
-        text.attachments(jit.place(path).unwrap().nodes()).unwrap();
-        let text = text.sink_mut().take();
+        let text = text(&jit.place(path).unwrap());
         let start = text.find("tbaa:L:").unwrap();
         text[start..].split('"').next().unwrap().to_owned()
     };
@@ -99,9 +103,9 @@ fn options_are_stored() {
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
         // The same nodes in LLVM, which makes those of one content once.
-        let tagger = tagger(&context);
-        let node = |place: &tbaa_inkwell::TaggedPlace| {
-            let made = tagger.emit(&context, |tagger| tagger.attachments(place.nodes()));
+        let code = Code::new(&context, 0);
+        let node = |place: &TaggedPlace| {
+            let made = code.tagger.emit(&context, |tagger| tagger.attachments(place.nodes()));
             made.unwrap().unwrap().tag.unwrap()
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
@@ -130,22 +134,16 @@ fn regions_are_stored() {
     let mut types = Declarations::new(Target::x86_64());
     declare(&mut types);
     let mut jit = Jit::new(types);
-    let places = jit.places(&paths).unwrap();
+    let before = places(&mut jit, paths);
     let context = Context::create();
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
     declare(again.types_mut());
-    let text = |place: &tbaa_inkwell::TaggedPlace| {
-        let mut text = Emitter::new(TextSink::default());
-        text.attachments(place.nodes()).unwrap();
-        text.sink_mut().take()
-    };
-    for (again, place) in again.places(&paths).unwrap().iter().zip(&places) {
+    for (again, place) in places(&mut again, paths).iter().zip(&before) {
         assert_eq!(text(again), text(place), "{}", place.path());
     }
-    assert_eq!(text(&places[1]), text(&places[2]));
-    let may =
-        |a: usize, b: usize| jit.oracle().may_alias(places[a].place().tag, places[b].place().tag);
+    assert_eq!(text(&before[1]), text(&before[2]));
+    let tags = before.map(|place| place.place().tag);
     for (a, b) in [(0, 1), (0, 3), (0, 4), (1, 3), (1, 4), (3, 4)] {
-        assert!(!may(a, b), "{} and {}", paths[a], paths[b]);
+        assert!(!jit.oracle().may_alias(tags[a], tags[b]), "{} and {}", paths[a], paths[b]);
     }
 }

@@ -11,7 +11,7 @@ use tbaa_inkwell::{AttachError, Tagger};
 use tbaa_lower::emit::{EmitError, Lowered, Plan, Reason};
 use tbaa_lower::{Lowering, Options};
 
-use crate::support::{Code, TBAA, attach_planned, tagger};
+use crate::support::{Code, TBAA, attach_planned};
 
 /// The way in which an access is tagged.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
@@ -31,7 +31,6 @@ type Step = (u64, u32, Option<u64>);
 /// first again. Returns the value of the last access, a load.
 fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
     let mut last = None;
     for (number, ((offset, bits, value), tag)) in steps.into_iter().enumerate() {
@@ -44,7 +43,7 @@ fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
                 load
             }
         };
-        attach(&tagger, tag, instruction);
+        attach(&code.tagger, tag, instruction);
     }
     code.end(last.unwrap());
     code.optimise();
@@ -110,10 +109,9 @@ fn a_struct_assigned_whole_and_a_field_read() {
 /// Returns the reason why an instruction does not get a tag as it is.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let store = code.store(code.parameter(0), 32, 1);
-    match attach_planned(&tagger, graph, tag, store) {
+    match attach_planned(&code.tagger, graph, tag, store) {
         Err(AttachError::Emit(EmitError::Refused(refusal))) => {
             assert!(store.get_metadata(TBAA).is_none());
             refusal.reason
@@ -129,14 +127,13 @@ const CRASH: &str = "TBAA_TEST_CRASH";
 /// policy `rfc` as they are crash LLVM's optimiser, lowered ones do not.
 fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
     let (first, load) = code.load(code.parameter(0), 64, "");
-    attach(&tagger, tags[0], load);
+    attach(&code.tagger, tags[0], load);
     let store = code.store(code.address(code.parameter(1), 8), 32, 1);
-    attach(&tagger, tags[1], store);
+    attach(&code.tagger, tags[1], store);
     let (second, load) = code.load(code.parameter(0), 64, "");
-    attach(&tagger, tags[0], load);
+    attach(&code.tagger, tags[0], load);
     let sum = code.builder.build_int_add(first.into_int_value(), second.into_int_value(), "");
     code.end(sum.unwrap().into());
     code.optimise();

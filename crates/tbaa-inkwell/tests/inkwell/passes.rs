@@ -4,6 +4,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::passes::PassBuilderOptions;
 
+use crate::regions::loads;
 use crate::support::machine;
 
 const MODULE: &str = include_str!("passes.ll");
@@ -14,9 +15,6 @@ fn the_relation_is_asked() {
     let read = || {
         let text = MemoryBuffer::create_from_memory_range_copy(MODULE.as_bytes(), "f");
         context.create_module_from_ir(text).unwrap()
-    };
-    let loads = |module: &inkwell::module::Module<'_>| {
-        module.print_to_string().to_string().matches(" = load ").count()
     };
     let machine = machine();
     let plain = read();

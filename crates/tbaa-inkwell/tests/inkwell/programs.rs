@@ -4,13 +4,12 @@
 //!
 //! `TBAA_PROGRAMS` is the number of programs, `TBAA_SEED` the first seed.
 
-use inkwell::values::{BasicValue, InstructionValue, IntValue, PointerValue};
+use inkwell::values::{InstructionValue, PointerValue};
 use tbaa::declare::Declarations;
-use tbaa_inkwell::Tagger;
 use tbaa_lower::emit::{Attachments, Jit, JitOptions, Recorded, TaggedPlace};
 use tbaa_tests::{Rng, setting};
 
-use crate::bytes::{FORMS, instruction, masked_at, varies};
+use crate::bytes::{FORMS, fill_at, instruction, masked_at};
 use crate::support::Code;
 use crate::wrong::{both, helper};
 
@@ -18,7 +17,7 @@ use crate::wrong::{both, helper};
 const OBJECTS: [(&str, u64, u64); 4] =
     [("Proto", 0, 24), ("Fixed", 24, 24), ("Outer", 48, 16), ("Arr", 64, 40)];
 
-/// The words of memory of an object; the zero of `varies` follows.
+/// The words of memory of an object; the zero that hides numbers of bytes from LLVM follows.
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {
@@ -50,12 +49,12 @@ struct Step {
     how: u64,
     known: bool,
     value: u64,
-    /// Attached in between; the last one counts.
+    /// A place that is attached first, and then replaced.
     before: Option<TaggedPlace>,
 }
 
 impl Step {
-    fn told(&self) -> String {
+    fn line(&self) -> String {
         let kinds = ["load", "load", "store", "wide store", "fill", "whole fill", "masked", "call"];
         let path = self.place.path();
         let (kind, known) = (kinds[self.how as usize], if self.known { "" } else { ", unknown" });
@@ -95,10 +94,10 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
     made
 }
 
-fn write<'c>(code: &Code<'c>, tagger: &Tagger, steps: &[Step]) {
+fn write(code: &Code<'_>, steps: &[Step]) {
     let i64 = code.context.i64_type();
     let mut sum = i64.const_zero();
-    let add = |sum: IntValue<'c>, value: IntValue<'c>| {
+    let add = |sum, value| {
         let sum = code.builder.build_int_mul(sum, i64.const_int(31, false), "").unwrap();
         code.builder.build_int_add(sum, value, "").unwrap()
     };
@@ -112,20 +111,20 @@ fn write<'c>(code: &Code<'c>, tagger: &Tagger, steps: &[Step]) {
             }
             2 => code.store(to, 64, step.value),
             3 => words(code, to, step),
-            4 | 5 => fill(code, to, step),
+            4 | 5 => fill_at(code, to, step.value, step.bytes, step.known),
             6 => masked_at(code, "llvm.masked.store", to, step.value),
-            _ => instruction_at(code, to),
+            _ => instruction(code, helper(code, "fills"), to),
         };
         if let Some(call) = &step.call {
-            tagger.attach_call(call, made).unwrap();
+            code.tagger.attach_call(call, made).unwrap();
             continue;
         }
         let place = &step.place;
-        if tagger.attach(place, made).is_ok()
+        if code.tagger.attach(place, made).is_ok()
             && let Some(before) = &step.before
-            && tagger.attach(before, made).is_ok()
+            && code.tagger.attach(before, made).is_ok()
         {
-            tagger.attach(place, made).unwrap();
+            code.attach(place, made);
         }
     }
     for word in 0..WORDS {
@@ -144,21 +143,6 @@ fn words<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionV
     store
 }
 
-fn fill<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionValue<'c> {
-    let len = match step.known {
-        true => code.context.i64_type().const_int(step.bytes, false),
-        false => varies(code, step.bytes),
-    };
-    let byte = code.context.i8_type().const_int(step.value, false);
-    let call = code.builder.build_memset(to, 8, byte, len).unwrap();
-    call.as_instruction_value().unwrap()
-}
-
-fn instruction_at<'c>(code: &Code<'c>, to: PointerValue<'c>) -> InstructionValue<'c> {
-    let fills = code.module.get_function("fills").unwrap_or_else(|| helper(code, "fills"));
-    instruction(code, fills, to)
-}
-
 #[test]
 fn random_programs_run_alike() {
     let first = setting("TBAA_SEED", 1) as u64;
@@ -168,8 +152,8 @@ fn random_programs_run_alike() {
         let mut jit = Jit::with_options(records(), options).unwrap();
         let count = 8 + rng.below(24_usize);
         let steps: Vec<Step> = (0..count).map(|_| step(&mut rng, &mut jit)).collect();
-        let [meant, optimised] = both(&|code, tagger| write(code, tagger, &steps));
-        let told = || steps.iter().map(Step::told).collect::<String>();
-        assert_eq!(meant, optimised, "TBAA_SEED={seed}\n{}", told());
+        let [meant, optimised] = both(&|code| write(code, &steps));
+        let listed = || steps.iter().map(Step::line).collect::<String>();
+        assert_eq!(meant, optimised, "TBAA_SEED={seed}\n{}", listed());
     }
 }

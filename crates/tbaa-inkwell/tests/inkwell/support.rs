@@ -8,21 +8,25 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::targets::TargetMachine;
 use inkwell::values::{
-    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue,
+    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue,
+    PointerValue,
 };
 use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::TagId;
 use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Jit, Plan};
+use tbaa_lower::emit::{Bisect, Jit, Plan, TaggedPlace};
 use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
+
+use crate::regions;
 
 /// LLVM: `MD_tbaa`, whose number is fixed.
 pub const TBAA: u32 = 1;
 
-pub fn tagger(context: &Context) -> Tagger {
-    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
+/// Requests places, which are lowered together.
+pub fn places<const N: usize>(jit: &mut Jit, paths: [&str; N]) -> [TaggedPlace; N] {
+    jit.places(&paths).unwrap().try_into().unwrap()
 }
 
 /// Loads the base of a frame around a call of a function of another module. Returns the loads left
@@ -35,23 +39,8 @@ pub fn loads_around<'c>(
     arguments: &[usize],
 ) -> (usize, u64) {
     let base = jit.place("CallInfo.l.base").unwrap();
-    let (tagger, code) = (tagger(context), Code::new(context, 2));
-    let field = code.address(code.parameter(0), base.place().offset);
-    let load = || {
-        let (value, load) = code.load(field, 64, "");
-        tagger.attach(&base, load).unwrap();
-        value.into_int_value()
-    };
-    let first = load();
-    let ty = module.get_function(called).unwrap().get_type();
-    let declared = code.module.add_function(called, ty, None);
-    let arguments: Vec<_> =
-        arguments.iter().map(|&argument| code.parameter(argument).into()).collect();
-    code.builder.build_call(declared, &arguments, "").unwrap();
-    let difference = code.builder.build_int_sub(load(), first, "").unwrap();
-    code.end(difference.into());
-    code.module.link_in_module(module).unwrap();
-    code.verify();
+    let code = Code::new(context, 2);
+    call_between(&code, &base, module, called, arguments);
     code.optimise();
     let blocks = code.function.get_basic_block_iter();
     let instructions = blocks.flat_map(|block| block.get_instructions());
@@ -59,6 +48,26 @@ pub fn loads_around<'c>(
         .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load)
         .count();
     (loads, code.run(&mut [0; 16]))
+}
+
+/// Loads a place before and after a call of another module's function, which gets these parameters,
+/// and returns the difference. Links the module.
+pub fn call_between<'c>(
+    code: &Code<'c>,
+    place: &TaggedPlace,
+    module: Module<'c>,
+    called: &str,
+    arguments: &[usize],
+) {
+    let first = code.load_at(place);
+    let ty = module.get_function(called).unwrap().get_type();
+    let declared = code.module.add_function(called, ty, None);
+    let arguments: Vec<_> =
+        arguments.iter().map(|&argument| code.parameter(argument).into()).collect();
+    code.builder.build_call(declared, &arguments, "").unwrap();
+    code.subtract(code.load_at(place), first);
+    code.module.link_in_module(module).unwrap();
+    code.verify();
 }
 
 /// Attaches a plan's nodes for a tag, through the emitter.
@@ -74,12 +83,13 @@ pub fn attach_planned<'ctx>(
     tagger.attach_nodes(nodes, instruction)
 }
 
-/// A function under construction; its parameters are pointers.
+/// A function under construction, and a tagger of its context; the parameters are pointers.
 pub struct Code<'ctx> {
     pub context: &'ctx Context,
     pub module: Module<'ctx>,
     pub builder: Builder<'ctx>,
     pub function: FunctionValue<'ctx>,
+    pub tagger: Tagger,
 }
 
 impl<'ctx> Code<'ctx> {
@@ -91,7 +101,13 @@ impl<'ctx> Code<'ctx> {
         let function = module.add_function("f", ty, None);
         let builder = context.create_builder();
         builder.position_at_end(context.append_basic_block(function, "entry"));
-        Code { context, module, builder, function }
+        let tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+        Code { context, module, builder, function, tagger }
+    }
+
+    /// Attaches a place's nodes.
+    pub fn attach(&self, place: &TaggedPlace, instruction: InstructionValue<'ctx>) {
+        self.tagger.attach(place, instruction).unwrap();
     }
 
     pub fn parameter(&self, number: usize) -> PointerValue<'ctx> {
@@ -122,6 +138,19 @@ impl<'ctx> Code<'ctx> {
         let ty = self.context.custom_width_int_type(bits).unwrap();
         let value = self.builder.build_load(ty, from, name).unwrap();
         (value, value.as_instruction_value().unwrap())
+    }
+
+    /// Loads 64 bits at a place in the first parameter's object, with the place's nodes.
+    pub fn load_at(&self, place: &TaggedPlace) -> IntValue<'ctx> {
+        let (value, load) =
+            self.load(self.address(self.parameter(0), place.place().offset), 64, "");
+        self.attach(place, load);
+        value.into_int_value()
+    }
+
+    /// Returns the difference of two values.
+    pub fn subtract(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) {
+        self.end(self.builder.build_int_sub(a, b, "").unwrap().into());
     }
 
     /// Returns a value, widened to 64 bits.
@@ -175,30 +204,12 @@ impl<'ctx> Code<'ctx> {
     }
 
     pub fn loads(&self) -> usize {
-        count(&self.module, InstructionOpcode::Load)
+        regions::loads(&self.module)
     }
 }
 
-pub fn count(module: &Module<'_>, opcode: InstructionOpcode) -> usize {
-    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
-    let instructions = blocks.flat_map(|block| block.get_instructions());
-    instructions.filter(|instruction| instruction.get_opcode() == opcode).count()
-}
-
 pub fn machine() -> TargetMachine {
-    Target::initialize_native(&InitializationConfig::default()).unwrap();
-    let triple = TargetMachine::get_default_triple();
-    Target::from_triple(&triple)
-        .unwrap()
-        .create_target_machine(
-            &triple,
-            "generic",
-            "",
-            OptimizationLevel::Default,
-            RelocMode::Default,
-            CodeModel::Default,
-        )
-        .unwrap()
+    regions::machine().unwrap()
 }
 
 /// Writes a file that the tests of this run may use.

@@ -2,17 +2,15 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use tbaa_inkwell::{ModuleTags, TagModuleError, TagOptions, tag_module};
+use tbaa_inkwell::{Attached, ModuleTags, TagModuleError, TagOptions, tag_module};
 use tbaa_tests::llvm::{Llvm, corpus};
 
 fn attached(module: &inkwell::module::Module<'_>) -> Vec<String> {
     let tags = ModuleTags::read(module).unwrap();
     let node =
         |tag| tbaa_ir::write_operands(&tags.graph, tags.graph.tag_node(tag), |_| String::new());
-    tags.accesses
-        .iter()
-        .map(|access| format!("{} {}", access.instruction, node(access.id)))
-        .collect()
+    let line = |access: &Attached<'_, _>| format!("{} {}", access.instruction, node(access.id));
+    tags.accesses.iter().map(line).collect()
 }
 
 #[test]
@@ -37,13 +35,9 @@ fn a_live_module_gets_the_tags_of_its_text() {
         // Struct types that both modules have get other names in one context.
         let counts = tag_module(&live, &TagOptions::new().elements()).unwrap();
         live.verify().unwrap();
-        let found = attached(&live);
-        let expected = attached(&from_text);
-        let ends = |list: &[String]| {
-            list.iter()
-                .map(|list| list.rsplit_once(", align").unwrap().1.to_owned())
-                .collect::<Vec<_>>()
-        };
+        let (found, expected) = (attached(&live), attached(&from_text));
+        let end = |line: &String| line.rsplit_once(", align").unwrap().1.to_owned();
+        let ends = |lines: &[String]| lines.iter().map(end).collect::<Vec<_>>();
         assert_eq!(ends(&found), ends(&expected), "{}", file.display());
         assert_eq!(counts.tagged, found.len());
         tagged += found.len();

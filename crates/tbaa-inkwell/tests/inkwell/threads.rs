@@ -7,7 +7,7 @@ use inkwell::context::Context;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_lower::emit::{Jit, TaggedPlace};
 
-use crate::support::{Code, tagger};
+use crate::support::{Code, places};
 
 const THREADS: usize = 4;
 const TYPES: u64 = 25;
@@ -16,15 +16,12 @@ const TYPES: u64 = 25;
 /// `size`. Returns the function's result, and the number of loads left in it.
 fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize) {
     let context = Context::create();
-    let tagger = tagger(&context);
     let code = Code::new(&context, 2);
-    let store = code.store(code.address(code.parameter(0), size.place().offset), 64, 1);
-    tagger.attach(size, store).unwrap();
-    let store = code.store(code.address(code.parameter(1), value.place().offset), 64, number);
-    tagger.attach(value, store).unwrap();
-    let (result, load) = code.load(code.address(code.parameter(0), size.place().offset), 64, "");
-    tagger.attach(size, load).unwrap();
-    code.end(result);
+    for (parameter, place, number) in [(0, size, 1), (1, value, number)] {
+        let to = code.address(code.parameter(parameter), place.place().offset);
+        code.attach(place, code.store(to, 64, number));
+    }
+    code.end(code.load_at(size).into());
     code.verify();
     code.optimise();
     (code.run(&mut [0; 16]), code.loads())
@@ -53,8 +50,8 @@ fn threads_compile_while_one_adds() {
             let name = format!("S{number}");
             let record = Record::structure(&name).field("size", "long").field("sum", "double");
             jit.define(record.field("link", "void *")).unwrap();
-            let places = jit.places(&["size", "sum", "link"].map(|it| format!("{name}.{it}")));
-            let places: [TaggedPlace; 3] = places.unwrap().try_into().unwrap();
+            let paths = ["size", "sum", "link"].map(|member| format!("{name}.{member}"));
+            let places = places(&mut jit, paths.each_ref().map(String::as_str));
             senders.iter().for_each(|send| send.send(places.clone()).unwrap());
         }
         drop(senders);

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
-use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue};
-use inkwell::{AddressSpace, IntPredicate};
+use inkwell::values::{BasicValue, FunctionValue, InstructionValue, PointerValue};
+use inkwell::{AddressSpace, AtomicOrdering, AtomicRMWBinOp, IntPredicate};
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{AccessKind, Size};
-use tbaa_inkwell::{HelperError, Helpers, Tagger, check_shared};
+use tbaa_inkwell::{HelperError, Helpers, check_shared};
 use tbaa_lower::emit::{Jit, JitError, JitOptions, MisuseError, TagForm, TaggedPlace};
 
 use crate::helpers::compile;
-use crate::support::{Code, tagger};
+use crate::support::{Code, call_between, places};
 
 pub fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
     let mut types = Declarations::new(Target::x86_64());
@@ -27,37 +27,36 @@ fn proto() -> Declarations {
 }
 
 /// Attaches a place's nodes without looking at the instruction.
-pub fn force<'ctx>(tagger: &Tagger, place: &TaggedPlace, to: InstructionValue<'ctx>) {
-    let nodes = tagger
-        .emit(to.get_parent().unwrap().get_context(), |tagger| tagger.attachments(place.nodes()));
-    let nodes = nodes.unwrap().unwrap();
-    tagger.attach_nodes(nodes, to).unwrap();
+pub fn force<'ctx>(code: &Code<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
+    let nodes = code.tagger.emit(code.context, |emitter| emitter.attachments(place.nodes()));
+    code.tagger.attach_nodes(nodes.unwrap().unwrap(), to).unwrap();
 }
 
 /// The result of a program that `build` makes at `-O0` and at `-O2`, called with two
 /// pointers to one object.
-pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &Tagger)) -> [u64; 2] {
+pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     [false, true].map(|optimise| {
         let context = Context::create();
         let code = Code::new(&context, 2);
-        build(&code, &tagger(&context));
+        build(&code);
         code.verify();
         if optimise {
             code.optimise();
         }
-        code.run_with(
-            &mut [0; 16],
-            &[
-                ("counts", counts as *const ()),
-                ("reuses", reuses as *const ()),
-                ("fills", fills as *const ()),
-            ],
-        )
+        let helpers = [
+            ("counts", counts as *const ()),
+            ("reuses", reuses as *const ()),
+            ("fills", fills as *const ()),
+        ];
+        code.run_with(&mut [0; 16], &helpers)
     })
 }
 
 /// Returns a helper of the runtime; nothing unwinds through it.
 pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
+    if let Some(known) = code.module.get_function(name) {
+        return known;
+    }
     let pointer = code.context.ptr_type(AddressSpace::default());
     let ty = match name {
         "counts" | "fills" => code.context.i64_type().fn_type(&[pointer.into()], false),
@@ -93,11 +92,6 @@ extern "C" fn reuses(object: *mut u64) -> *mut u64 {
     object
 }
 
-fn subtract<'c>(code: &Code<'c>, a: IntValue<'c>, b: IntValue<'c>) {
-    let difference = code.builder.build_int_sub(a, b, "").unwrap();
-    code.end(difference.into());
-}
-
 /// 1: a call whose only place is immutable.
 #[test]
 fn a_call_does_not_say_immutable() {
@@ -105,39 +99,32 @@ fn a_call_does_not_say_immutable() {
         let mut jit = Jit::with_options(proto(), JitOptions::new().form(form)).unwrap();
         let step = jit.place("immutable Proto.step").unwrap();
         let touched = jit.call(&["immutable Proto.step"]).unwrap();
-        let program = |attach: &dyn for<'c> Fn(&Tagger, InstructionValue<'c>)| {
-            both(&|code, tagger| {
+        let program = |attach: &dyn for<'c> Fn(&Code<'c>, InstructionValue<'c>)| {
+            both(&|code| {
                 let counts = helper(code, "counts");
                 let [first, second] = [0, 1].map(|_| {
                     let arguments = [code.parameter(0).into()];
                     let call = code.builder.build_call(counts, &arguments, "").unwrap();
                     let value = call.try_as_basic_value().unwrap_basic();
-                    attach(tagger, value.as_instruction_value().unwrap());
+                    attach(code, value.as_instruction_value().unwrap());
                     value.into_int_value()
                 });
-                subtract(code, second, first);
+                code.subtract(second, first);
             })
         };
-        assert_eq!(program(&|tagger, call| force(tagger, &step, call)), [1, 0], "by force");
-        assert_eq!(program(&|tagger, call| tagger.attach(&step, call).unwrap()), [1, 1]);
-        assert_eq!(program(&|tagger, call| tagger.attach_call(&touched, call).unwrap()), [1, 1]);
+        assert_eq!(program(&|code, call| force(code, &step, call)), [1, 0], "by force");
+        assert_eq!(program(&|code, call| code.attach(&step, call)), [1, 1]);
+        let attach_call = program(&|code, call| code.tagger.attach_call(&touched, call).unwrap());
+        assert_eq!(attach_call, [1, 1]);
     }
 }
 
 /// Loads 64 bits at `load`, stores 7 by `store`, and loads again.
-pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>, &Tagger)) -> [u64; 2] {
-    both(&|code, tagger| {
-        let loaded = || {
-            let (value, instruction) =
-                code.load(code.address(code.parameter(0), load.place().offset), 64, "");
-            (value.into_int_value(), instruction)
-        };
-        let (first, instruction) = loaded();
-        tagger.attach(load, instruction).unwrap();
-        store(code, tagger);
-        let (second, instruction) = loaded();
-        tagger.attach(load, instruction).unwrap();
-        subtract(code, second, first);
+pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
+    both(&|code| {
+        let first = code.load_at(load);
+        store(code);
+        code.subtract(code.load_at(load), first);
     })
 }
 
@@ -163,9 +150,9 @@ fn a_helper_whose_header_differs() {
     // The effect of a tag of clang's type alone.
     let step = jit.place("Proto.step").unwrap();
     let theirs = jit.place("*long long").unwrap();
-    let wrong = load_store_load(&step, &|code, tagger| force(tagger, &theirs, store(code)));
+    let wrong = load_store_load(&step, &|code| force(code, &theirs, store(code)));
     assert_eq!(wrong, [7, 0], "by force");
-    let right = load_store_load(&step, &|code, tagger| tagger.attach(&step, store(code)).unwrap());
+    let right = load_store_load(&step, &|code| code.attach(&step, store(code)));
     assert_eq!(right, [7, 7]);
 
     // Pointers may be of any type on one side.
@@ -176,7 +163,7 @@ fn a_helper_whose_header_differs() {
     for (name, options) in [("pointers", &[][..]), ("flat", &["-Xclang", "-no-pointer-tbaa"])] {
         let module = compile(&context, name, source, options);
         let helpers = Helpers::read(&module, &mut jit).unwrap();
-        assert_eq!(helpers.attach(&tagger(&context), &mut jit).unwrap().1, 0);
+        assert_eq!(helpers.attach(&Code::new(&context, 0).tagger, &mut jit).unwrap().1, 0);
     }
     let record = Record::structure("Proto").field("size", "int").field("step", "long");
     let mut jit = Jit::new(types([record.field("next", "int *").field("last", "short *")]));
@@ -193,7 +180,7 @@ fn tvalue() -> Declarations {
 }
 
 /// Returns a store of both words of a `TValue`; the second word is `tt`.
-fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
+pub fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     let i64 = code.context.i64_type();
     let one = code.context.i32_type().const_int(1, false);
     let words = i64.vec_type(2).const_zero().const_insert_element(one, i64.const_int(7, false));
@@ -206,21 +193,18 @@ fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
 #[test]
 fn an_access_wider_than_its_place() {
     let mut jit = Jit::new(tvalue());
-    let places = jit.places(&["TValue.value.n", "TValue.tt", "TValue"]).unwrap();
-    let [number, kind, value] = &places[..] else { panic!() };
+    let [number, kind, value] = &places(&mut jit, ["TValue.value.n", "TValue.tt", "TValue"]);
     let wide = jit.sized("TValue.value.n", 16).unwrap();
-    let wrong = load_store_load(kind, &|code, tagger| force(tagger, number, wide_store(code)));
+    let wrong = load_store_load(kind, &|code| force(code, number, wide_store(code)));
     assert_eq!(wrong, [7, 0], "by force");
     for place in [value, &wide] {
-        let right = load_store_load(kind, &|code, tagger| {
-            tagger.attach(place, wide_store(code)).unwrap();
-        });
+        let right = load_store_load(kind, &|code| code.attach(place, wide_store(code)));
         assert_eq!(right, [7, 7], "{}", place.path());
     }
     let context = Context::create();
     let code = Code::new(&context, 2);
     for instruction in [code.store(code.parameter(1), 128, 7), wide_store(&code)] {
-        let error = tagger(&context).attach(number, instruction).unwrap_err();
+        let error = code.tagger.attach(number, instruction).unwrap_err();
         assert_eq!(
             error.to_string(),
             "an access of 16 bytes at `TValue.value.n`, which has 8: LLVM does not look at sizes \
@@ -233,20 +217,20 @@ fn an_access_wider_than_its_place() {
     // A vector of scalable length.
     let lanes = context.i64_type().scalable_vec_type(2).const_zero();
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
-    let error = tagger(&context).attach(value, store).unwrap_err().to_string();
+    let error = code.tagger.attach(value, store).unwrap_err().to_string();
     assert!(error.starts_with("an access of a size that varies at `TValue`"), "{error}");
     let any = jit.sized("TValue.value.n", Size::Unknown).unwrap();
-    tagger(&context).attach(&any, store).unwrap();
+    code.attach(&any, store);
     // Copies are of whole records.
-    let bytes = |bytes| context.i64_type().const_int(bytes, false);
     let copy = |bytes| {
         let (to, from) = (code.parameter(0), code.parameter(1));
+        let bytes = context.i64_type().const_int(bytes, false);
         let call = code.builder.build_memcpy(to, 8, from, 8, bytes).unwrap();
-        tagger(&context).attach(value, call.as_instruction_value().unwrap())
+        code.tagger.attach(value, call.as_instruction_value().unwrap())
     };
-    copy(bytes(48)).unwrap();
-    copy(bytes(8)).unwrap();
-    let error = copy(bytes(24)).unwrap_err().to_string();
+    copy(48).unwrap();
+    copy(8).unwrap();
+    let error = copy(24).unwrap_err().to_string();
     assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
 }
 
@@ -254,25 +238,18 @@ fn an_access_wider_than_its_place() {
 #[test]
 fn a_store_at_an_immutable_place() {
     let mut jit = Jit::new(proto());
-    let places = jit.places(&["immutable Proto.step", "Proto.step"]).unwrap();
-    let [constant, plain] = &places[..] else { panic!() };
-    let wrong = load_store_load(constant, &|code, tagger| force(tagger, constant, store(code)));
+    let [constant, plain] = &places(&mut jit, ["immutable Proto.step", "Proto.step"]);
+    let wrong = load_store_load(constant, &|code| force(code, constant, store(code)));
     assert_eq!(wrong, [7, 0], "by force");
-    let right = load_store_load(plain, &|code, tagger| tagger.attach(plain, store(code)).unwrap());
+    let right = load_store_load(plain, &|code| code.attach(plain, store(code)));
     assert_eq!(right, [7, 7]);
     let context = Context::create();
     let code = Code::new(&context, 2);
-    let exchange = code
-        .builder
-        .build_atomicrmw(
-            inkwell::AtomicRMWBinOp::Xchg,
-            code.parameter(0),
-            context.i64_type().const_zero(),
-            inkwell::AtomicOrdering::Monotonic,
-        )
-        .unwrap();
-    for instruction in [store(&code), exchange.as_instruction().unwrap()] {
-        let error = tagger(&context).attach(constant, instruction).unwrap_err().to_string();
+    let (zero, xchg) = (context.i64_type().const_zero(), AtomicRMWBinOp::Xchg);
+    let exchange =
+        code.builder.build_atomicrmw(xchg, code.parameter(0), zero, AtomicOrdering::Monotonic);
+    for instruction in [store(&code), exchange.unwrap().as_instruction().unwrap()] {
+        let error = code.tagger.attach(constant, instruction).unwrap_err().to_string();
         assert!(
             error.starts_with("a store at `immutable Proto.step`, which is immutable: LLVM moves"),
             "{error}"
@@ -305,18 +282,7 @@ fn shared_records_of_another_clang() {
             }
             let proto = jit.place("Frame.proto").unwrap();
             let code = Code::new(&context, 2);
-            let set = module.get_function("set").unwrap().get_type();
-            let set = code.module.add_function("set", set, None);
-            let tagger = tagger(&context);
-            let (first, load) = code.load(code.parameter(0), 64, "");
-            tagger.attach(&proto, load).unwrap();
-            let arguments = [code.parameter(1).into(), code.parameter(1).into()];
-            code.builder.build_call(set, &arguments, "").unwrap();
-            let (second, load) = code.load(code.parameter(0), 64, "");
-            tagger.attach(&proto, load).unwrap();
-            subtract(&code, second.into_int_value(), first.into_int_value());
-            code.module.link_in_module(module).unwrap();
-            code.verify();
+            call_between(&code, &proto, module, "set", &[1, 1]);
             if optimise {
                 code.optimise();
             }
@@ -357,13 +323,12 @@ fn an_allocator_touches_what_it_hands_out() {
     let program = |form: TagForm, allocates: bool| {
         let options = JitOptions::new().form(form);
         let mut jit = Jit::with_options(declared.clone(), options).unwrap();
-        let places = jit.places(&["Cons.head", "Float.value"]).unwrap();
-        let [head, value] = &places[..] else { panic!() };
+        let [head, value] = &places(&mut jit, ["Cons.head", "Float.value"]);
         let touched = match allocates {
             true => jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap(),
             false => jit.call(&["Arena.used"]).unwrap(),
         };
-        both(&|code, tagger| {
+        both(&|code| {
             let reuses = helper(code, "reuses");
             let (i64, cons) = (code.context.i64_type(), code.parameter(0));
             let [body, exit] =
@@ -372,13 +337,13 @@ fn an_allocator_touches_what_it_hands_out() {
             code.builder.position_at_end(body);
             let i = code.builder.build_phi(i64, "i").unwrap();
             let count = i.as_basic_value().into_int_value();
-            tagger.attach(head, code.builder.build_store(cons, count).unwrap()).unwrap();
+            code.attach(head, code.builder.build_store(cons, count).unwrap());
             let call = code.builder.build_call(reuses, &[cons.into()], "").unwrap();
             let number: PointerValue<'_> =
                 call.try_as_basic_value().unwrap_basic().into_pointer_value();
-            tagger.attach_call(&touched, number.as_instruction().unwrap()).unwrap();
+            code.tagger.attach_call(&touched, number.as_instruction().unwrap()).unwrap();
             let half = code.context.f64_type().const_float(0.5);
-            tagger.attach(value, code.builder.build_store(number, half).unwrap()).unwrap();
+            code.attach(value, code.builder.build_store(number, half).unwrap());
             let one = i64.const_int(1, false);
             let next = code.builder.build_int_add(count, one, "").unwrap();
             let entry = code.function.get_first_basic_block().unwrap();

@@ -34,7 +34,7 @@ pub struct Bisect {
     shared: bool,
 }
 
-/// The attachments that were asked for in the process, of those who count together.
+/// The number of attachments that were requested in the process, by all that count together.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,9 +97,9 @@ impl Bisect {
         Ok(Bisect { how, last: 0, shared: false })
     }
 
-    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`; every tag where it is not set
-    /// or empty. All that are made so count together: a number is one of the process, however
-    /// many contexts and threads it compiles with.
+    /// Reads `TBAA_BISECT`, such as `1200` or `hash:0110`. If it is not set or empty, every tag is
+    /// attached. All values of one process count together, however many contexts and threads it
+    /// compiles with.
     ///
     /// # Errors
     ///
@@ -128,11 +128,8 @@ impl Bisect {
     /// Returns whether to make the next attachment, which has the name `name`. Each call counts
     /// one.
     pub fn keep(&mut self, name: impl AsRef<[u8]>) -> bool {
-        self.last = match self.shared {
-            true => ASKED.fetch_add(1, Relaxed),
-            false => self.last,
-        }
-        .saturating_add(1);
+        let before = if self.shared { ASKED.fetch_add(1, Relaxed) } else { self.last };
+        self.last = before.saturating_add(1);
         match self.how {
             How::All => true,
             How::First(limit) => self.last <= limit,
@@ -144,20 +141,17 @@ impl Bisect {
     }
 
     /// Returns whether names matter. If not, they need not be computed.
-    #[must_use]
     pub fn wants_names(&self) -> bool {
         matches!(self.how, How::Hash { .. })
     }
 
     /// Returns how many attachments were asked for; in the whole process for [`Bisect::from_env`].
-    #[must_use]
     pub fn asked(&self) -> u64 {
         if self.shared { ASKED.load(Relaxed) } else { self.last }
     }
 
     /// Returns whether the last requested attachment is the last one that is kept: the culprit,
     /// once the program works with one fewer.
-    #[must_use]
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.last)
     }

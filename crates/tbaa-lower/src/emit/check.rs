@@ -108,70 +108,60 @@ impl TagCheck {
         if self.stamp != Some(graph.stamp()) {
             *self = TagCheck { stamp: Some(graph.stamp()), ..TagCheck::default() };
         }
-        match self.reason(graph, tag) {
-            None => Ok(()),
-            Some(reason) => Err(TagCheckError { tag, reason, operands: operands(graph, tag) }),
-        }
+        let error = |reason| TagCheckError { tag, reason, operands: operands(graph, tag) };
+        self.judge(graph, tag).map_err(error)
     }
 
     /// Like [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
     /// several objects one after the other, as clang has it of arrays.
     pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
-        let array = |size: u64, of: u64| of != 0 && size.is_multiple_of(of);
-        match self.check(graph, tag) {
-            Err(TagCheckError { reason: Reason::Wide { size, room }, .. })
-                if array(size, room) && graph.tag(tag).is_ok_and(|tag| tag.is_whole()) =>
-            {
-                Ok(())
-            }
-            checked => checked,
+        let checked = self.check(graph, tag);
+        if let Err(TagCheckError { reason: Reason::Wide { size, room }, .. }) = checked
+            && room != 0
+            && size.is_multiple_of(room)
+            && graph.tag(tag).is_ok_and(|tag| tag.is_whole())
+        {
+            return Ok(());
         }
+        checked
     }
 
-    fn reason(&mut self, graph: &Graph, tag: TagId) -> Option<Reason> {
-        if let Err(violation) = self.verdicts.check(graph, tag) {
-            return Some(Reason::Rejected(violation.rule));
-        }
+    fn judge(&mut self, graph: &Graph, tag: TagId) -> Result<(), Reason> {
+        let verified = self.verdicts.check(graph, tag);
+        verified.map_err(|violation| Reason::Rejected(violation.rule))?;
         // Cannot fail: the verifier accepts it.
-        let Ok(Tag { base, access, mut offset, size, format, .. }) = graph.tag(tag) else {
-            return Some(Reason::NeverMet);
-        };
+        let tag = graph.tag(tag).map_err(|_| Reason::NeverMet)?;
+        let Tag { base, access, mut offset, size, format, .. } = tag;
         let mut ty = base;
         while ty != access && !(format == Format::Old && graph.is_old_scalar(ty.node())) {
             let shape = Shape::of(graph, ty.node());
-            if shape.format != format || shape.fields().len() == 0 {
-                return Some(Reason::NeverMet);
-            }
-            let Some((position, start)) = shape.field_at(graph, ty.node(), offset) else {
-                return Some(Reason::NeverMet);
-            };
+            let field = shape.field_at(graph, ty.node(), offset);
+            let has_fields = shape.format == format && shape.fields().len() > 0;
+            let (position, start) = field.filter(|_| has_fields).ok_or(Reason::NeverMet)?;
             if self.shares(graph, ty, position) {
-                return Some(Reason::Union { ty });
+                return Err(Reason::Union { ty });
             }
             offset = offset.wrapping_sub(start);
-            let Some(next) = graph.operand(ty.node(), position).and_then(|operand| operand.node())
-            else {
-                return Some(Reason::NeverMet);
-            };
-            ty = TypeId::of_node(next);
+            let next = graph.operand(ty.node(), position).and_then(|operand| operand.node());
+            ty = TypeId::of_node(next.ok_or(Reason::NeverMet)?);
         }
         if format == Format::Old {
-            return None;
+            return Ok(());
         }
         if graph.ty(access).fields().next().is_some() {
             if ty != base {
-                return Some(Reason::PartialStruct);
+                return Err(Reason::PartialStruct);
             }
             let hidden = self.hidden.entry(ty.node()).or_insert_with(|| hidden(graph, ty));
             if let Some(ty) = *hidden {
-                return Some(Reason::HiddenAncestor { ty });
+                return Err(Reason::HiddenAncestor { ty });
             }
         }
         let room = graph.ty(access).size().unwrap_or(0);
         match size {
-            Some(Size::Unknown) if access != base => Some(Reason::UnknownSize),
-            Some(Size::Bytes(size)) if size > room => Some(Reason::Wide { size, room }),
-            _ => None,
+            Some(Size::Unknown) if access != base => Err(Reason::UnknownSize),
+            Some(Size::Bytes(size)) if size > room => Err(Reason::Wide { size, room }),
+            _ => Ok(()),
         }
     }
 
@@ -250,7 +240,7 @@ fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {
         .find(|ty| !seen(ty))
 }
 
-/// A tag as messages have it: `("S", "int", 4)`.
+/// Returns a tag as messages print it: `("S", "int", 4)`.
 fn operands(graph: &Graph, tag: TagId) -> String {
     let name = |ty: TypeId| match graph.ty(ty).name() {
         Some(name) => format!("\"{}\"", name.escape_ascii()),

@@ -86,6 +86,7 @@ struct Emitted<N> {
 
 #[derive(Clone, Debug)]
 enum Slot<N> {
+    /// It has not been emitted.
     None,
     /// Its operands are being emitted.
     Open,
@@ -101,13 +102,11 @@ impl<S: Sink> Emitter<S> {
     }
 
     /// Returns the sink.
-    #[must_use]
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
     /// Returns the sink. Do not remove nodes from it.
-    #[must_use]
     pub fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }

@@ -7,9 +7,8 @@
 //! needs, operands first and each once, so that a growing graph costs only its new nodes.
 //! [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the crate `tbaa-inkwell` has one for LLVM.
 //!
-//! LLVM does with some tags what nobody meant: it rejects them, crashes on
-//! them, or answers `NoAlias` where bytes are shared. [`Emitter::tag`] refuses
-//! those, as [`TagCheck`] has it; [`Emitter::node`] does not look.
+//! LLVM rejects some tags, crashes on some, and answers `NoAlias` for others although bytes are
+//! shared. [`Emitter::tag`] refuses these tags, by a [`TagCheck`]; [`Emitter::node`] does not check.
 //!
 //! ```
 //! use tbaa::Graph;
@@ -42,12 +41,10 @@ mod bisect;
 mod check;
 mod emitter;
 mod jit;
-mod lowered;
 mod plan;
 mod recorded;
 mod scope_lists;
 mod sink;
-mod sinks;
 
 pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
@@ -58,8 +55,6 @@ pub use jit::{
 };
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
-pub use lowered::Lowered;
-pub use plan::{Attachments, Plan, Planned};
+pub use plan::{Attachments, Lowered, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
-pub use sink::{Sink, SinkOperand, Storage};
-pub use sinks::TextSink;
+pub use sink::{Sink, SinkOperand, Storage, TextSink};

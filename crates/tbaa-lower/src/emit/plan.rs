@@ -1,11 +1,13 @@
 //! The metadata that accesses are to get.
 
+use std::borrow::Borrow;
+
 use super::emitter::{EmitError, Emitter};
 use super::recorded::Recorded;
 use super::sink::{Sink, SinkOperand, Storage};
-use crate::AccessClasses;
 use crate::scopes::ScopeNames;
-use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
+use crate::{AccessClasses, Lowering};
+use tbaa::{Access, CopyEntry, CopyId, Graph, Int, Oracle, TagId};
 
 /// The metadata for a program's accesses: tags, in the program's graph or another, and scopes.
 ///
@@ -54,6 +56,84 @@ impl Plan for Graph {
             Access { tag: None, .. } => Planned::Untagged,
             _ => Planned::Unknown,
         }
+    }
+}
+
+/// The lowered tags, without scopes: [`Lowered`] has them. An access that was not lowered is
+/// unknown.
+impl Plan for Lowering {
+    fn graph(&self) -> &Graph {
+        self.graph()
+    }
+
+    fn planned(&self, access: Access) -> Planned {
+        match (self.tag(access), self.why(access)) {
+            (Some(tag), _) => Planned::Tag(tag),
+            (None, Some(_)) => Planned::Untagged,
+            (None, None) => Planned::Unknown,
+        }
+    }
+}
+
+/// The plan with lowered tags and the lowering's own scopes, including those of calls.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa_lower::emit::{Lowered, Plan};
+/// use tbaa_lower::{Lowering, Options};
+/// use tbaa::{Graph, Oracle, AliasRule};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(Record::structure("P").field("x", "int").field("y", "float"))?;
+/// let mut graph = Graph::new();
+/// let mut types = types.into_tagged(Policy::Rfc);
+/// let (x, y) = (types.tag(&mut graph, "P.x")?, types.tag(&mut graph, "P.y")?);
+///
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
+/// let mut lowering = Lowering::new(Options::new().scopes());
+/// lowering.lower(&oracle, [x, y])?;
+/// let plan = Lowered::new(&lowering, &oracle);
+/// assert_eq!(plan.scopes(x.into()).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
+/// assert_eq!(plan.call_scopes(&[x.into()]).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Lowered<'a, G = Graph> {
+    lowering: &'a Lowering,
+    oracle: &'a Oracle<G>,
+    alone: bool,
+}
+
+impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
+    /// Returns the plan of a lowering with the sources of `oracle`.
+    #[must_use]
+    pub fn new(lowering: &'a Lowering, oracle: &'a Oracle<G>) -> Self {
+        Lowered { lowering, oracle, alone: false }
+    }
+
+    /// Leaves the tags off: scopes are all that is attached. Without
+    /// [`Options::scopes`](crate::Options::scopes) that is nothing.
+    #[must_use]
+    pub fn scopes_alone(self) -> Self {
+        Lowered { alone: true, ..self }
+    }
+}
+
+impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
+    fn graph(&self) -> &Graph {
+        self.lowering.graph()
+    }
+
+    fn planned(&self, access: Access) -> Planned {
+        if self.alone { Planned::Untagged } else { self.lowering.planned(access) }
+    }
+
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
+        self.lowering.scopes().of(access)
+    }
+
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
+        Some(self.lowering.scopes().of_call(self.oracle, touched))
     }
 }
 
@@ -159,16 +239,14 @@ impl<S: Sink> Emitter<S> {
         touched: &[A],
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
         let touched: Vec<Access> = touched.iter().map(|&access| access.into()).collect();
-        let tag = match touched[..] {
-            [access] if access.tag.is_some() => match planned(plan, access)? {
-                Some(tag) => {
-                    let marked = self.tag(plan.graph(), tag)?;
-                    Some(self.unmarked(plan.graph(), tag, marked)?)
-                }
-                None => None,
-            },
-            _ => None,
-        };
+        let mut tag = None;
+        if let [access] = touched[..]
+            && access.tag.is_some()
+            && let Some(planned) = planned(plan, access)?
+        {
+            let marked = self.tag(plan.graph(), planned)?;
+            tag = Some(self.unmarked(plan.graph(), planned, marked)?);
+        }
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
     }
 

@@ -99,6 +99,13 @@ impl Automaton {
         self.symbols.len()
     }
 
+    /// Returns each edge: its source, its position there, and its target.
+    pub(super) fn all_edges(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+        let of =
+            move |node| (0..).zip(self.edges(node)).map(move |(at, &target)| (node, at, target));
+        (0..self.len() as u32).flat_map(of)
+    }
+
     pub(super) fn edges(&self, node: u32) -> &[u32] {
         let first = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
         &self.edges[first..self.ends[node as usize]]

@@ -7,7 +7,7 @@
 //! remaining nodes of one colour are compared by walks, largest types first. A successful walk
 //! settles all pairs on it.
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
 
 use super::automaton::Automaton;
@@ -41,11 +41,10 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
         }
         let mut paired = None;
         for &other in known.iter() {
-            if whole[node as usize] {
-                paired = Some(vec![(node, other)]);
-            } else {
-                paired = pairing.pair(node, other);
-            }
+            paired = match whole[node as usize] {
+                true => Some(vec![(node, other)]),
+                false => pairing.pair(node, other),
+            };
             if paired.is_some() || pairing.left == 0 {
                 break;
             }
@@ -109,11 +108,7 @@ fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     for _ in 0..automaton.len() {
         graph.add_node(());
     }
-    for node in 0..automaton.len() as u32 {
-        for &target in automaton.edges(node) {
-            graph.add_edge(NodeIndex::from(node), NodeIndex::from(target), ());
-        }
-    }
+    graph.extend_with_edges(automaton.all_edges().map(|(node, _, target)| (node, target)));
     let mut numbers = vec![0; automaton.len()];
     let found = petgraph::algo::kosaraju_scc(&graph);
     for (number, component) in found.iter().enumerate() {
@@ -167,7 +162,7 @@ impl Pairing<'_> {
             let parts = self.automaton.edges(a).iter().zip(self.automaton.edges(b));
             work.extend(parts.map(|(&a, &b)| (a, b)));
         }
-        if self.consistent(&selves, &pairs) { Some(pairs) } else { None }
+        self.consistent(&selves, &pairs).then_some(pairs)
     }
 
     /// Returns whether nothing that pairs with another node is also reached from a node

@@ -22,24 +22,18 @@ impl Partition {
     fn new(colours: Vec<u32>) -> Partition {
         let mut nodes: Vec<u32> = (0..colours.len() as u32).collect();
         nodes.sort_by_key(|&node| colours[node as usize]);
-        let mut partition = Partition {
-            place: vec![0; nodes.len()],
-            block: vec![0; nodes.len()],
-            ranges: Vec::new(),
-            nodes,
-        };
-        for at in 0..partition.nodes.len() {
-            let node = partition.nodes[at] as usize;
-            let before = at.checked_sub(1).map(|at| colours[partition.nodes[at] as usize]);
-            if before != Some(colours[node]) {
-                partition.ranges.push((at as u32, at as u32, at as u32));
+        let (mut place, mut block) = (vec![0; nodes.len()], vec![0; nodes.len()]);
+        let mut ranges: Vec<(u32, u32, u32)> = Vec::new();
+        let mut first = 0;
+        for nodes in nodes.chunk_by(|&a, &b| colours[a as usize] == colours[b as usize]) {
+            for (at, &node) in (first..).zip(nodes) {
+                (place[node as usize], block[node as usize]) = (at, ranges.len() as u32);
             }
-            let block = partition.ranges.len() - 1;
-            partition.ranges[block].1 = at as u32 + 1;
-            partition.place[node] = at as u32;
-            partition.block[node] = block as u32;
+            let end = first + nodes.len() as u32;
+            ranges.push((first, end, first));
+            first = end;
         }
-        partition
+        Partition { nodes, place, block, ranges }
     }
 
     /// Moves a node to the marked ones at the front of its block. Returns the
@@ -112,22 +106,13 @@ pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
     partition.block
 }
 
-/// The edges by their targets: for each a place and a source.
+/// Returns the position and the source of each edge, in the order of the edges' targets, and for each
+/// target the index of its first edge.
 fn reversed(automaton: &Automaton) -> (Vec<(u32, u32)>, Vec<usize>) {
-    let mut into = vec![0; automaton.len() + 1];
-    for &target in &automaton.edges {
-        into[target as usize + 1] += 1;
-    }
-    for at in 1..into.len() {
-        into[at] += into[at - 1];
-    }
-    let mut next = into.clone();
-    let mut sources = vec![(0, 0); automaton.edges.len()];
-    for node in 0..automaton.len() as u32 {
-        for (place, &target) in automaton.edges(node).iter().enumerate() {
-            sources[next[target as usize]] = (place as u32, node);
-            next[target as usize] += 1;
-        }
-    }
-    (sources, into)
+    let edges = automaton.all_edges().map(|(node, place, target)| (target, place, node));
+    let mut edges: Vec<(u32, u32, u32)> = edges.collect();
+    edges.sort_unstable();
+    let first = |node: u32| edges.partition_point(|&(target, ..)| target < node);
+    let into = (0..=automaton.len() as u32).map(first).collect();
+    (edges.iter().map(|&(_, place, node)| (place, node)).collect(), into)
 }

@@ -1,6 +1,7 @@
 //! Sizes, alignments and offsets of types.
 
 use super::{DataLayout, PrimitiveSpec};
+use crate::context::Symbol;
 use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 /// A size or an offset, in bits or bytes depending on the function that returns it.
@@ -146,8 +147,8 @@ impl Layouts<'_> {
     /// LLVM: `DataLayout::getStructLayout`.
     pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
         let (elements, packing) = match self.context.kind(ty) {
-            TypeKind::Literal { elements, packing } => (elements, packing),
-            TypeKind::Identified { body: Some(elements), packing, .. } => (elements, packing),
+            TypeKind::Literal { elements, packing }
+            | TypeKind::Identified { body: Some(elements), packing, .. } => (elements, packing),
             TypeKind::Identified { body: None, .. } => return Err(LayoutError::Unsized),
             _ => return Err(LayoutError::NotStruct),
         };
@@ -192,8 +193,8 @@ impl Layouts<'_> {
                 let of = self.get(element)?;
                 self.vector(of.bits, count)
             }
-            TypeKind::Literal { elements, packing } => self.structure(elements, packing),
-            TypeKind::Identified { body: Some(elements), packing, .. } => {
+            TypeKind::Literal { elements, packing }
+            | TypeKind::Identified { body: Some(elements), packing, .. } => {
                 self.structure(elements, packing)
             }
             TypeKind::Identified { body: None, .. } | TypeKind::Function { .. } => {
@@ -229,23 +230,12 @@ impl Layouts<'_> {
             X86Amx => return fixed(8192, 64, 64),
             Void | Label | Metadata | Token => return Err(LayoutError::Unsized),
         };
-        let natural = u64::from(bits / 8).next_power_of_two();
-        let spec = exact(&self.layout.floats, bits);
-        fixed(
-            u64::from(bits),
-            spec.map_or(natural, |spec| spec.abi),
-            spec.map_or(natural, |spec| spec.preferred),
-        )
+        by_width(&self.layout.floats, bits)
     }
 
     fn vector(&self, element_bits: u64, count: ElementCount) -> Measured {
         let bits = element_bits.checked_mul(count.min().into()).ok_or(LayoutError::TooLarge)?;
-        let natural = bits.div_ceil(8).next_power_of_two();
-        // LLVM looks the width up as a 32-bit number.
-        let spec = exact(&self.layout.vectors, bits as u32);
-        let abi = spec.map_or(natural, |spec| spec.abi);
-        let preferred = spec.map_or(natural, |spec| spec.preferred);
-        Ok(Measure { scalable: count.is_scalable(), ..fixed(bits, abi, preferred)? })
+        Ok(Measure { scalable: count.is_scalable(), ..by_width(&self.layout.vectors, bits)? })
     }
 
     /// LLVM: `TargetExtType::getLayoutType`.
@@ -266,8 +256,7 @@ impl Layouts<'_> {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
                 };
-                let count = ints.first().map_or(0, |&fields| len.wrapping_mul(fields));
-                match count {
+                match ints.first().map_or(0, |&fields| len.wrapping_mul(fields)) {
                     0 => Err(LayoutError::Unsized),
                     count => self.vector(8, ElementCount::Scalable(count)),
                 }
@@ -281,14 +270,10 @@ impl Layouts<'_> {
 
     fn structure(&self, elements: &[Type], packing: Packing) -> Measured {
         let packed = packing == Packing::Packed;
-        let vectors = |&ty: &Type| {
-            matches!(
-                self.context.kind(ty),
-                TypeKind::Vector { count: ElementCount::Scalable(_), .. }
-            )
-        };
+        let is_vector =
+            |&ty: &Type| matches!(self.context.symbol(ty), Symbol::Vector { scalable: true, .. });
         let homogeneous =
-            elements.first().is_some_and(vectors) && elements.iter().all(|ty| *ty == elements[0]);
+            elements.first().is_some_and(is_vector) && elements.iter().all(|ty| *ty == elements[0]);
         for &element in elements {
             if self.get(element)?.scalable && !homogeneous {
                 return Err(LayoutError::Unsized);
@@ -349,6 +334,12 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-fn exact(specs: &[PrimitiveSpec], bits: u32) -> Option<&PrimitiveSpec> {
-    specs.binary_search_by_key(&bits, |spec| spec.bits).ok().map(|at| &specs[at])
+/// Measures a type by the alignments of its width, or by its natural one: the next power of two.
+fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
+    // LLVM looks the width up as a 32-bit number.
+    let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);
+    let natural = bits.div_ceil(8).next_power_of_two();
+    let (abi, preferred) =
+        found.map_or((natural, natural), |at| (specs[at].abi, specs[at].preferred));
+    fixed(bits, abi, preferred)
 }

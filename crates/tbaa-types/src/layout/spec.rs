@@ -86,7 +86,7 @@ fn alignment(text: &str, zero: bool) -> Parsed<u64> {
 /// Divides `64:32:64` or `64:32`.
 fn width_and_alignments(rest: &str) -> Option<(&str, &str, Option<&str>)> {
     let (bits, rest) = rest.split_once(':')?;
-    let (abi, preferred) = rest.split_once(':').map_or((rest, None), |(abi, it)| (abi, Some(it)));
+    let (abi, preferred) = rest.split_once(':').map_or((rest, None), |(abi, end)| (abi, Some(end)));
     preferred.is_none_or(|preferred| !preferred.contains(':')).then_some((bits, abi, preferred))
 }
 

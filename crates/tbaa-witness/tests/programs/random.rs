@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 
-use super::{WAYS, build, reports};
+use super::{WAYS, build, read_json, reports, scratch};
 
 /// Accesses of a few numbered types: 0 and 1 are below the root, and each other type is below an
 /// earlier one.
@@ -97,11 +96,8 @@ define void @go(i32 %site, ptr %p) {{
                 true => format!("store i{bits} 0, ptr %p, align 1"),
                 false => format!("%v{number} = load volatile i{bits}, ptr %p, align 1"),
             };
-            let tag = if ty < self.parents.len() {
-                format!(", !tbaa !{}", 100 + ty)
-            } else {
-                String::new()
-            };
+            let tag = (ty < self.parents.len()).then(|| format!(", !tbaa !{}", 100 + ty));
+            let tag = tag.unwrap_or_default();
             let _ = write!(
                 text,
                 "define void @s{number}(ptr %p) noinline {{\n  {access}{tag}\n  ret void\n}}\n"
@@ -109,15 +105,9 @@ define void @go(i32 %site, ptr %p) {{
         }
         text.push_str("!0 = !{!\"root\"}\n");
         for (ty, &parent) in self.parents.iter().enumerate() {
-            let parent = if ty < 2 { 0 } else { parent + 1 };
-            let _ = write!(
-                text,
-                "!{} = !{{!\"t{ty}\", !{parent}, i64 0}}\n!{} = !{{!{}, !{}, i64 0}}\n",
-                ty + 1,
-                ty + 100,
-                ty + 1,
-                ty + 1
-            );
+            let (parent, node, tag) = (if ty < 2 { 0 } else { parent + 1 }, ty + 1, ty + 100);
+            let _ = writeln!(text, "!{node} = !{{!\"t{ty}\", !{parent}, i64 0}}");
+            let _ = writeln!(text, "!{tag} = !{{!{node}, !{node}, i64 0}}");
         }
         text
     }
@@ -172,20 +162,18 @@ define void @go(i32 %site, ptr %p) {{
 #[test]
 fn random_accesses_are_judged_as_by_the_definition() {
     let Some(_) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut compared = 0;
     for seed in 0..8 {
         let world = World::random(&mut Rng(seed));
-        let source = folder.join(format!("world{seed}.ll"));
+        let source = scratch(&format!("world{seed}.ll"));
         fs::write(&source, world.text(seed % 3 == 0)).unwrap();
         let expected = world.contradictions();
         let (way, flags) = WAYS[usize::from(seed % 4 == 0)];
         let program = build(&source, way, flags);
         for options in ["", "report_stores=1", "reuse=1"] {
-            let json = folder.join("world.json");
+            let json = scratch("world.json");
             reports(&program, &format!("exitcode=0:json={}:{options}", json.display()));
-            let json: serde_json::Value =
-                serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+            let json = read_json(&json);
             let mut found = [const { BTreeMap::new() }; 3];
             for kind in json["kinds"].as_array().unwrap() {
                 let (first, second) = (&kind["first"], &kind["second"]);
@@ -199,15 +187,15 @@ fn random_accesses_are_judged_as_by_the_definition() {
                 };
                 found[order].insert((ty(first), ty(second)), kind["pairs"].as_u64().unwrap());
             }
-            let told = format!("{} {way} {options}", source.display());
-            assert_eq!(found[0], expected[0], "{told}: a write, and a later read");
+            let run = format!("{} {way} {options}", source.display());
+            assert_eq!(found[0], expected[0], "{run}: a write, and a later read");
             // Only one reader of each byte is remembered.
             let is_there =
                 |(types, pairs): (_, &u64)| *pairs <= expected[1].get(types).copied().unwrap_or(0);
-            assert!(found[1].iter().all(is_there), "{told}: {:?}", found[1]);
-            assert_eq!(options != "reuse=1", found[1].is_empty(), "{told}");
+            assert!(found[1].iter().all(is_there), "{run}: {:?}", found[1]);
+            assert_eq!(options != "reuse=1", found[1].is_empty(), "{run}");
             let stores = if options == "report_stores=1" { &expected[2] } else { &BTreeMap::new() };
-            assert_eq!(found[2], *stores, "{told}: two writes");
+            assert_eq!(found[2], *stores, "{run}: two writes");
             compared += found.iter().flat_map(BTreeMap::values).sum::<u64>();
         }
     }

@@ -17,8 +17,8 @@ pub use tagging::{Tagging, Typed};
 use super::emitter::Emitter;
 use super::plan::{Attachments, Plan};
 use super::recorded::Recorded;
-use crate::{Lowering, Shared, Source, tags_of_clang};
-use tagging::{anchors, records};
+use crate::{Lowering, Shared, Source};
+use tagging::{anchors, records, shared_tags};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeId};
 
@@ -100,7 +100,6 @@ impl Jit {
     }
 
     /// Returns the declared types.
-    #[must_use]
     pub fn types(&self) -> &Declarations {
         self.session.types()
     }
@@ -112,7 +111,6 @@ impl Jit {
 
     /// Returns the oracle for the places' tags. It uses rule `union`, or `llvm` if the tags are
     /// clang's.
-    #[must_use]
     pub fn oracle(&self) -> &Oracle {
         self.session.oracle()
     }
@@ -136,11 +134,8 @@ impl<T: Typed> Jit<T> {
         let mut lowering = Lowering::new(options.lowering());
         let mut theirs = None;
         if !options.shared.is_empty() {
-            let records = records(session.tagged().types(), &options.shared)?;
-            let (graph, pairs) = session.update(|types, graph| {
-                let shared = Shared::new(types.types(), records);
-                tags_of_clang(types.types(), graph, |record| shared.has(record))
-            })?;
+            let (graph, pairs) =
+                session.update(|types, graph| shared_tags(types.types(), graph, &options))?;
             theirs = Some(graph.clone());
             lowering.fix(session.oracle(), graph, pairs).map_err(JitError::Fix)?;
         }
@@ -159,7 +154,6 @@ impl<T: Typed> Jit<T> {
 
     /// Returns the lowering, which reports what LLVM cannot express; `None` if the tags are
     /// clang's.
-    #[must_use]
     pub fn lowering(&self) -> Option<&Lowering> {
         self.tagging.lowering.as_ref()
     }
@@ -303,9 +297,7 @@ impl<T: Typed> Jit<T> {
     /// differs from the declarations. [`JitError::OtherLineage`] for a node of another JIT whose
     /// lineage has the same name, or was loaded from the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
-        if let Some(ty) =
-            self.tagging.lowering.as_ref().and_then(|lowering| lowering.stranger(clang))
-        {
+        if let Some(ty) = self.lowering().and_then(|lowering| lowering.stranger(clang)) {
             return Err(JitError::OtherLineage { ty });
         }
         let tagged = self.session.tagged();
@@ -380,11 +372,12 @@ impl<T: Typed> Jit<T> {
         access: Access,
         sized: Option<Size>,
     ) -> Result<TaggedPlace, JitError> {
-        let nodes = self.tagged(access).map_err(|error| match error {
-            JitError::NoTag { why, .. } => JitError::NoTag { path: path.to_owned(), why },
-            error => error,
-        })?;
-        Ok(TaggedPlace { place, path: path.to_owned(), sized, nodes })
+        let path = path.to_owned();
+        match self.tagged(access) {
+            Ok(nodes) => Ok(TaggedPlace { place, path, sized, nodes }),
+            Err(JitError::NoTag { why, .. }) => Err(JitError::NoTag { path, why }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the nodes of an access that was lowered.
@@ -406,18 +399,16 @@ impl<T: Typed> Jit<T> {
             Some(lowering) => lowering,
             None => graph,
         };
-        let tag = match found.tag {
-            Some(_) => self.tagging.nodes.call(tags, &[access])?.tag,
-            None => None,
-        };
-        let call = Attachments { tag, ..found.clone() };
+        let mut call = found.clone();
+        if found.tag.is_some() {
+            call.tag = self.tagging.nodes.call(tags, &[access])?.tag;
+        }
         Ok(Tagged { access: found, call })
     }
 
     /// Lowers what waits, and these.
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
-        let first =
-            self.tagging.lowering.as_ref().is_some_and(|lowering| lowering.sources().len() == 0);
+        let first = self.lowering().is_some_and(|lowering| lowering.sources().len() == 0);
         if first && self.tagging.theirs.is_none() {
             self.tagging.waiting.extend(anchors(&mut self.session)?);
         }
@@ -427,12 +418,11 @@ impl<T: Typed> Jit<T> {
         let Some(lowering) = &mut self.tagging.lowering else { return Ok(()) };
         let named = records(self.session.tagged().types(), &self.tagging.options.shared)?;
         let shared = (!named.is_empty()).then(|| Shared::new(self.session.tagged().types(), named));
+        let graph = self.session.oracle().graph();
         let source = |access: Access| {
             let tag = access.tag?;
-            let source = match &shared {
-                Some(shared) => shared.source(self.session.oracle().graph(), tag),
-                None => Source::from(tag),
-            };
+            let of_shared = |shared: &Shared<'_>| shared.source(graph, tag);
+            let source = shared.as_ref().map_or(Source::from(tag), of_shared);
             Some(Source { size: access.size, ..source })
         };
         let sources: Vec<Source> = accesses.into_iter().filter_map(source).collect();
@@ -441,9 +431,7 @@ impl<T: Typed> Jit<T> {
 
     /// Gives classes to accesses that have none.
     fn classify(&mut self, accesses: &[Access]) -> Result<(), JitError> {
-        match &mut self.tagging.classes {
-            Some(classes) => Ok(classes.add(self.session.oracle(), accesses.iter().copied())?),
-            None => Ok(()),
-        }
+        let Some(classes) = &mut self.tagging.classes else { return Ok(()) };
+        Ok(classes.add(self.session.oracle(), accesses.iter().copied())?)
     }
 }

@@ -1,7 +1,5 @@
 //! The results of a JIT: they borrow nothing, and may be used on any thread.
 
-use std::fmt;
-
 use super::super::plan::Attachments;
 use super::super::recorded::Recorded;
 use tbaa::declare::Place;
@@ -32,32 +30,27 @@ pub struct TaggedPlace {
 
 impl TaggedPlace {
     /// Returns the offset, size and alignment of an access to the path.
-    #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
     /// Returns the path that was requested.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// Returns the most bytes of an access there: the requested size, or else the place's
     /// [extent](Place::extent).
-    #[must_use]
     pub fn room(&self) -> Size {
         self.sized.unwrap_or(self.place.extent)
     }
 
     /// Returns the nodes for accesses.
-    #[must_use]
     pub fn tagged(&self) -> &Tagged {
         &self.nodes
     }
 
     /// Returns what a load or store gets: [`Tagged::access`].
-    #[must_use]
     pub fn nodes(&self) -> &Attachments<Recorded> {
         &self.nodes.access
     }
@@ -76,24 +69,21 @@ impl TaggedPlace {
             Some(sized) => sized.covers(size),
             None => self.place.fits(size),
         };
-        match fits {
-            true => Ok(()),
-            false => Err(MisuseError::Wider { path: self.path.clone(), size, room: self.room() }),
-        }
+        let wider = || MisuseError::Wider { path: self.path.clone(), size, room: self.room() };
+        fits.then_some(()).ok_or_else(wider)
     }
 
     /// Checks that the elements of a run, of this size, are not larger than the place's: an access of
-    /// two `int` is no access to a pointer. Of a place of single bytes a run has any type.
+    /// two `int` is no access to a pointer. A run of single bytes may have any type.
     ///
     /// # Errors
     ///
     /// [`MisuseError::Element`].
     pub fn check_element(&self, size: u64) -> Result<(), MisuseError> {
         let room = self.room();
-        match room == Size::Bytes(1) || room.covers(Size::Bytes(size)) {
-            true => Ok(()),
-            false => Err(MisuseError::Element { path: self.path.clone(), size, room }),
-        }
+        let fits = room == Size::Bytes(1) || room.covers(Size::Bytes(size));
+        let element = || MisuseError::Element { path: self.path.clone(), size, room };
+        fits.then_some(()).ok_or_else(element)
     }
 
     /// Checks that an access of this kind may have this tag, whatever its size.
@@ -102,10 +92,8 @@ impl TaggedPlace {
     ///
     /// [`MisuseError::Store`] for a store to immutable memory.
     pub fn check_kind(&self, kind: AccessKind) -> Result<(), MisuseError> {
-        match self.place.immutable && kind != AccessKind::Read {
-            true => Err(MisuseError::Store { path: self.path.clone() }),
-            false => Ok(()),
-        }
+        let fits = !self.place.immutable || kind == AccessKind::Read;
+        fits.then_some(()).ok_or_else(|| MisuseError::Store { path: self.path.clone() })
     }
 
     /// Checks that a copy or fill of this size is one of this place alone. It may write where
@@ -118,18 +106,23 @@ impl TaggedPlace {
     pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), MisuseError> {
         let size = size.into();
         let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);
-        if runs && size == Size::Unknown {
-            return Ok(());
-        }
-        self.check(size, AccessKind::Read)
+        if runs && size == Size::Unknown { Ok(()) } else { self.check(size, AccessKind::Read) }
     }
 }
 
 /// An instruction that must not have a place's tag.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MisuseError {
     /// It accesses more bytes than the place has; LLVM ignores sizes.
+    #[error(
+        "an access of {} at `{path}`, which has {}: LLVM does not look at sizes and would miss the \
+         rest; ask for the place of the whole record, for an array's elements by a path that ends \
+         in `[*]`, or for this one with the size of the access (`sized`)",
+        .size.bytes().map_or("a size that varies".to_owned(), |size| format!("{size} bytes")),
+        // An access that reaches past a place means that the place has an end.
+        u64::from(*.room)
+    )]
     Wider {
         /// The place.
         path: String,
@@ -139,6 +132,12 @@ pub enum MisuseError {
         room: Size,
     },
     /// It accesses several elements, as one of another type.
+    #[error(
+        "an access of one value of {size} bytes at `{path}`, whose elements have {}: a run has \
+         elements of the accessed type; ask for the place of what is accessed, or for this one \
+         with the size of the access (`sized`)",
+        u64::from(*.room)
+    )]
     Element {
         /// The place.
         path: String,
@@ -148,46 +147,13 @@ pub enum MisuseError {
         room: Size,
     },
     /// It stores to memory that is immutable: LLVM moves loads of it over stores.
+    #[error(
+        "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory over any \
+         store; let the runtime store there before the code that loads it is compiled, or ask for \
+         the place without `immutable`, in each function that stores there"
+    )]
     Store {
         /// The place.
         path: String,
     },
 }
-
-impl fmt::Display for MisuseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MisuseError::Wider { path, size, room } => {
-                match size {
-                    Size::Unknown => f.write_str("an access of a size that varies")?,
-                    Size::Bytes(size) => write!(f, "an access of {size} bytes")?,
-                }
-                // An access that reaches past a place means that the place has an end.
-                let room = u64::from(*room);
-                write!(
-                    f,
-                    " at `{path}`, which has {room}: LLVM does not look at sizes and would miss \
-                     the rest; ask for the place of the whole record, for an array's elements by \
-                     a path that ends in `[*]`, or for this one with the size of the access \
-                     (`sized`)"
-                )
-            }
-            MisuseError::Element { path, size, room } => write!(
-                f,
-                "an access of one value of {size} bytes at `{path}`, whose elements have {}: a run \
-                 has elements of the accessed type; ask for the place of what is accessed, or for \
-                 this one with the size of the access (`sized`)",
-                u64::from(*room)
-            ),
-            MisuseError::Store { path } => write!(
-                f,
-                "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory \
-                 over any store; let the runtime store there before the code that loads it is \
-                 compiled, or ask for the place without `immutable`, in each function that stores \
-                 there"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for MisuseError {}

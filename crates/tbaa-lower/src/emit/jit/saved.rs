@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Jit, JitError, JitOptions, TagForm, Tagging};
+use super::{Jit, JitError, JitOptions, TagForm, Tagging, shared_tags};
 use crate::{LoadError, Lowering, Saved};
 use tbaa::declare::Policy;
 use tbaa::spec::{Spec, write_all_declarations};
@@ -104,7 +104,10 @@ impl Jit {
         let (lowering, graph) = Lowering::load(lowering).map_err(SaveError::Load)?;
         let theirs = match &options.shared[..] {
             [] => None,
-            _ => Some(Tagging::clang(tagged.types(), &options).map_err(SaveError::Jit)?),
+            _ => {
+                let made = shared_tags(tagged.types(), &mut Graph::new(), &options);
+                Some(made.map_err(SaveError::Jit)?.0)
+            }
         };
         let session = Session::from_parts(tagged, Oracle::new(graph, AliasRule::Union));
         Ok(Jit { session, tagging: Tagging::of(options, Some(lowering), theirs) })

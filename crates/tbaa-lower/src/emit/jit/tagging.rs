@@ -1,13 +1,10 @@
 //! A JIT's tags, and the keeper of its types.
 
 use super::super::emitter::Emitter;
-use super::super::lowered::Lowered;
-use super::super::plan::{ClassPlan, Plan};
+use super::super::plan::{ClassPlan, Lowered, Plan};
 use super::super::recorded::Recorder;
 use super::{JitError, JitOptions};
-use crate::{AccessClasses, Lowering};
-#[cfg(feature = "serde")]
-use crate::{Shared, tags_of_clang};
+use crate::{AccessClasses, Lowering, Shared, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use tbaa::{Graph, Oracle, Session, Tag, TagId};
 
@@ -72,28 +69,27 @@ impl Tagging {
         oracle: &Oracle,
         then: impl FnOnce(&mut Emitter<Recorder>, &dyn Plan) -> R,
     ) -> R {
-        let lowered = self.lowering.as_ref().map(|lowering| Lowered::new(lowering, oracle));
-        let lowered = lowered.map(|plan| match self.options.scopes_alone() {
-            true => plan.scopes_alone(),
-            false => plan,
+        let lowered = self.lowering.as_ref().map(|lowering| {
+            let plan = Lowered::new(lowering, oracle);
+            if self.options.scopes_alone() { plan.scopes_alone() } else { plan }
         });
-        let tags: &dyn Plan = match &lowered {
-            Some(plan) => plan,
-            None => oracle.graph(),
-        };
+        let tags = lowered.as_ref().map_or(oracle.graph() as &dyn Plan, |plan| plan as &dyn Plan);
         match &self.classes {
             Some(classes) => then(&mut self.nodes, &ClassPlan { tags, classes }),
             None => then(&mut self.nodes, tags),
         }
     }
+}
 
-    /// Returns clang's nodes for the shared records.
-    #[cfg(feature = "serde")]
-    pub(super) fn clang(types: &Declarations, options: &JitOptions) -> Result<Graph, JitError> {
-        let shared = Shared::new(types, records(types, &options.shared)?);
-        let made = tags_of_clang(types, &mut Graph::new(), |record| shared.has(record));
-        Ok(made?.0)
-    }
+/// Returns clang's tags for the shared records, and pairs of tags for [`Lowering::fix`]. The sources
+/// are made in `graph`.
+pub(super) fn shared_tags(
+    types: &Declarations,
+    graph: &mut Graph,
+    options: &JitOptions,
+) -> Result<(Graph, Vec<(TagId, TagId)>), JitError> {
+    let shared = Shared::new(types, records(types, &options.shared)?);
+    Ok(tags_of_clang(types, graph, |record| shared.has(record))?)
 }
 
 /// Returns two tags for the first call. One may alias everything and is placed above all others, so
