@@ -102,7 +102,7 @@ fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
             Figure::MostUsed(all) => {
                 for (at, Used { instructions, tag, meaning }) in all.iter().enumerate() {
                     let title = if at == 0 { name } else { "" };
-                    let [tag, meaning] = [tag, meaning].map(|it| printable(it));
+                    let [tag, meaning] = [tag, meaning].map(printable);
                     writeln!(out, "{title:26}{instructions:<7} {tag} {meaning}")?;
                 }
             }

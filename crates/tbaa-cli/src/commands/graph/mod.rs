@@ -91,7 +91,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result {
     };
     let dag = Dag::of(&input, &input.names(), &marks, &types);
     about.extend(dag.omitted.clone());
-    let about: Vec<String> = about.iter().map(|line| printable(line)).collect();
+    let about: Vec<String> = about.iter().map(printable).collect();
     let title = format!("Types of {}", input.file());
     match args.format {
         Format::Svg => picture::write(&dag, &title, &about, out)?,

@@ -79,10 +79,10 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     }
     for line in &document.sources {
         let node = line.node.unwrap_or("-");
-        let [source, node] = [line.source, node].map(|text| printable(text));
+        let [source, node] = [line.source, node].map(printable);
         writeln!(out, "{source}\t{node}\t{}", line.why)?;
     }
-    for [a, b] in document.lost_pairs.iter().map(|pair| pair.map(|of| printable(of))) {
+    for [a, b] in document.lost_pairs.iter().map(|pair| pair.map(printable)) {
         writeln!(out, "lost\t{a}\t{b}")?;
     }
     Ok(())
