@@ -15,7 +15,7 @@ const COPIES: usize = 12;
 /// Levels of nesting that are drawn, beside the outermost.
 const LEVELS: usize = 5;
 
-/// What whoever asks calls a tag, and the tag.
+/// A tag, after the name by which it was asked for.
 type Named<'a> = (&'a str, TagId);
 
 /// The type from which both compared paths start.
