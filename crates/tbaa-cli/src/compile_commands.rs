@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::files::read_file;
 use crate::printable::printable_path;
-use crate::report::{Failure, Result};
+use crate::report::{Failure, Result, bail};
 
 /// One object of the database: a file, and the command that compiles it.
 #[derive(Deserialize)]
@@ -18,13 +18,6 @@ struct Entry {
     file: PathBuf,
     command: Option<String>,
     arguments: Option<Vec<String>>,
-}
-
-/// The folder and the flags with which the build compiles a file.
-pub(crate) struct Compilation {
-    pub(crate) directory: PathBuf,
-    /// Without the compiler, the source, and what says where output goes.
-    pub(crate) flags: Vec<String>,
 }
 
 /// Reads the database of a folder, or the file itself.
@@ -46,35 +39,23 @@ pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>> {
     Ok(all.collect::<IndexSet<_>>().into_iter().collect())
 }
 
-/// Returns how a build compiles a file: as it does first, if it does so several times.
-pub(crate) fn of(build: &Path, source: &Path) -> Result<Compilation> {
+/// Returns the folder and the flags with which a build first compiles a file: without the compiler, the source, and
+/// what says where output goes.
+pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> {
     let same = |a: &Path, b: &Path| a == b || a.canonicalize().ok() == b.canonicalize().ok();
     let [file, folder] = [source, build].map(printable_path);
-    let wrong = |what: &str| {
-        let why = format!("the compile_commands.json of {folder} {what} {file}");
-        Failure::unusable(why)
+    let mut entries = read(build)?.into_iter();
+    let Some(entry) = entries.find(|of| same(&of.directory.join(&of.file), source)) else {
+        bail!("the compile_commands.json of {folder} does not name {file}");
     };
-    let entry =
-        read(build)?.into_iter().find(|read| same(&read.directory.join(&read.file), source));
-    let entry = entry.ok_or_else(|| wrong("does not name"))?;
     let words = entry.arguments.or_else(|| shlex::split(entry.command.as_deref()?));
-    let words = words.ok_or_else(|| wrong("has no readable command for"))?;
+    let Some(words) = words else {
+        bail!("the compile_commands.json of {folder} has no readable command for {file}");
+    };
     let is_source = |word: &str| same(&entry.directory.join(word), source);
     // Before the first flag stand the compiler, and perhaps a program that runs it.
-    let words = words.into_iter().skip_while(|word| !word.starts_with('-'));
-    Ok(Compilation { flags: without_output(words, is_source), directory: entry.directory })
-}
-
-/// Leaves out the source, and the flags that say what is written and where.
-fn without_output(
-    words: impl Iterator<Item = String>,
-    is_source: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    const ALONE: [&str; 12] =
-        ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG", "-emit-llvm", "-Werror", "--"];
-    const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];
+    let mut words = words.into_iter().skip_while(|word| !word.starts_with('-'));
     let mut flags = Vec::new();
-    let mut words = words.into_iter();
     while let Some(word) = words.next() {
         if WITH_VALUE.contains(&word.as_str()) {
             words.next();
@@ -85,5 +66,10 @@ fn without_output(
             flags.push(word);
         }
     }
-    flags
+    Ok((entry.directory, flags))
 }
+
+/// Flags that say what is written and where, and of those the ones with a value.
+const ALONE: [&str; 12] =
+    ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG", "-emit-llvm", "-Werror", "--"];
+const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];

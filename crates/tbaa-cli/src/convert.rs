@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::compile_commands::{self, Compilation};
+use crate::compile_commands;
 use crate::printable::{printable, printable_path};
 use crate::progress;
-use crate::report::{Failure, Result, note};
+use crate::report::{Failure, Result, bail, note};
 use crate::tools::{cannot_run, clang, command_of, named, tool};
 
 /// The input of a command.
@@ -47,10 +47,7 @@ impl FlagsArg {
         all.retain(|path| is_source(path));
         if all.is_empty() {
             let build = printable_path(build);
-            let message = format!(
-                "the compile_commands.json of {build} names no C or C++ file: name an input"
-            );
-            return Err(Failure::unusable(message));
+            bail!("the compile_commands.json of {build} names no C or C++ file: name an input");
         }
         Ok(all)
     }
@@ -97,8 +94,7 @@ impl<'a> Origin<'a> {
         Origin { path, flags, build: None, as_written: false, without_tags: false }
     }
 
-    /// The same as clang's front end makes it, before LLVM's passes: each access
-    /// of the source is there, with its tag.
+    /// The same before LLVM's passes: each access of the source is there, with its tag.
     pub(crate) fn as_written(self) -> Self {
         Origin { as_written: true, ..self }
     }
@@ -134,7 +130,7 @@ impl<'a> Origin<'a> {
         let mut path = self.path.to_owned();
         let mut flags: Vec<OsString> = Vec::new();
         if let Some(build) = self.build {
-            let Compilation { directory, flags: of_build } = compile_commands::of(build, &path)?;
+            let (directory, of_build) = compile_commands::of(build, &path)?;
             // clang runs where the build runs it, and warnings are the build's to show.
             path = path.canonicalize().unwrap_or(path);
             command.current_dir(directory);
@@ -147,7 +143,7 @@ impl<'a> Origin<'a> {
         }
         // The last level counts, and without optimisation clang writes no tags.
         let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
-        if self.as_written && flags.iter().rfind(level).is_some_and(|rfind| rfind == "-O0") {
+        if self.as_written && flags.iter().rfind(level).is_some_and(|level| level == "-O0") {
             flags.push("-O1".into());
         }
         command.args(flags);
@@ -188,16 +184,14 @@ pub(crate) fn how_to_make(path: &Path) -> Option<String> {
 /// There are flags for clang, and nothing that it could compile.
 pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
     let file = printable_path(path);
-    let flags = flags.iter().map(|flag| printable(flag.as_ref().as_encoded_bytes()));
-    let flags = flags.collect::<Vec<_>>().join(" ");
+    let flags = joined(flags.iter().map(AsRef::as_ref));
     Failure::unusable(format!(
         "{file} is not C or C++, so no compiler runs that could take the flags `{flags}`; leave \
          them out"
     ))
 }
 
-/// Makes assembly text of bitcode, by `$LLVM_DIS`, or else the `llvm-dis` that [`tool()`] finds: a new
-/// one reads old bitcode, and the other way it does not.
+/// Makes assembly text of bitcode, by `$LLVM_DIS` or else by [`tool()`]'s: a new llvm-dis reads old bitcode.
 pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>> {
     let mut command = Command::new(named("LLVM_DIS").unwrap_or_else(|| tool("llvm-dis").into()));
     command.args(["-o", "-"]);
@@ -209,10 +203,10 @@ fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u
     let name = shown(&command);
     let output = progress::aside(|| output_of(&mut command, input))
         .map_err(|error| Failure::unusable(cannot_run(&name, &error, remedy)))?;
-    if output.status.success() {
-        return Ok(output.stdout);
+    if !output.status.success() {
+        bail!("{name} ended with {}", output.status);
     }
-    Err(Failure::unusable(format!("{name} ended with {}", output.status)))
+    Ok(output.stdout)
 }
 
 /// Runs a tool that reads this input, and returns what it prints on standard output.
@@ -229,7 +223,9 @@ pub(crate) fn output_of(command: &mut Command, input: Option<&[u8]>) -> io::Resu
 
 /// A command as it is typed, but for quotes.
 fn shown(command: &Command) -> String {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
-    let words: Vec<_> = words.map(|word| printable(word.as_encoded_bytes())).collect();
-    words.join(" ")
+    joined([command.get_program()].into_iter().chain(command.get_args()))
+}
+
+fn joined<'w>(words: impl Iterator<Item = &'w OsStr>) -> String {
+    words.map(|word| printable(word.as_encoded_bytes())).collect::<Vec<_>>().join(" ")
 }

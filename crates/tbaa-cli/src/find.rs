@@ -1,5 +1,6 @@
 //! The accesses that a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
 
+use std::ops::Range;
 use std::path::Path;
 
 use tbaa::parts::nearest;
@@ -10,7 +11,7 @@ use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering};
 use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::output;
 use crate::printable::{function_name, llvm_name, printable};
-use crate::report::{Context, Failure, Result, note};
+use crate::report::{Context, Failure, Result, bail, note};
 
 /// Names that a message lists before the rest is only counted.
 const SHOWN: usize = 8;
@@ -69,10 +70,9 @@ impl Input {
         let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
         let numbered = number.and_then(|number| built.graph().tag_of(numbering.node(number)?));
         let tag = match numbered.filter(|_| !built.tags().contains_key(name)) {
-            Some(tag) => Ok(tag),
-            None => built.tag(name),
+            Some(tag) => tag,
+            None => built.tag(name).context(&self.file)?,
         };
-        let tag = tag.context(&self.file)?;
         self.asked.push((tag, name.to_owned()));
         Ok(vec![Found::of_tag(tag)])
     }
@@ -92,10 +92,8 @@ impl Input {
                 _ => return self.by_place(module, name),
             },
         };
-        let found = |index: usize| {
-            let instruction: &Instruction = &module.instructions()[index];
-            Found { tag: instruction.tag, instruction: Some(index) }
-        };
+        let tag = |at: usize| module.instructions()[at].tag;
+        let found = |at| Found { tag: tag(at), instruction: Some(at) };
         Ok(instructions.into_iter().map(found).collect())
     }
 
@@ -104,11 +102,9 @@ impl Input {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
         let unknown = |module: &Module<'_>| {
-            Failure::unusable(format!(
-                "!{digits} is no plain metadata node that {} defines: {}",
-                self.file,
-                known_tags(module)
-            ))
+            let (file, known) = (&self.file, known_tags(module));
+            let what = format!("!{digits} is no plain metadata node that {file} defines: {known}");
+            Failure::unusable(what)
         };
         let number = digits.parse().map_err(|_| unknown(module))?;
         if module.node(number).or_else(|| numbering.node(number)).is_none() {
@@ -140,13 +136,13 @@ impl Input {
         let (tag_node, added) = (module.graph().tag_node(tag), module.graph().tag_count() > count);
         // A tag that the text has already made of this type has its number.
         let known = !added && module.number_of(tag_node) == module.number_of(node);
+        let file = &self.file;
         if is_type && tag_node != node && !known {
             note(format!(
-                "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",
-                self.file
+                "!{number} is a type node of {file}, read as a tag of the scalar format: an access to that whole type"
             ));
         } else if added {
-            note(format!("!{number} is not attached to any instruction of {}", self.file));
+            note(format!("!{number} is not attached to any instruction of {file}"));
         }
         Ok(tag)
     }
@@ -154,10 +150,10 @@ impl Input {
     /// Finds the inline tag that `matrix` prints as `label`.
     fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId> {
         let is = |tag: &TagId| reference(module, module.graph().tag_node(*tag)) == label;
-        module.graph().tags().find(is).ok_or_else(|| {
-            let (file, known) = (&self.file, known_tags(module));
-            Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
-        })
+        let Some(tag) = module.graph().tags().find(is) else {
+            bail!("no inline tag of {} prints as {label}: {}", self.file, known_tags(module));
+        };
+        Ok(tag)
     }
 
     /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
@@ -177,60 +173,55 @@ impl Input {
         if found.is_empty() {
             found = graph.tags().filter(|&tag| fits(tag)).collect();
         }
+        let file = &self.file;
         match &found[..] {
             [] => {
-                let file = &self.file;
                 let places = graph.tags().map(|tag| names.place(tag));
-                let functions =
-                    module.functions().map(|function| format!("@{}", function_name(function)));
+                let functions = module.functions().map(|name| format!("@{}", function_name(name)));
                 let candidates: Vec<String> = places.chain(functions).collect();
                 let all = || candidates.iter().map(String::as_str);
-                let near = all().find(|it| it.strip_prefix('@') == Some(name));
-                let hint = match near.or_else(|| nearest(name, all())) {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => {
-                        format!("{}. `tbaa --help` says how accesses are named", known_tags(module))
-                    }
-                };
-                Err(Failure::unusable(format!("{name:?} names no access of {file}: {hint}")))
+                let near = all().find(|candidate| candidate.strip_prefix('@') == Some(name));
+                if let Some(near) = near.or_else(|| nearest(name, all())) {
+                    bail!("{name:?} names no access of {file}: did you mean {near}?");
+                }
+                let known = known_tags(module);
+                bail!(
+                    "{name:?} names no access of {file}: {known}. `tbaa --help` says how accesses are named"
+                )
             }
             [tag] => Ok(vec![Found::of_tag(*tag)]),
             _ => {
-                let names = found.iter().map(|&tag| self.described(&names, tag));
-                Err(Failure::unusable(format!(
-                    "{name:?} names several tags of {}: {}; say which, by its number",
-                    self.file,
-                    listed(names)
-                )))
+                let names = listed(found.iter().map(|&tag| self.described(&names, tag)));
+                bail!("{name:?} names several tags of {file}: {names}; say which, by its number")
             }
         }
     }
 
     /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh access.
     fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>> {
-        let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
+        let file = &self.file;
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
-            return fail(format!(
-                "@{access} is a function; name an access in it: @{access}:%x or @{access}:1"
-            ));
+            bail!(
+                "{file}: @{access} is a function; name an access in it: @{access}:%x or @{access}:1"
+            );
         };
         let function = self.function(module, name)?;
         let instructions = module.accesses_of(function);
         let all = instructions.clone().map(|index| access_name(module, index));
         if access.is_empty() {
-            return fail(format!("name an access of @{name}, one of {}", listed(all)));
+            bail!("{file}: name an access of @{name}, one of {}", listed(all));
         }
         if !access.starts_with('%') {
             let nth = access.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             return match nth.and_then(|nth| instructions.clone().nth(nth)) {
                 Some(index) => Ok(vec![index]),
-                None => fail(format!(
-                    "there is no @{name}:{access}: @{name} has {} accesses, counted from 1",
+                None => bail!(
+                    "{file}: there is no @{name}:{access}: @{name} has {} accesses, counted from 1",
                     instructions.len()
-                )),
+                ),
             };
         }
-        let is = |span: Option<std::ops::Range<usize>>| {
+        let is = |span: Option<Range<usize>>| {
             span.is_some_and(|span| module.text()[span] == *access.as_bytes())
         };
         let instruction = |index: usize| &module.instructions()[index];
@@ -241,14 +232,18 @@ impl Input {
         let pointer = |&index: &usize| is(module.pointer_span(instruction(index)));
         let through: Vec<usize> = instructions.clone().filter(pointer).collect();
         match &through[..] {
-            [] => fail(format!(
-                "{access} of @{name} is neither the result nor the pointer of an access"
-            )),
+            [] => {
+                bail!(
+                    "{file}: {access} of @{name} is neither the result nor the pointer of an access"
+                )
+            }
             [_] => Ok(through),
-            _ => fail(format!(
-                "several accesses of @{name} go through {access}; name one of {}",
-                listed(through.iter().map(|&index| access_name(module, index)))
-            )),
+            _ => {
+                let names = listed(through.iter().map(|&index| access_name(module, index)));
+                bail!(
+                    "{file}: several accesses of @{name} go through {access}; name one of {names}"
+                )
+            }
         }
     }
 
@@ -263,35 +258,33 @@ impl Input {
         let symbol = |bytes: &[u8]| bytes == name.as_bytes() || llvm_name(bytes) == name;
         let source = |bytes: &[u8]| function_name(bytes) == name;
         let bare = |bytes: &[u8]| {
-            let rest = function_name(bytes).strip_prefix(name).map(|rest| rest.starts_with('('));
-            rest == Some(true)
+            function_name(bytes).strip_prefix(name).is_some_and(|rest| rest.starts_with('('))
         };
         if let Some(&(index, _)) = all(&symbol).first() {
             return Ok(index);
         }
         let file = &self.file;
         let found = Some(all(&source)).filter(|found| !found.is_empty());
-        Err(Failure::unusable(match &found.unwrap_or_else(|| all(&bare))[..] {
-            [(index, _)] => return Ok(*index),
+        match &found.unwrap_or_else(|| all(&bare))[..] {
+            [(index, _)] => Ok(*index),
             [] => {
                 let names: Vec<String> = module.functions().map(function_name).collect();
-                let bare =
-                    |string: &'_ String| string.split('(').next().unwrap_or_default().to_owned();
-                let short: Vec<String> = names.iter().map(bare).collect();
-                let all = names.iter().chain(&short).map(String::as_str);
+                let short = names.iter().map(|name| name.split('(').next().unwrap_or_default());
+                let all = names.iter().map(String::as_str).chain(short);
                 let near = nearest(name, all).map(|near| format!(": did you mean @{near}?"));
-                format!("{file}: no function @{name} has a body{}", near.unwrap_or_default())
+                bail!("{file}: no function @{name} has a body{}", near.unwrap_or_default())
             }
             found => {
-                let source: Vec<String> = found.iter().map(|(_, it)| function_name(it)).collect();
-                let names = found.iter().zip(&source).map(|((_, it), name)| {
+                let source: Vec<String> =
+                    found.iter().map(|found| function_name(found.1)).collect();
+                let names = found.iter().zip(&source).map(|((_, symbol), name)| {
                     // Names that are folded alike differ as symbols.
                     let is_one = source.iter().filter(|source| *source == name).count() == 1;
-                    format!("@{}", if is_one { name.clone() } else { llvm_name(it) })
+                    format!("@{}", if is_one { name.clone() } else { llvm_name(symbol) })
                 });
-                format!("{file}: @{name} names several functions: {}; say which", listed(names))
+                bail!("{file}: @{name} names several functions: {}; say which", listed(names))
             }
-        }))
+        }
     }
 
     /// All accesses on a line of the text, or of the source by `!dbg`.
@@ -319,19 +312,18 @@ impl Input {
         near.sort_unstable();
         near.dedup();
         near.sort_by_key(|&other| other.abs_diff(number));
-        Err(Failure::unusable(match &near[..] {
-            [] if is_text => format!("line {line} of {file} holds no memory access"),
-            [] => format!(
-                "no instruction of {} comes from {file}; compile with -g, and `!dbg` says where each comes from",
-                self.file
+        let module = &self.file;
+        match &near[..] {
+            [] if is_text => bail!("line {line} of {file} holds no memory access"),
+            [] => bail!(
+                "no instruction of {module} comes from {file}; compile with -g, and `!dbg` says where each comes from"
             ),
-            _ => format!(
-                "no memory access of {} comes from line {line} of {file}, for there is none or LLVM removed it; \
-                 the nearest lines that have one are {}",
-                self.file,
+            _ => bail!(
+                "no memory access of {module} comes from line {line} of {file}, for there is none or LLVM removed \
+                 it; the nearest lines that have one are {}",
                 listed(near.iter().map(usize::to_string))
             ),
-        }))
+        }
     }
 }
 
@@ -387,7 +379,7 @@ fn is_same_file(known: &str, asked: &str) -> bool {
 }
 
 /// Returns the place where a line stands, counted from 1.
-fn line_span(text: &[u8], number: usize) -> Option<std::ops::Range<usize>> {
+fn line_span(text: &[u8], number: usize) -> Option<Range<usize>> {
     let mut starts = std::iter::once(0)
         .chain(text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at + 1));
     let start = starts.nth(number.checked_sub(1)?)?;
@@ -406,7 +398,7 @@ fn known_tags(module: &Module<'_>) -> String {
     }
     let names = Names::of_module(module);
     let name = |&tag: &TagId| {
-        let meaning = printable(names.place(tag).as_bytes());
+        let meaning = printable(names.place(tag));
         format!("{} {meaning}", reference(module, module.graph().tag_node(tag)))
     };
     format!("its tags are {}", listed(tags.iter().map(name)))

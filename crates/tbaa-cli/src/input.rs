@@ -8,13 +8,13 @@ use tbaa::raw::RawGraph;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
-use tbaa_ir::{Keep, Module, Names, Numbering, TextError, TextErrorKind, read_or_return};
+use tbaa_ir::{Keep, Module, Names, Numbering, TextError, TextErrorKind, position, read_or_return};
 
 use crate::convert::{Origin, disassemble, how_to_make};
 use crate::files::{is_bitcode, read_file, read_stdin};
-use crate::printable::{Position, printable};
+use crate::printable::printable;
 use crate::progress;
-use crate::report::{Failure, Result, note, place, warn};
+use crate::report::{Failure, Result, bail, note, place, warn};
 
 #[derive(clap::Args)]
 pub(crate) struct RulesArg {
@@ -29,7 +29,6 @@ pub(crate) struct Input {
     pub(crate) content: Content,
     /// Tags that were asked for by a path, which no name of a spec is.
     pub(crate) asked: Vec<(TagId, String)>,
-    /// True if clang made the text of C or C++.
     is_compiled: bool,
 }
 
@@ -65,7 +64,7 @@ impl Input {
         }
         let mut module = read_module(&file, text, keep)?;
         warn(module.warnings(), |warning| {
-            let position = Position::of(module.text(), warning.offset);
+            let position = position(module.text(), warning.offset);
             (Some(place(&file, position)), warning.kind.to_string())
         });
         let graph = module.graph();
@@ -94,19 +93,16 @@ impl Input {
     pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input> {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
-            return Err(Failure::unusable(format!(
-                "{file} is a spec, which has no LLVM types; name a .ll file"
-            )));
+            bail!("{file} is a spec, which has no LLVM types; name a .ll file");
         }
         Self::of_text(file, text)
     }
 
     /// Returns the failure for what is wrong with the text.
     pub(crate) fn wrong(&self, error: &TextError) -> Failure {
-        Failure::in_text(&self.file, self.text(), error)
+        Failure::at(&self.file, self.text(), error.offset, &error.kind)
     }
 
-    /// Returns the text that was read.
     pub(crate) fn text(&self) -> &[u8] {
         match &self.content {
             Content::Module(module) => module.text(),
@@ -121,12 +117,12 @@ impl Input {
 
     /// Returns the module, for a command that is about instructions.
     pub(crate) fn module(&self) -> Result<&Module<'_>> {
-        let Content::Module(module) = &self.content else {
-            let file = &self.file;
-            let message = format!("{file} is a spec, which has no instructions; name a .ll file");
-            return Err(Failure::unusable(message));
-        };
-        Ok(module)
+        match &self.content {
+            Content::Module(module) => Ok(module),
+            Content::Spec(..) => {
+                bail!("{} is a spec, which has no instructions; name a .ll file", self.file)
+            }
+        }
     }
 
     pub(crate) fn graph(&self) -> &Graph {
@@ -155,13 +151,14 @@ impl Input {
     /// Returns the tags that all-pairs commands compare, with their names: the attached ones of a
     /// module in order of first appearance, or else all that it lists; all names of a spec.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
-        let module = match &self.content {
+        match &self.content {
             Content::Spec(built, _) => {
-                return built.tags().iter().map(|(name, &tag)| (name.clone(), tag)).collect();
+                built.tags().iter().map(|(name, &tag)| (name.clone(), tag)).collect()
             }
-            Content::Module(module) => module,
-        };
-        listed_tags(module).into_iter().map(|tag| (self.label(tag), tag)).collect()
+            Content::Module(module) => {
+                listed_tags(module).into_iter().map(|tag| (self.label(tag), tag)).collect()
+            }
+        }
     }
 
     /// Returns what the input calls a tag: `!8`, its operands if it has no number, or the name that a spec gives it.
@@ -169,11 +166,11 @@ impl Input {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
             Content::Spec(built, _) => {
-                let mut named = built.tags().iter().filter(|&(_, &known)| known == tag);
-                let mut asked = self.asked.iter().filter(|&&(known, _)| known == tag);
-                let name = named.next().map(|(name, _)| name);
-                let name = name.or_else(|| asked.next().map(|(_, path)| path));
-                name.cloned().unwrap_or_else(|| Names::of_graph(built.graph()).tag(tag))
+                let named = built.tags().iter().map(|(name, &known)| (name, known));
+                let asked = self.asked.iter().map(|(known, path)| (path, *known));
+                let name = named.chain(asked).find(|&(_, known)| known == tag);
+                let meaning = || Names::of_graph(built.graph()).tag(tag);
+                name.map_or_else(meaning, |(name, _)| name.clone())
             }
         }
     }
@@ -189,9 +186,9 @@ impl Input {
     /// Returns what the input calls a tag, and what it means, fit to be printed:
     /// `!8 vec.len (long at 8 of vec)`. A name that a spec gives says it all.
     pub(crate) fn described(&self, names: &Names<'_>, tag: TagId) -> String {
-        let label = printable(self.label(tag).as_bytes());
+        let label = printable(self.label(tag));
         match &self.content {
-            Content::Module(_) => format!("{label} {}", printable(names.tag(tag).as_bytes())),
+            Content::Module(_) => format!("{label} {}", printable(names.tag(tag))),
             Content::Spec(..) => label,
         }
     }
@@ -210,8 +207,7 @@ impl Input {
         let rejected = tags.into_iter().filter_map(|tag| Some((tag, verifier.check(tag).err()?)));
         let rejected: Vec<_> = rejected.collect::<IndexMap<_, _>>().into_iter().collect();
         warn(&rejected, |&(tag, violation)| {
-            let label = self.label(tag);
-            let node = self.graph().tag_node(tag);
+            let (label, node) = (self.label(tag), self.graph().tag_node(tag));
             let within = match &self.content {
                 Content::Module(module) if violation.node != node => {
                     format!(", in {}", reference(module, violation.node))
@@ -229,13 +225,8 @@ impl Input {
 
     /// Returns `file:line:column` of a node; the file where a spec made it.
     fn place_of(&self, node: NodeId) -> Option<String> {
-        match &self.content {
-            Content::Module(module) => {
-                let offset = module.offset_of(node)?;
-                Some(place(&self.file, Position::of(module.text(), offset)))
-            }
-            Content::Spec(..) => Some(self.file.clone()),
-        }
+        let Content::Module(module) = &self.content else { return Some(self.file.clone()) };
+        Some(place(&self.file, position(module.text(), module.offset_of(node)?)))
     }
 
     /// Returns what a spec calls a field of a type: see [`Input::field_name`].
@@ -255,8 +246,7 @@ impl Input {
         if let Some(name) = self.name_of_field(ty, at, field) {
             return Some(name.to_owned());
         }
-        let format = self.graph().ty(ty).format();
-        let (offset, access) = (field.offset, field.ty);
+        let (format, access, offset) = (self.graph().ty(ty).format(), field.ty, field.offset);
         let tag = Tag { base: ty, access, offset, size: None, immutable: false, format };
         let place = names.place_of(&tag);
         let path = place.strip_prefix(names.ty(ty).as_str())?.strip_prefix('.')?;
@@ -269,25 +259,20 @@ impl Input {
     /// Returns what a spec calls a field; `None` where it is not known, or differs between types of one name.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
         let Content::Spec(built, _) = &self.content else { return None };
-        let mut found = None;
-        for decl in &built.spec().types {
-            let (known, name) = match decl {
-                TypeDecl::Struct { name, fields, .. } => {
-                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
-                }
-                TypeDecl::Type { name, fields, .. } => {
-                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
-                }
-                _ => continue,
-            };
-            if known != ty {
-                continue;
+        let named = built.spec().types.iter().filter_map(|decl| match decl {
+            TypeDecl::Struct { name, fields, .. } if name == ty => {
+                Some(fields.get(field).map(|field| (&field.name, field.offset)))
             }
-            match name {
-                Some((name, at)) if at == offset && found.is_none_or(|found| found == name) => {
-                    found = Some(name);
-                }
-                _ => return None,
+            TypeDecl::Type { name, fields, .. } if name == ty => {
+                Some(fields.get(field).map(|field| (&field.name, field.offset)))
+            }
+            _ => None,
+        });
+        let mut found = None;
+        for name in named {
+            let (name, _) = name.filter(|&(_, at)| at == offset)?;
+            if *found.get_or_insert(name) != name {
+                return None;
             }
         }
         found.map(String::as_str).filter(|name| !name.is_empty())
@@ -297,8 +282,7 @@ impl Input {
     pub(crate) fn tag_text(&self, tag: &Tag, size: Option<u64>) -> String {
         match &self.content {
             Content::Module(module) => {
-                let (base, access) =
-                    (reference(module, tag.base.node()), reference(module, tag.access.node()));
+                let [base, access] = [tag.base, tag.access].map(|ty| reference(module, ty.node()));
                 // LLVM prints `i64` as a signed number.
                 let size = size.map(|size| format!(", i64 {}", size as i64)).unwrap_or_default();
                 let immutable = if tag.immutable { ", i64 1" } else { "" };
@@ -313,12 +297,8 @@ impl Input {
                 };
                 let size = size.map(|size| format!(", size: {size}")).unwrap_or_default();
                 let immutable = if tag.immutable { ", immutable: true" } else { "" };
-                format!(
-                    "(base: {:?}, access: {:?}, offset: {}{size}{immutable})",
-                    key(tag.base),
-                    key(tag.access),
-                    tag.offset
-                )
+                let ([base, access], offset) = ([tag.base, tag.access].map(key), tag.offset);
+                format!("(base: {base:?}, access: {access:?}, offset: {offset}{size}{immutable})")
             }
         }
     }
@@ -334,24 +314,23 @@ pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
 ///
 /// The reader bounds how deep inline nodes nest, and a cycle cannot be written without a number.
 pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
-    match module.number_of(node) {
-        Some(number) => format!("!{number}"),
-        None => {
-            let operands =
-                tbaa_ir::write_operands(module.graph(), node, |inner| reference(module, inner));
-            format!("!{{{operands}}}")
-        }
+    if let Some(number) = module.number_of(node) {
+        return format!("!{number}");
     }
+    let inner = |inner| reference(module, inner);
+    format!("!{{{}}}", tbaa_ir::write_operands(module.graph(), node, inner))
 }
 
-/// Reads a spec and checks its form and content.
 pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built> {
     let text = std::str::from_utf8(text).map_err(|error| {
         Failure::at(file, text, error.valid_up_to(), "a spec must be UTF-8, and this byte is not")
     })?;
     Spec::load(text).map_err(|error| {
-        let position = Position { line: error.line(), column: error.column() };
-        Failure::at(file, text.as_bytes(), position.offset(text), error.message())
+        let mut lines = text.split_inclusive('\n');
+        let before: usize = lines.by_ref().take(error.line() - 1).map(str::len).sum();
+        let line = lines.next().unwrap_or_default().trim_end_matches('\n');
+        let column = line.char_indices().nth(error.column() - 1).map_or(line.len(), |at| at.0);
+        Failure::at(file, text.as_bytes(), before + column, error.message())
     })
 }
 
@@ -359,14 +338,12 @@ pub(crate) fn read_module(file: &str, text: Vec<u8>, keep: Keep) -> Result<Modul
     read_or_return(text.into(), keep).map_err(|(error, text)| {
         let is_blank = |line: &[u8]| matches!(line.trim_ascii_start().first(), None | Some(b';'));
         let is_first = text[..error.offset].split(|&byte| byte == b'\n').all(is_blank);
+        let mut message = error.kind.to_string();
         if is_first && matches!(error.kind, TextErrorKind::Expected { .. }) {
-            let message = format!(
-                "this is not LLVM assembly: {}, and a spec's name must end in .ron",
-                error.kind
-            );
-            return Failure::at(file, &text, error.offset, message);
+            message =
+                format!("this is not LLVM assembly: {message}, and a spec's name must end in .ron");
         }
-        Failure::in_text(file, &text, &error)
+        Failure::at(file, &text, error.offset, message)
     })
 }
 
@@ -384,8 +361,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
         return Ok((converted(), origin.compile(&text)?));
     }
     if let Some(how) = how_to_make(origin.path) {
-        let why = format!("{file} is not LLVM assembly: {how}; give the .ll file");
-        return Err(Failure::unusable(why));
+        bail!("{file} is not LLVM assembly: {how}; give the .ll file");
     }
     if is_bitcode(&text) {
         return Ok((converted(), disassemble(&text)?));
@@ -405,15 +381,12 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
     })
 }
 
-/// Gives the nodes of a text in which nothing says what they are for the roles
-/// that their operands suggest, in file order. Returns how many became tags.
+/// Gives nodes the roles that their operands suggest if nothing else says them. Returns how many became tags.
 fn guess_roles(module: &mut Module<'_>) -> usize {
-    let mut nodes: Vec<NodeId> = module.graph().nodes().collect();
-    nodes.sort_by_key(|&node| module.offset_of(node));
-    let mut roles: Vec<_> =
-        nodes.iter().map(|&node| (node, Form::of(module.graph(), node))).collect();
+    let nodes = module.graph().nodes();
+    let mut roles: Vec<_> = nodes.map(|node| (node, Form::of(module.graph(), node))).collect();
     // A copy makes tags of its entries; those that stand on their own come first.
-    roles.sort_by_key(|(_, role)| *role == Some(Form::Copy));
+    roles.sort_by_key(|&(node, role)| (role == Some(Form::Copy), module.offset_of(node)));
     let graph = module.graph_mut();
     for (node, role) in roles {
         match role {

@@ -33,8 +33,7 @@ use args::Args;
 use commands::Outcome;
 use report::Failure;
 
-/// True if standard output is closed, as by `>&-`. Rust opens `/dev/null` in its place before
-/// `main`, and what is printed would be lost without a word.
+/// True if standard output is closed (`>&-`): Rust opens `/dev/null` in its place, and output would be lost.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(target_os = "linux")]
@@ -65,7 +64,7 @@ fn main() -> ExitCode {
     color.write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));
-    let outcome = commands::run(args.command, Args::command, &mut out)
+    let outcome = commands::run(args.command, &mut out)
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::Output));
     progress::end();
     match outcome {

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::printable::is_hidden;
-use crate::report::{Failure, Result};
+use crate::report::{Failure, Result, bail};
 
 /// The output of a command that has no other formats.
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -29,26 +29,18 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::
 
 /// Writes JSON with an escape for each character that a terminal would obey: one can only be in a string.
 pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut rest = json;
-    while let Some(at) = rest.find(is_hidden) {
-        out.write_all(&rest.as_bytes()[..at])?;
-        let hidden = rest[at..].chars().next().filter(|&c| c != '\n');
-        let width = hidden.map_or(1, char::len_utf8);
-        match hidden {
-            None => out.write_all(b"\n")?,
-            Some(it) => {
-                for unit in it.encode_utf16(&mut [0; 2]) {
-                    write!(out, "\\u{unit:04x}")?;
-                }
-            }
+    let must_be_escaped = |c| c != '\n' && is_hidden(c);
+    for part in json.split_inclusive(must_be_escaped) {
+        let plain = part.trim_end_matches(must_be_escaped);
+        out.write_all(plain.as_bytes())?;
+        for unit in part[plain.len()..].encode_utf16() {
+            write!(out, "\\u{unit:04x}")?;
         }
-        rest = &rest[at + width..];
     }
-    out.write_all(rest.as_bytes())
+    Ok(())
 }
 
-/// Does something for each input. One that cannot be used does not keep the others
-/// from being looked at: the last of these is returned, and the others are reported.
+/// Does something for each input. Of those that cannot be used the last is returned, and the others are reported.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,
@@ -58,11 +50,7 @@ pub(crate) fn for_each_input(
         match work(path) {
             Ok(()) => {}
             Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) => {
-                if let Some(earlier) = unusable.replace(failure) {
-                    earlier.report();
-                }
-            }
+            Err(failure) => unusable.replace(failure).iter().for_each(Failure::report),
         }
     }
     Ok(unusable)
@@ -80,14 +68,14 @@ impl AnswersLimit {
     /// Refuses to compare so many tags of `what` if the answers are too many.
     pub(crate) fn check(&self, tags: usize, what: &str) -> Result {
         let answers = (tags as u64).saturating_mul(tags as u64);
-        if answers <= self.max_answers {
-            return Ok(());
+        let most = self.max_answers;
+        if answers > most {
+            bail!(
+                "the {tags} tags of {what} have {answers} answers, above the limit of {most}: raise it by \
+                 --max-answers, or ask about two tags by `tbaa explain`"
+            );
         }
-        Err(Failure::unusable(format!(
-            "the {tags} tags of {what} have {answers} answers, above the limit of {}: raise it by \
-             --max-answers, or ask about two tags by `tbaa explain`",
-            self.max_answers
-        )))
+        Ok(())
     }
 }
 
@@ -111,9 +99,9 @@ pub(crate) fn letter(may_alias: bool) -> u8 {
 /// A count and a noun: `1 pair`, `2 pairs`, `2 accesses`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
-    let plural = match noun {
-        _ if count == 1 => "",
-        noun if noun.ends_with('s') => "es",
+    let plural = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
         _ => "s",
     };
     format!("{count} {noun}{plural}")

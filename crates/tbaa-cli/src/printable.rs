@@ -4,41 +4,11 @@ use std::path::Path;
 
 use tbaa::types::demangle::{demangled_function, folded};
 
-/// The place where something stands.
-#[derive(Clone, Copy)]
-pub(crate) struct Position {
-    /// From 1.
-    pub(crate) line: usize,
-    /// Characters, from 1.
-    pub(crate) column: usize,
-}
-
-impl Position {
-    /// Returns the position of a byte.
-    pub(crate) fn of(text: &[u8], offset: usize) -> Position {
-        let (line, column) = tbaa_ir::position(text, offset);
-        Position { line, column }
-    }
-
-    /// Returns the bytes from the start of the text to a position that was found in UTF-8 text.
-    pub(crate) fn offset(self, text: &str) -> usize {
-        let mut start = 0;
-        for _ in 1..self.line {
-            match text[start..].find('\n') {
-                Some(newline) => start += newline + 1,
-                None => return text.len(),
-            }
-        }
-        let rest = &text[start..];
-        start + rest.char_indices().nth(self.column - 1).map_or(rest.len(), |(at, _)| at)
-    }
-}
-
 /// Returns bytes as text without control characters: `\n` and the like, `\xFF`
 /// for a byte that is no UTF-8, `\u{202e}` for what would reorder a line.
-pub(crate) fn printable(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
+pub(crate) fn printable(bytes: impl AsRef<[u8]>) -> String {
+    let mut text = String::new();
+    for chunk in bytes.as_ref().utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
                 '\t' => text.push(' '),
@@ -53,13 +23,11 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns the name of a file as text without control characters.
 pub(crate) fn printable_path(path: &Path) -> String {
     printable(path.as_os_str().as_encoded_bytes())
 }
 
-/// Returns bytes as text, a character for each that a column counts: what must
-/// not be printed becomes a replacement character.
+/// Returns bytes as text, one character for each that a column counts: hidden ones become replacement characters.
 pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
     let hide = |c| match c {
         '\t' => ' ',
@@ -69,24 +37,16 @@ pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().map(hide).collect()
 }
 
-/// Control characters, and those that show only in what they do to others.
+/// Control characters, marks of direction, joiners and others that show only in what they do to others.
 pub(crate) fn is_hidden(c: char) -> bool {
-    c.is_control() || invisible(c)
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Marks of direction, joiners and other characters that show only in what they do to others.
-fn invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Returns what a function is called: by its name in the source, if it is a C++ function, or as
-/// LLVM writes it after `@`. Every command that asks for a function takes either name.
+/// Returns a function's name: that of the source for C++, or LLVM's after `@`. Commands take either.
 pub(crate) fn function_name(name: &[u8]) -> String {
-    match demangled_function(name) {
-        Some(source) => printable(folded(source).as_bytes()),
-        None => llvm_name(name),
-    }
+    demangled_function(name).map_or_else(|| llvm_name(name), |source| printable(folded(source)))
 }
 
 /// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise quoted, `\xx` standing for a byte.
@@ -103,7 +63,7 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_escaped() {
         assert_eq!(printable(b"a\x1b[31m\xff\tz"), "a\\u{1b}[31m\\xFF z");
-        assert_eq!(printable("\u{202e}é".as_bytes()), "\\u{202e}é");
+        assert_eq!(printable("\u{202e}é"), "\\u{202e}é");
         let columns = printable_in_columns("a\x1b\t\u{202e}é".as_bytes());
         assert_eq!(columns, "a\u{fffd} \u{fffd}é");
         assert_eq!(llvm_name(b"f.1"), "f.1");

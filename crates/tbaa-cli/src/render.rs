@@ -15,8 +15,7 @@ use tbaa_check::{Diagnostic, Label, Level};
 
 use crate::printable::{printable, printable_in_columns};
 
-/// Bytes of a line that are looked at on either side of a place: more than a
-/// terminal shows, for drawing takes time for each.
+/// Bytes of a line that are drawn on either side of a place: more than a terminal shows.
 const WINDOW: usize = 1 << 10;
 
 /// Lines between two places that are shown with them.
@@ -50,8 +49,7 @@ impl<'a> Source<'a> {
 
     fn line(&self, line: usize) -> Range<usize> {
         let start = self.starts[line];
-        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
-        let end = end.max(start);
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1).max(start);
         start..end - usize::from(self.text[start..end].ends_with(b"\r"))
     }
 
@@ -69,19 +67,13 @@ impl<'a> Source<'a> {
             Level::Warning => Title::WARNING,
         };
         let code = finding.code.to_string();
-        let title = level.primary_title(printable(finding.message.as_bytes())).id(&code);
+        let title = level.primary_title(printable(&finding.message)).id(&code);
         // Without a text the file is all there is to name.
         let file = finding.primary.is_none().then(|| Origin::path(self.file));
-        let mut group = title.elements(file);
-        for cluster in self.clusters(finding) {
-            group = group.elements(self.snippet(&cluster));
-        }
-        for note in &finding.notes {
-            group = group.element(Title::NOTE.message(printable(note.as_bytes())));
-        }
-        if let Some(help) = &finding.help {
-            group = group.element(Title::HELP.message(printable(help.as_bytes())));
-        }
+        let snippets = self.clusters(finding).into_iter().flat_map(|of| self.snippet(&of));
+        let notes = finding.notes.iter().map(|note| Title::NOTE.message(printable(note)));
+        let help = finding.help.iter().map(|help| Title::HELP.message(printable(help)));
+        let group = title.elements(file).elements(snippets).elements(notes.chain(help));
         writeln!(out, "{}\n", Renderer::styled().render(&[group]))
     }
 
@@ -89,26 +81,14 @@ impl<'a> Source<'a> {
     fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
-        let mut labels: Vec<_> = primary
-            .chain(secondary)
-            .map(|(kind, label)| (self.line_of(label.span.start), kind, label))
-            .collect();
+        let labels = primary.chain(secondary);
+        let mut labels: Vec<PlacedLabel<'_>> =
+            labels.map(|(kind, label)| (self.line_of(label.span.start), kind, label)).collect();
         labels.sort_by_key(|&(line, ..)| line);
-        let mut clusters: Vec<Vec<PlacedLabel<'_>>> = Vec::new();
-        for label in labels {
-            match clusters.last_mut() {
-                Some(cluster)
-                    if cluster.last().is_some_and(|&(line, ..)| label.0 - line <= GAP) =>
-                {
-                    cluster.push(label);
-                }
-                _ => clusters.push(vec![label]),
-            }
-        }
-        let is_primary = |cluster: &Vec<PlacedLabel<'_>>| {
-            cluster.iter().any(|&(_, kind, _)| kind == AnnotationKind::Primary)
-        };
-        clusters.sort_by_key(|cluster| !is_primary(cluster));
+        let clusters = labels.chunk_by(|a, b| b.0 - a.0 <= GAP);
+        let mut clusters: Vec<_> = clusters.map(<[_]>::to_vec).collect();
+        let is_primary = |label: &PlacedLabel<'_>| label.1 == AnnotationKind::Primary;
+        clusters.sort_by_key(|cluster| !cluster.iter().any(is_primary));
         clusters
     }
 
@@ -133,7 +113,7 @@ impl<'a> Source<'a> {
             };
             for (_, kind, label) in here {
                 let span = at(label.span.start)..at(label.span.end);
-                let text = (!label.text.is_empty()).then(|| printable(label.text.as_bytes()));
+                let text = (!label.text.is_empty()).then(|| printable(&label.text));
                 annotations.push(kind.span(span).label(text.map(Cow::Owned)));
             }
             source += &printable_in_columns(&self.text[from..to]);
@@ -144,21 +124,17 @@ impl<'a> Source<'a> {
         let snippet: Snippet<'s, Annotation<'s>> =
             Snippet::source(source).line_start(first + 1).fold(true).annotations(annotations);
         // A line without its beginning does not show the column.
-        match cut {
-            None => vec![snippet.path(self.file).into()],
-            Some(start) => {
-                let (line, column) = self.position(start);
-                let origin = Origin::path(self.file).line(line).char_column(column);
-                vec![origin.into(), snippet.into()]
-            }
-        }
+        let Some(start) = cut else { return vec![snippet.path(self.file).into()] };
+        let (line, column) = self.position(start);
+        let origin = Origin::path(self.file).line(line).char_column(column);
+        vec![origin.into(), snippet.into()]
     }
 
     /// Draws an error at a byte of the text, in colour.
     pub(crate) fn error(&self, offset: usize, message: &str) -> String {
         let label = Label { span: offset..offset + 1, text: String::new() };
         let place = (self.line_of(offset.min(self.text.len())), AnnotationKind::Primary, &label);
-        let title = Title::ERROR.primary_title(printable(message.as_bytes()));
+        let title = Title::ERROR.primary_title(printable(message));
         Renderer::styled().render(&[title.elements(self.snippet(&[place]))])
     }
 }

@@ -6,9 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use tbaa_ir::TextError;
 
-use crate::printable::{Position, printable, printable_path};
+use crate::printable::{printable, printable_path};
 use crate::progress;
 use crate::render::Source;
 
@@ -20,8 +19,15 @@ pub(crate) enum Failure {
     Output(io::Error),
 }
 
-/// The result of work that may fail.
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
+/// Returns the failure that the input or the arguments cannot be used.
+macro_rules! bail {
+    ($($text:tt)*) => {
+        return Err($crate::report::Failure::unusable(format_args!($($text)*)))
+    };
+}
+pub(crate) use bail;
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
@@ -35,28 +41,18 @@ impl Failure {
         Failure::Unusable(Message::Plain { place: None, text: text.to_string() })
     }
 
-    /// An error in LLVM's text, at its place.
-    pub(crate) fn in_text(file: &str, text: &[u8], error: &TextError) -> Failure {
-        Failure::at(file, text, error.offset, error.kind.to_string())
-    }
-
     /// Something at a byte of a text.
-    pub(crate) fn at(
-        file: &str,
-        text: &[u8],
-        offset: usize,
-        message: impl Into<String>,
-    ) -> Failure {
-        let message = brief(message.into());
+    pub(crate) fn at(file: &str, text: &[u8], offset: usize, message: impl Display) -> Failure {
+        let message = brief(message.to_string());
         Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message)))
     }
 
     pub(crate) fn report(&self) {
         match self {
-            Failure::Unusable(message) => message.print(Level::Error),
+            Failure::Unusable(message) => message.print(ERROR),
             Failure::Output(error) => {
                 let text = format!("cannot write to standard output: {error}");
-                Message::Plain { place: None, text }.print(Level::Error);
+                Message::Plain { place: None, text }.print(ERROR);
             }
         }
     }
@@ -77,7 +73,7 @@ impl<T, E: Display> Context<T> for Result<T, E> {
 /// Writes a file that the command line names, which must be none of the inputs.
 pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result {
     refuse_input(path, inputs)?;
-    write_file(path, content)
+    fs::write(path, content).context(format_args!("cannot write {}", printable_path(path)))
 }
 
 /// Refuses an output that is one of the inputs, by whatever name.
@@ -93,36 +89,24 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     };
     #[cfg(not(unix))]
     let real = |path: &Path| fs::canonicalize(path).ok();
-    match real(path) {
-        Some(output)
-            if inputs.into_iter().any(|input| real(input.as_ref()).as_ref() == Some(&output)) =>
-        {
-            Err(Failure::unusable(format!(
-                "{} is an input, which would be lost: name another file",
-                printable_path(path)
-            )))
-        }
-        _ => Ok(()),
+    let output = real(path);
+    if output.is_some() && inputs.into_iter().any(|input| real(input.as_ref()) == output) {
+        bail!("{} is an input, which would be lost: name another file", printable_path(path));
     }
-}
-
-/// Writes a file that the command line names.
-pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result {
-    fs::write(path, content).context(format_args!("cannot write {}", printable_path(path)))
+    Ok(())
 }
 
 /// `file:line:column`.
-pub(crate) fn place(file: &str, Position { line, column }: Position) -> String {
-    format!("{}:{line}:{column}", printable(file.as_bytes()))
+pub(crate) fn place(file: &str, (line, column): (usize, usize)) -> String {
+    format!("{}:{line}:{column}", printable(file))
 }
 
-/// The weight of a message.
-#[derive(Clone, Copy)]
-enum Level {
-    Error,
-    Warning,
-    Note,
-}
+/// The weight of a message: its word, and the colour of that.
+type Level = (&'static str, AnsiColor);
+
+const ERROR: Level = ("error", AnsiColor::Red);
+const WARNING: Level = ("warning", AnsiColor::Yellow);
+const NOTE: Level = ("note", AnsiColor::Cyan);
 
 /// A message on standard error.
 pub(crate) enum Message {
@@ -133,18 +117,13 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    fn print(&self, level: Level) {
-        let (word, color) = match level {
-            Level::Error => ("error", AnsiColor::Red),
-            Level::Warning => ("warning", AnsiColor::Yellow),
-            Level::Note => ("note", AnsiColor::Cyan),
-        };
+    fn print(&self, (word, color): Level) {
         let style = Style::new().bold().fg_color(Some(color.into()));
         // Nobody is left to be told when standard error is closed.
         let _ = progress::aside(|| match self {
             Message::Plain { place, text } => {
                 let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-                let text = printable(brief(text.clone()).as_bytes());
+                let text = printable(brief(text.clone()));
                 writeln!(anstream::stderr(), "{place}{style}{word}:{style:#} {text}")
             }
             Message::Drawn(text) => writeln!(anstream::stderr(), "{text}"),
@@ -165,21 +144,20 @@ fn brief(message: String) -> String {
 
 /// Says something that is good to know.
 pub(crate) fn note(text: impl Into<String>) {
-    Message::Plain { place: None, text: text.into() }.print(Level::Note);
+    Message::Plain { place: None, text: text.into() }.print(NOTE);
 }
 
 /// Warnings printed before the rest is only counted.
 const SHOWN: usize = 10;
 
-/// Prints warnings, each at its place as `show` gives it; many of them as a
-/// count, because places are dear and nobody reads a thousand.
+/// Prints warnings, each at its place as `show` gives it. Of many, the rest is only counted.
 pub(crate) fn warn<T>(warnings: &[T], show: impl Fn(&T) -> (Option<String>, String)) {
     for warning in warnings.iter().take(SHOWN) {
         let (place, text) = show(warning);
-        Message::Plain { place, text }.print(Level::Warning);
+        Message::Plain { place, text }.print(WARNING);
     }
     if let more @ 1.. = warnings.len().saturating_sub(SHOWN) {
         let text = format!("and {more} more warnings of this kind");
-        Message::Plain { place: None, text }.print(Level::Warning);
+        Message::Plain { place: None, text }.print(WARNING);
     }
 }

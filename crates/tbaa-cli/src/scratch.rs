@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use crate::report::{Failure, Result};
+use crate::report::{Failure, Result, bail};
 
 /// The folders that are there, each with files that were kept.
 static FOLDERS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -43,13 +43,12 @@ impl Folder {
                 std::process::exit(130);
             });
         });
-        let mut number = 0;
+        let (place, mut number) = (std::env::temp_dir(), 0);
+        let mut made = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
         loop {
-            let name = format!("tbaa-{}-{number}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            let mut made = std::fs::DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
+            let folder = place.join(format!("tbaa-{}-{number}", std::process::id()));
             match made.create(&folder) {
                 Ok(()) => {
                     folders().push((folder.clone(), Vec::new(), None));
@@ -59,10 +58,7 @@ impl Folder {
                     number += 1;
                 }
                 Err(error) => {
-                    let place = std::env::temp_dir();
-                    let what = "cannot make a folder";
-                    let why = format!("{what}: {}: {error}; set TMPDIR", place.display());
-                    return Err(Failure::unusable(why));
+                    bail!("cannot make a folder: {}: {error}; set TMPDIR", place.display())
                 }
             }
         }
@@ -84,15 +80,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a shell script that puts the kept files back, for a process that is killed before it
-    /// can. It is removed at the end.
+    /// Writes a shell script that puts the kept files back if this process is killed. It is removed at the end.
     pub(crate) fn script(&self, script: &Path) -> io::Result<()> {
         let mut folders = folders();
         let Some((_, kept, place)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {
             return Ok(());
         };
-        let quoted = |it: &Path| {
-            let path = std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
+        let quoted = |path: &Path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
         };
         let mut text = String::from("set -e\n");

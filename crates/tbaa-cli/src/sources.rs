@@ -33,7 +33,7 @@ impl Sources {
             let is_one = files.iter().all(|(path, _)| *path == files[0].0);
             for (_, file) in files {
                 let name = if is_one { last.clone() } else { file.clone() };
-                short.insert(file, printable(name.as_bytes()));
+                short.insert(file, printable(name));
             }
         }
         Sources { short, lines: RefCell::default() }
@@ -41,8 +41,7 @@ impl Sources {
 
     /// The last part of a file's name, where no other file of the module has it.
     pub(crate) fn name(&self, at: &Location) -> String {
-        let short = self.short.get(&at.file).cloned();
-        short.unwrap_or_else(|| printable(at.file.as_bytes()))
+        self.short.get(&at.file).cloned().unwrap_or_else(|| printable(&at.file))
     }
 
     /// `f.c:14`.
@@ -52,35 +51,29 @@ impl Sources {
 
     /// The text of a place's file, with the name that the compiler was given; `None` if it cannot be read.
     pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
-        found(&Path::new(&at.directory).join(&at.file), Path::new(&at.file))
+        let is_file = |path: &PathBuf| {
+            fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)
+        };
+        let paths = [Path::new(&at.directory).join(&at.file), PathBuf::from(&at.file)];
+        fs::read(paths.into_iter().find(is_file)?).ok()
     }
 
     /// A line of a place's file, by its number from 1. `None` if the file cannot be read, or has no such line.
     pub(crate) fn line(&self, at: &Location, number: u32) -> Option<String> {
         let path = Path::new(&at.directory).join(&at.file);
         let mut all = self.lines.borrow_mut();
-        let lines = all.entry(path).or_insert_with_key(|path| read(path, Path::new(&at.file)));
+        let lines = all.entry(path).or_insert_with(|| Some(lines(&Sources::text(at)?)));
         lines.as_ref()?.get(number.checked_sub(1)? as usize).cloned()
     }
 }
 
-/// The text of the first of these that is a file.
-fn found(path: &Path, or: &Path) -> Option<Vec<u8>> {
-    let is_file = |path: &Path| {
-        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)
-    };
-    let path = [path, or].into_iter().find(|path| is_file(path))?;
-    fs::read(path).ok()
-}
-
-/// The lines of the first of these that is a file.
-fn read(path: &Path, or: &Path) -> Option<Vec<String>> {
-    let text = found(path, or)?;
+/// The lines of a text, fit to be printed.
+fn lines(text: &[u8]) -> Vec<String> {
     let line = |line: &[u8]| {
         let spaced = line.trim_ascii_end().split(|&byte| byte == b'\t');
-        printable(&spaced.collect::<Vec<_>>().join(&b"    "[..]))
+        printable(spaced.collect::<Vec<_>>().join(&b"    "[..]))
     };
-    Some(text.split(|&byte| byte == b'\n').map(line).collect())
+    text.split(|&byte| byte == b'\n').map(line).collect()
 }
 
 /// A path without `.` and with `a/..` taken away.

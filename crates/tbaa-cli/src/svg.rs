@@ -1,6 +1,6 @@
 //! The parts that all pictures share.
 
-use std::io::{self, Write};
+use std::io::{Result, Write};
 
 use crate::printable::printable;
 
@@ -12,11 +12,10 @@ pub(crate) fn width(text: &str) -> usize {
     (text.chars().count() * CHARACTER).div_ceil(100)
 }
 
-/// Returns a name as XML and HTML take it, in element and attribute alike:
-/// without control characters, and without what no document may hold.
+/// Returns a name as XML and HTML take it, in element and attribute alike, without control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in printable(text.as_bytes()).chars() {
+    for c in printable(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -32,14 +31,11 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Returns a name cut to a number of characters.
 pub(crate) fn cut(name: &str, most: usize) -> String {
-    let name = printable(name.as_bytes());
-    match name.char_indices().nth(most) {
-        Some(_) => {
-            let end = name.char_indices().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
-            format!("{}…", &name[..end])
-        }
-        None => name,
+    let name = printable(name);
+    if name.chars().nth(most).is_none() {
+        return name;
     }
+    name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Writes a text at a place, with attributes such as ` fill="#222"`.
@@ -48,49 +44,41 @@ pub(crate) fn text(
     (x, y): (usize, usize),
     attributes: &str,
     text: &str,
-) -> io::Result<()> {
+) -> Result<()> {
     write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{}</text>", escape(text))
 }
 
-/// The head of a picture.
-pub(crate) struct Head<'a> {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    /// Read out first, and shown on top.
-    pub(crate) title: &'a str,
-    /// Lines under it.
-    pub(crate) about: &'a [String],
+/// Pixels that the title of a picture and the lines under it take.
+pub(crate) const fn height_of_head(lines: usize) -> usize {
+    30 + 16 * lines
 }
 
-impl Head<'_> {
-    /// Pixels that the title and the lines under it take.
-    pub(crate) const fn height_of(lines: usize) -> usize {
-        30 + 16 * lines
-    }
-
-    /// Begins a picture with its title and what it says; what follows ends with `</svg>`.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Head { width, height, title, about } = self;
-        let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        // A proportional font at 12 pixels takes less than 7 a character.
-        let width = (*width).max(longest * 7 + 32).max(title.chars().count() * 7 + 32);
-        let title = escape(title);
-        writeln!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+/// Begins a picture with its title, and lines under it; what follows ends with `</svg>`.
+pub(crate) fn write_head(
+    (width, height): (usize, usize),
+    title: &str,
+    about: &[String],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    // A proportional font at 12 pixels takes less than 7 a character.
+    let width = width.max(longest * 7 + 32).max(title.chars().count() * 7 + 32);
+    let title = escape(title);
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title about\">\n\
              <title id=\"title\">{title}</title>\n\
              <desc id=\"about\">{}</desc>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
              <g font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n\
              <text x=\"16\" y=\"22\" font-weight=\"bold\">{title}</text>",
-            escape(&about.join(". "))
-        )?;
-        for (line, text) in about.iter().enumerate() {
-            writeln!(out, "<text x=\"16\" y=\"{}\">{}</text>", 40 + 16 * line, escape(text))?;
-        }
-        writeln!(out, "</g>")
+        escape(&about.join(". "))
+    )?;
+    for (line, text) in about.iter().enumerate() {
+        writeln!(out, "<text x=\"16\" y=\"{}\">{}</text>", 40 + 16 * line, escape(text))?;
     }
+    writeln!(out, "</g>")
 }
 
 #[cfg(test)]

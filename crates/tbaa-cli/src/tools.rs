@@ -58,10 +58,9 @@ pub(crate) fn is_on_path(name: &str) -> bool {
 /// The command that a variable names, which may have arguments: `ccache clang-22`.
 pub(crate) fn command_of(named: &OsStr) -> Command {
     let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
-    let words = words.unwrap_or_default();
-    let Some((program, arguments)) = words.split_first() else { return Command::new(named) };
-    let mut command = Command::new(program);
-    command.args(arguments);
+    let mut words = words.unwrap_or_default().into_iter();
+    let mut command = words.next().map_or_else(|| Command::new(named), Command::new);
+    command.args(words);
     command
 }
 

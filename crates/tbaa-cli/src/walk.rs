@@ -40,8 +40,7 @@ pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
     }
 }
 
-/// Returns the bytes from element to element of an array field, and how many
-/// elements there are, if that has an end. `None` for a field that is no array.
+/// Returns an array field's bytes from element to element, and their number if it ends; `None` of no array.
 pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
     let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
     match field.extent? {
@@ -51,9 +50,18 @@ pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>
     }
 }
 
+/// Returns `[4]` behind an array of four elements, `[]` behind one without an end.
+pub(crate) fn brackets(count: Option<Option<u64>>) -> String {
+    match count {
+        None => String::new(),
+        Some(None) => "[]".to_owned(),
+        Some(Some(count)) => format!("[{count}]"),
+    }
+}
+
 /// Returns what a type is called, fit to be printed.
 pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
-    printable(names.ty(ty).as_bytes())
+    printable(names.ty(ty))
 }
 
 /// Returns the places that LLVM visits from a type at an offset: each time into the last field that
@@ -64,28 +72,23 @@ pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     while let Some((ty, offset)) = at
         && places.len() <= graph.node_count()
     {
-        let (next, then) = step(graph, ty, offset);
-        places.push(WalkStep { ty, offset, next });
-        at = then;
+        let step = step(graph, ty, offset);
+        places.push(WalkStep { ty, offset, next: step.map_or(Next::End, |step| step.0) });
+        at = step.map(|step| step.1);
     }
     places
 }
 
-fn step(graph: &Graph, ty: TypeId, offset: u64) -> (Next, Option<(TypeId, u64)>) {
+fn step(graph: &Graph, ty: TypeId, offset: u64) -> Option<(Next, (TypeId, u64))> {
     let node = graph.ty(ty);
     match node.kind() {
-        TypeKind::Scalar => match node.parent() {
-            Some(parent) => (Next::Parent, Some((parent, 0))),
-            None => (Next::End, None),
-        },
+        TypeKind::Scalar => Some((Next::Parent, (node.parent()?, 0))),
         TypeKind::Aggregate => {
             let fields = node.fields().enumerate();
-            match fields.take_while(|(_, field)| field.offset <= offset).last() {
-                Some((at, field)) => (Next::Field(at), Some((field.ty, offset - field.offset))),
-                None => (Next::End, None),
-            }
+            let (at, field) = fields.take_while(|(_, field)| field.offset <= offset).last()?;
+            Some((Next::Field(at), (field.ty, offset - field.offset)))
         }
-        _ => (Next::End, None),
+        _ => None,
     }
 }
 
@@ -94,10 +97,9 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     let (mut places, mut ty) = (Vec::new(), base);
     for step in steps {
         let node = graph.ty(ty);
-        let field = node.fields().nth(step.field);
         // A step from a scalar leads to its parent.
-        let by_field = field.filter(|_| node.kind() != TypeKind::Scalar);
-        let (next, into) = match (by_field, node.parent()) {
+        let field = node.fields().nth(step.field).filter(|_| node.kind() != TypeKind::Scalar);
+        let (next, into) = match (field, node.parent()) {
             (Some(field), _) => (Next::Field(step.field), field.ty),
             (None, Some(parent)) => (Next::Parent, parent),
             (None, None) => break,
@@ -109,8 +111,7 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the places of all paths from a tag's base type to its access type at the tag's offset,
-/// through any member of a union; none if there is no path, or if there is too much to search.
+/// Returns the places of all paths from a tag's base to its access, through any union member; none if too many.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);
@@ -145,9 +146,8 @@ pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
             }
         }
     }
-    if places.is_empty() && start != end {
-        return places;
+    if !places.is_empty() || start == end {
+        places.push(WalkStep { ty: tag.access, offset: 0, next: Next::End });
     }
-    places.push(WalkStep { ty: tag.access, offset: 0, next: Next::End });
     places
 }

@@ -4,48 +4,38 @@ mod tools;
 
 use std::collections::HashSet;
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 use tbaa_tests::lua;
+use tools::printed;
 
-fn llvm_is_there() -> bool {
-    tools::are_there(&["opt-22", "clang-22", "llvm-link-22"])
+fn llvm() -> Option<()> {
+    tools::find(&["opt-22", "clang-22", "llvm-link-22"])
 }
 
 fn prove(file: &Path, sample: usize) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_tbaa"))
-        .args(["blocks", file.to_str().unwrap(), "--prove", "--format", "json"])
-        .args(["--sample", &sample.to_string()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let file = file.to_str().unwrap();
+    let mut tbaa = tools::tbaa(&["blocks", file, "--prove", "--format", "json", "--sample"]);
+    serde_json::from_str(&printed(tbaa.arg(sample.to_string()))).unwrap()
 }
 
 /// Compiles some of Lua's files and links them.
 fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blocks").join(name);
-    fs::create_dir_all(&folder).unwrap();
-    let mut files = Vec::new();
+    let (folder, mut files) = (tools::folder(&format!("blocks/{name}")), Vec::new());
     for source in lua::sources("lua-5.4.9") {
         let stem = source.file_stem().unwrap().to_str().unwrap().to_owned();
         if !is_wanted(&stem) {
             continue;
         }
         let file = folder.join(format!("{stem}.ll"));
-        let clang = Command::new("clang-22")
-            .args(["-O1", "-S", "-emit-llvm", "-o"])
-            .args([&file, &source])
-            .status();
-        assert!(clang.unwrap().success(), "{}", source.display());
+        let mut clang = Command::new("clang-22");
+        printed(clang.args(["-O1", "-S", "-emit-llvm", "-o"]).args([&file, &source]));
         files.push(file);
     }
     let linked = folder.join("all.ll");
-    let link = Command::new("llvm-link-22").args(["-S", "-o"]).arg(&linked).args(&files).status();
-    assert!(link.unwrap().success());
+    printed(Command::new("llvm-link-22").args(["-S", "-o"]).arg(&linked).args(&files));
     linked
 }
 
@@ -60,9 +50,7 @@ fn shares(figures: &Value) -> (f64, f64) {
 /// Some files of Lua, as a small run of what `docs/blocks.md` reports.
 #[test]
 fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let file = lua("some", |name| matches!(name, "ltable" | "lobject" | "lfunc" | "ldo" | "lcode"));
     let figures = &prove(&file, 60)["proof"];
     eprintln!("{figures}");
@@ -76,9 +64,7 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
 #[test]
 #[ignore = "asks LLVM about a thousand loads"]
 fn of_lua_what_is_blamed_is_to_blame() {
-    if !llvm_is_there() {
-        return;
-    }
+    let Some(()) = llvm() else { return };
     let figures = &prove(&lua("all", |_| true), 1000)["proof"];
     println!("{figures}");
     let (precision, recall) = shares(figures);
@@ -91,20 +77,14 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
     let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let rows = rows["loads"].as_array().unwrap().iter().filter(|array| array["could"] != "sink");
-    let name = |row: &&Value| row["load"]["access"].as_str().map(str::to_owned);
+    let rows = rows["loads"].as_array().unwrap().iter().filter(|row| row["could"] != "sink");
+    let name = |row: &Value| row["load"]["access"].as_str().map(str::to_owned);
     let is_apart = |row: &&Value| {
-        let stays = ["same place", "order", "may not return"];
-        row["blockers"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|array| !stays.iter().any(|&of| array["cause"] == of))
+        let stays =
+            |cause: &Value| ["same place", "order", "may not return"].iter().any(|&of| cause == of);
+        !row["blockers"].as_array().unwrap().iter().any(|blocker| stays(&blocker["cause"]))
     };
-    [
-        rows.clone().filter_map(|row| name(&row)).collect(),
-        rows.filter(is_apart).filter_map(|row| name(&row)).collect(),
-    ]
+    [rows.clone().filter_map(name).collect(), rows.filter(is_apart).filter_map(name).collect()]
 }
 
 /// Compares a sample of the loads that the passes keep with the list: memory keeps a load if LLVM
@@ -123,23 +103,15 @@ fn recall_and_precision_of_real_modules() {
             all.map(|it| it.as_str().unwrap().to_owned()).collect()
         };
         let [kept, stay] = [names("kept_by_memory"), names("stay")];
-        println!(
-            "{file}: of {} loads, memory keeps {}; missed {}",
-            kept.len() + stay.len(),
-            kept.len(),
-            figures["missed"]
-        );
+        let ([all, of_memory], missed) =
+            ([kept.len() + stay.len(), kept.len()], &figures["missed"]);
+        println!("{file}: of {all} loads, memory keeps {of_memory}; missed {missed}");
         let own = env!("CARGO_BIN_EXE_tbaa").to_owned();
         for program in env::var("TBAA_BEFORE").into_iter().chain([own]) {
             for (what, all) in ["listed", "of types and calls"].iter().zip(listed(&program, file)) {
-                let count = |of: &HashSet<String>| all.intersection(of).count();
-                println!(
-                    "  {program} {what}: {} of {} kept, {} of {} others",
-                    count(&kept),
-                    kept.len(),
-                    count(&stay),
-                    stay.len()
-                );
+                let count =
+                    |of: &HashSet<_>| format!("{} of {}", all.intersection(of).count(), of.len());
+                println!("  {program} {what}: {} kept, {} others", count(&kept), count(&stay));
             }
         }
     }

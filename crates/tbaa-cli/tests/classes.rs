@@ -6,7 +6,6 @@
 mod tools;
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -38,14 +37,13 @@ fn metadata(relations: &[Relation]) -> String {
     let mut text = format!("!tbaa.relations = !{{{}}}\n", all.join(", "));
     for (at, (domain, rows, first)) in relations.iter().enumerate() {
         let node = 500_000 + at;
-        writeln!(text, "!{node} = !{{!\"{domain}\"}}").unwrap();
-        write!(text, "!{at} = !{{!\"{domain}\"").unwrap();
-        rows.iter().for_each(|row| write!(text, ", !\"{row}\"").unwrap());
-        text += "}\n";
+        text += &format!("!{node} = !{{!\"{domain}\"}}\n");
+        let listed: String = rows.iter().map(|row| format!(", !\"{row}\"")).collect();
+        text += &format!("!{at} = !{{!\"{domain}\"{listed}}}\n");
         for class in 0..rows.len() {
             let (scope, list) = (10_000_000 + first + class, first + class);
-            writeln!(text, "!{scope} = !{{!\"{domain}:{class}\", !{node}}}").unwrap();
-            writeln!(text, "!{list} = !{{!{scope}}}").unwrap();
+            text += &format!("!{scope} = !{{!\"{domain}:{class}\", !{node}}}\n");
+            text += &format!("!{list} = !{{!{scope}}}\n");
         }
     }
     text
@@ -75,12 +73,12 @@ fn the_plugin_answers_what_the_rule_answers() {
             classes.add(&oracle, tags[split..].iter().copied()).unwrap();
             let rows: Vec<String> = classes.rows().collect();
             assert_eq!(rows[..before.len()], before, "rows stay");
-            writeln!(functions, "define void @f{seed}(ptr %p) {{").unwrap();
+            functions += &format!("define void @f{seed}(ptr %p) {{\n");
             let first = lists(&mut relations, &rows);
             for (at, &tag) in tags.iter().enumerate() {
                 let list = first + classes.of(tag).unwrap() as usize;
                 let at = stores + at;
-                writeln!(functions, "  store i32 {at}, ptr %p, !alias.scope !{list}").unwrap();
+                functions += &format!("  store i32 {at}, ptr %p, !alias.scope !{list}\n");
             }
             functions += "  ret void\n}\n";
             relations.last_mut().unwrap().0 = classes.domain().to_owned();
@@ -92,8 +90,7 @@ fn the_plugin_answers_what_the_rule_answers() {
         fs::write(&file, functions + &metadata(&relations)).unwrap();
         let print = ["-print-no-aliases", "-load-pass-plugin", &plugin];
         let found = aa_eval("opt-22", &print, "tbaa-classes", &file).expect("opt-22");
-        let pair =
-            |evaluated: Evaluated| evaluated.pair.each_ref().map(|store| stored(store)).into();
+        let pair = |found: Evaluated| found.pair.each_ref().map(|store| stored(store)).into();
         let told: HashSet<(usize, usize)> = found.into_iter().map(pair).collect();
         apart += told.len() as u64;
         for (seed, first, oracle, tags, split) in &worlds {
@@ -127,22 +124,21 @@ fn program(rng: &mut Rng, lie: bool) -> String {
         let on = a == b || rng.one_in(3);
         (may[a][b], may[b][a]) = (on, on);
     }
-    let slots: Vec<Vec<usize>> = (0..6)
-        .map(|_| {
-            let mut own: Vec<usize> = Vec::new();
-            for _ in 0..6 {
-                let class = rng.below(classes);
-                let fits = lie || own.iter().all(|&own| may[own][class]);
-                if fits && !own.contains(&class) {
-                    own.push(class);
-                }
+    let mut slot = |_| {
+        let mut own: Vec<usize> = Vec::new();
+        for _ in 0..6 {
+            let class = rng.below(classes);
+            let fits = lie || own.iter().all(|&own| may[own][class]);
+            if fits && !own.contains(&class) {
+                own.push(class);
             }
-            own
-        })
-        .collect();
+        }
+        own
+    };
+    let slots: Vec<Vec<usize>> = (0..6).map(&mut slot).collect();
     let mut text = String::new();
     for slot in 0..slots.len() {
-        writeln!(text, "@s{slot} = global i64 {slot}").unwrap();
+        text += &format!("@s{slot} = global i64 {slot}\n");
     }
     // The callers of these functions choose the slots, so pointers tell nothing.
     let functions: Vec<Vec<usize>> =
@@ -150,8 +146,8 @@ fn program(rng: &mut Rng, lie: bool) -> String {
     let mut at = 0;
     for (function, slots_of) in functions.iter().enumerate() {
         let inlined = if function % 2 == 0 { "alwaysinline" } else { "noinline" };
-        writeln!(text, "define i64 @f{function}(ptr %p0, ptr %p1, ptr %p2, i64 %n) {inlined} {{")
-            .unwrap();
+        text +=
+            &format!("define i64 @f{function}(ptr %p0, ptr %p1, ptr %p2, i64 %n) {inlined} {{\n");
         text += "entry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %end ]\n  \
                  %x0 = phi i64 [ %n, %entry ], [ %last, %end ]\n";
         let mut value = "%x0".to_owned();
@@ -161,50 +157,48 @@ fn program(rng: &mut Rng, lie: bool) -> String {
                 let parameter = rng.below(3_usize);
                 let class = 1000 + *rng.pick(&slots[slots_of[parameter]]);
                 if rng.one_in(2) {
-                    writeln!(text, "  %l{at} = load i64, ptr %p{parameter}, !alias.scope !{class}")
-                        .unwrap();
-                    writeln!(text, "  %m{at} = mul i64 {value}, 31").unwrap();
-                    writeln!(text, "  %a{at} = add i64 %m{at}, %l{at}").unwrap();
+                    *text +=
+                        &format!("  %l{at} = load i64, ptr %p{parameter}, !alias.scope !{class}\n");
+                    *text += &format!("  %m{at} = mul i64 {value}, 31\n");
+                    *text += &format!("  %a{at} = add i64 %m{at}, %l{at}\n");
                     *value = format!("%a{at}");
                 } else {
                     let what = if rng.one_in(2) { value.clone() } else { at.to_string() };
-                    writeln!(text, "  store i64 {what}, ptr %p{parameter}, !alias.scope !{class}")
-                        .unwrap();
+                    *text +=
+                        &format!("  store i64 {what}, ptr %p{parameter}, !alias.scope !{class}\n");
                 }
             }
         };
         steps(rng, &mut text, &mut value, &mut at);
         // Two branches that may do the same, so that accesses merge.
-        writeln!(text, "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:").unwrap();
+        text += &format!(
+            "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:\n"
+        );
         let (mut one, mut two) = (value.clone(), value.clone());
         let mut twin = Rng(rng.0);
         steps(rng, &mut text, &mut one, &mut at);
         text += "  br label %end\nelse:\n";
         let way = if rng.one_in(2) { &mut twin } else { &mut *rng };
         steps(way, &mut text, &mut two, &mut at);
-        writeln!(text, "  br label %end\nend:\n  %e = phi i64 [ {one}, %then ], [ {two}, %else ]")
-            .unwrap();
+        text +=
+            &format!("  br label %end\nend:\n  %e = phi i64 [ {one}, %then ], [ {two}, %else ]\n");
         value = "%e".to_owned();
         steps(rng, &mut text, &mut value, &mut at);
-        writeln!(
-            text,
+        text += &format!(
             "  %last = add i64 {value}, 0\n  %i1 = add i64 %i, 1\n  %more = icmp ult i64 %i1, 5\n  \
-             br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}"
-        )
-        .unwrap();
+             br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}\n"
+        );
     }
     // A function that knows nothing of its pointers calls each pair of functions, and an
     // unoptimised `main` calls it.
     for pair in [0, 2] {
         let other = pair + 1;
-        writeln!(
-            text,
+        text += &format!(
             "define i64 @g{pair}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %e, ptr %f) noinline {{\n  \
              %x = call i64 @f{pair}(ptr %a, ptr %b, ptr %c, i64 3)\n  \
              %y = call i64 @f{other}(ptr %d, ptr %e, ptr %f, i64 %x)\n  \
-             %z = call i64 @f{pair}(ptr %a, ptr %b, ptr %c, i64 %y)\n  ret i64 %z\n}}"
-        )
-        .unwrap();
+             %z = call i64 @f{pair}(ptr %a, ptr %b, ptr %c, i64 %y)\n  ret i64 %z\n}}\n"
+        );
     }
     text += "define i32 @main() noinline optnone {\n";
     let mut sum = "0".to_owned();
@@ -212,18 +206,19 @@ fn program(rng: &mut Rng, lie: bool) -> String {
         let pointers = functions[pair].iter().chain(&functions[pair + 1]);
         let pointers: Vec<_> = pointers.map(|slot| format!("ptr @s{slot}")).collect();
         let pointers = pointers.join(", ");
-        writeln!(text, "  %r{pair} = call i64 @g{pair}({pointers})").unwrap();
-        writeln!(text, "  %h{pair} = mul i64 {sum}, 7").unwrap();
-        writeln!(text, "  %t{pair} = add i64 %h{pair}, %r{pair}").unwrap();
+        text += &format!("  %r{pair} = call i64 @g{pair}({pointers})\n");
+        text += &format!("  %h{pair} = mul i64 {sum}, 7\n");
+        text += &format!("  %t{pair} = add i64 %h{pair}, %r{pair}\n");
         sum = format!("%t{pair}");
     }
     for slot in 0..slots.len() {
-        writeln!(text, "  %v{slot} = load i64, ptr @s{slot}\n  %w{slot} = mul i64 {sum}, 13")
-            .unwrap();
-        writeln!(text, "  %u{slot} = add i64 %w{slot}, %v{slot}").unwrap();
+        text += &format!("  %v{slot} = load i64, ptr @s{slot}\n  %w{slot} = mul i64 {sum}, 13\n");
+        text += &format!("  %u{slot} = add i64 %w{slot}, %v{slot}\n");
         sum = format!("%u{slot}");
     }
-    writeln!(text, "  %z = srem i64 {sum}, 251\n  %y = trunc i64 %z to i32\n  %q = add i32 %y, 251\n  %o = srem i32 %q, 251\n  ret i32 %o\n}}").unwrap();
+    text += &format!(
+        "  %z = srem i64 {sum}, 251\n  %y = trunc i64 %z to i32\n  %q = add i32 %y, 251\n  %o = srem i32 %q, 251\n  ret i32 %o\n}}\n"
+    );
     let row = |class: usize| {
         let lower = (0..class).filter(|&it| may[class][it]);
         [class].into_iter().chain(lower).map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
@@ -241,8 +236,7 @@ fn outcome(file: &Path, level: Option<&str>, plugin: &str) -> i32 {
         Some(level) => opt.args([level, "-load-pass-plugin", plugin]),
         None => opt.arg("-passes=verify"),
     };
-    let output = opt.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    tools::printed(&mut opt);
     Command::new("lli-22").arg(&made).status().unwrap().code().expect("it ends by itself")
 }
 
@@ -329,12 +323,8 @@ fn the_programs_of_the_lowering_do_what_they_did() {
 
         let tagged = |text: &&str| with_tags(text, &graph, |path| Some(tag(path)));
         let source = linked(&program.iter().map(tagged).collect::<Vec<_>>());
-        let lower = |more: &[&str]| {
-            let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-            tools::printed(tbaa.arg("lower").arg(&source).args(more))
-        };
-        let lowered = lower(&[]);
-        let classed = lower(&["--classes"]);
+        let lower = |more: &[&str]| tools::printed(tools::tbaa(&["lower"]).arg(&source).args(more));
+        let (lowered, classed) = (lower(&[]), lower(&["--classes"]));
         for level in ["-O2", "-O3"] {
             let modules = [classed.clone()];
             assert_eq!(output(&modules, level, Some(&plugin)), right, "{level}, both");

@@ -4,25 +4,20 @@
 //! exit status. It runs in `tests/inputs`. `TRYCMD=overwrite` rewrites the files with the command's
 //! present output: look at the difference before you commit it.
 
-use std::io::Write;
+mod tools;
+
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn tbaa(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    command.args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"));
+    let mut command = tools::tbaa(args);
+    command.current_dir(tools::path("tests/inputs"));
     command
 }
 
 fn output(args: &[&str], stdin: &[u8]) -> Output {
-    let mut child = tbaa(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin).unwrap();
-    child.wait_with_output().unwrap()
+    tools::fed(&mut tbaa(args), stdin)
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -31,16 +26,8 @@ fn text(bytes: &[u8]) -> &str {
 
 /// Checks that LLVM accepts a text, if LLVM is installed.
 fn assemble(text: &[u8]) {
-    let mut command = Command::new("llvm-as-22");
-    command.args(["-o", "/dev/null"]).stdin(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
-        let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-        assert!(!required, "llvm-as-22 is required and cannot be run");
-        eprintln!("llvm-as-22 is not there; what dump prints is not shown to it");
-        return;
-    };
-    child.stdin.take().unwrap().write_all(text).unwrap();
-    let out = child.wait_with_output().unwrap();
+    let Some(()) = tools::find(&["llvm-as-22"]) else { return };
+    let out = tools::fed(Command::new("llvm-as-22").args(["-o", "/dev/null"]), text);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }
 
@@ -66,23 +53,21 @@ fn a_grid_is_a_line_a_tag_and_a_letter_a_tag() {
     for count in [0, 1, 3, 64, 65, 200] {
         let out = output(&["matrix", "-", "--format", "grid"], scalars(count).as_bytes());
         assert_eq!(out.status.code(), Some(0));
-        let expected: String = (0..count)
-            .flat_map(|row| {
-                let letter = move |column| if row == column { 'M' } else { 'N' };
-                (0..count).map(letter).chain(['\n'])
-            })
-            .collect();
-        assert_eq!(text(&out.stdout), expected);
+        let expected = (0..count).flat_map(|row| {
+            let letter = move |column| if row == column { 'M' } else { 'N' };
+            (0..count).map(letter).chain(['\n'])
+        });
+        assert_eq!(text(&out.stdout), expected.collect::<String>());
     }
 }
 
 #[test]
 fn what_dump_prints_reads_back() {
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    let inputs = tools::path("tests/inputs");
     for name in ["shapes", "sized", "inline", "llvm3", "crlf", "named", "cycle", "classes"] {
         let file = format!("{name}.ll");
         let graph = |bytes: &[u8]| tbaa_ir::read(bytes).unwrap().into_graph();
-        let original = std::fs::read(inputs.join(&file)).unwrap();
+        let original = fs::read(inputs.join(&file)).unwrap();
         let llvm = output(&["dump", &file], b"").stdout;
         assert_eq!(graph(&llvm), graph(&original), "{file}");
         assemble(&llvm);
@@ -92,7 +77,7 @@ fn what_dump_prints_reads_back() {
         let ron = output(&["dump", &file, "--format", "ron"], b"").stdout;
         assert!(tbaa::spec::Spec::load(text(&ron)).is_ok(), "{file}");
     }
-    let spec = tbaa::spec::Spec::load(&std::fs::read_to_string(inputs.join("pair.ron")).unwrap());
+    let spec = tbaa::spec::Spec::load(&fs::read_to_string(inputs.join("pair.ron")).unwrap());
     let named = output(&["dump", "pair.ron"], b"").stdout;
     assert_eq!(tbaa_ir::read(&named).unwrap().graph(), spec.unwrap().graph());
     assemble(&named);
@@ -113,30 +98,22 @@ fn listed(dump: &str) -> Vec<(&str, &str)> {
 /// A number copied from a dump means the same tag in the input and in the dump itself.
 #[test]
 fn a_number_that_dump_prints_can_be_given_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
-    let mut files: Vec<String> = files.map(|file| file.into_string().unwrap()).collect();
-    files.retain(|file| file.ends_with(".ll") || file.ends_with(".ron"));
-    files.sort();
     let mut tags = 0;
-    for file in files {
-        let dump = output(&["dump", &file], b"").stdout;
+    for file in tools::files("tests/inputs", &["ll", "ron"]) {
+        let file = file.file_name().unwrap().to_str().unwrap();
+        let dump = output(&["dump", file], b"").stdout;
         let grid = output(&["matrix", "-", "--rules", "union", "--format", "grid"], &dump).stdout;
         let listed = listed(text(&dump));
         for (at, (number, remark)) in listed.iter().enumerate().take(6) {
-            let out = output(&["explain", &file, number, number], b"");
+            let out = output(&["explain", file, number, number], b"");
             let said = text(&out.stdout);
             let line = said.lines().find_map(|line| line.strip_prefix("  a: "));
             let line = line.unwrap_or_else(|| panic!("{file} {number}: {}", text(&out.stderr)));
-            if file.ends_with(".ll") {
-                assert!(
-                    line.contains(remark.split(": ").next().unwrap()),
-                    "{file} {number}: {line}"
-                );
-            }
+            let meaning = remark.split(": ").next().unwrap();
+            assert!(file.ends_with(".ron") || line.contains(meaning), "{file} {number}: {line}");
             // The answers are the same, too.
             let (first, _) = listed[0];
-            let out = output(&["alias", &file, first, number, "--rules", "union"], b"");
+            let out = output(&["alias", file, first, number, "--rules", "union"], b"");
             let letter = text(&grid).lines().next().unwrap().as_bytes()[at];
             let answer = if letter == b'M' { "MayAlias\n" } else { "NoAlias\n" };
             assert_eq!(text(&out.stdout), answer, "{file} {first} {number}");
@@ -149,7 +126,7 @@ fn a_number_that_dump_prints_can_be_given_back() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let out = tbaa(&["matrix", "shapes.ll"]).stdout(full).output().unwrap();
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
@@ -162,11 +139,9 @@ fn progress_is_shown_on_a_terminal_and_taken_away() {
     let run = |terminal: bool| {
         let line = format!("(sleep 1.5; cat shapes.ll) | {} stats -", env!("CARGO_BIN_EXE_tbaa"));
         let mut command = Command::new(if terminal { "script" } else { "sh" });
-        match terminal {
-            true => command.args(["-qec", &line, "/dev/null"]),
-            false => command.args(["-c", &line]),
-        };
-        command.env("NO_COLOR", "1").current_dir(tbaa(&[]).get_current_dir().unwrap());
+        command.args([if terminal { "-qec" } else { "-c" }, &line]);
+        command.args(terminal.then_some("/dev/null"));
+        command.env("NO_COLOR", "1").current_dir(tools::path("tests/inputs"));
         let out = command.stdin(Stdio::null()).output().unwrap();
         assert!(out.status.success(), "{out:?}");
         (text(&out.stdout).replace("\r\n", "\n"), text(&out.stderr).to_owned())
@@ -216,8 +191,7 @@ fn sarif_is_what_its_schema_wants() {
         let results = run["results"].as_array().unwrap();
         assert!(results.len() >= least, "{args:?}: {}", results.len());
         assert_eq!(out.status.code(), Some(i32::from(!results.is_empty())));
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(args[1]);
-        let text = std::fs::read(file).unwrap();
+        let text = fs::read(tools::path("tests/inputs").join(args[1])).unwrap();
         for result in results {
             let index = result["ruleIndex"].as_u64().unwrap() as usize;
             assert_eq!(rules[index]["id"], result["ruleId"]);
@@ -266,34 +240,40 @@ const EXAMPLE: &str = include_str!("inputs/example.ll");
 #[cfg(unix)]
 fn stand_in(file: &Path, script: &str) {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[cfg(unix)]
 #[test]
 fn every_example_in_the_help_runs() {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
-    let _ = std::fs::remove_dir_all(&home);
-    for dir in ["bin", "specs", ".local/share/bash-completion/completions", ".zfunc"] {
-        std::fs::create_dir_all(home.join(dir)).unwrap();
+    let home = tools::emptied("examples");
+    let completions =
+        [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"];
+    for folder in ["bin", "specs", "build"].into_iter().chain(completions) {
+        fs::create_dir_all(home.join(folder)).unwrap();
     }
-    std::fs::create_dir_all(home.join(".config/fish/completions")).unwrap();
-    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs");
-    for name in ["ravi.ron", "clang-c.ron"] {
-        std::fs::copy(specs.join(name), home.join("specs").join(name)).unwrap();
+    for (name, to) in [
+        ("ravi.ron", "specs/ravi.ron"),
+        ("clang-c.ron", "specs/clang-c.ron"),
+        ("ravi.ron", "ravi.ron"),
+    ] {
+        fs::copy(tools::path("../../specs").join(name), home.join(to)).unwrap();
     }
-    std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
-    std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
-    std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
-    std::fs::write(home.join("prog.c"), "").unwrap();
-    std::fs::write(home.join("f.perf"), " 1 f\n  f.c:1\n").unwrap();
-    std::fs::create_dir_all(home.join("build")).unwrap();
     let of_prog = format!(
         r#"[{{ "directory": "{}", "file": "prog.c", "command": "cc -c prog.c" }}]"#,
         home.display()
     );
-    std::fs::write(home.join("build/compile_commands.json"), of_prog).unwrap();
+    for (name, text) in [
+        ("f.ll", EXAMPLE),
+        ("g.ll", EXAMPLE),
+        ("prog.c", ""),
+        ("f.perf", " 1 f\n  f.c:1\n"),
+        ("build/compile_commands.json", &of_prog),
+        ("expected.txt", ""),
+    ] {
+        fs::write(home.join(name), text).unwrap();
+    }
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
@@ -306,7 +286,6 @@ fn every_example_in_the_help_runs() {
         "for out; do [ \"$out\" != -emit-llvm ] || exec cat f.ll; done
          echo '#!/bin/sh' > \"$out\"; chmod +x \"$out\"",
     );
-    std::fs::write(home.join("expected.txt"), "").unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
     let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
 

@@ -18,15 +18,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    tools::path("../..").canonicalize().unwrap()
 }
 
 fn pages() -> Vec<PathBuf> {
-    let docs = fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = docs.filter(|doc| doc.extension().is_some_and(|e| e == "md")).collect();
-    pages.push(repository().join("README.md"));
-    pages.sort();
-    pages
+    let pages = tools::files("../../docs", &["md"]).into_iter();
+    pages.map(|page| page.canonicalize().unwrap()).chain([repository().join("README.md")]).collect()
 }
 
 /// Returns whether the LLVM tools that a session names are installed, and clang if it names a
@@ -95,14 +92,12 @@ fn follow(session: &str, folder: &Path, page: &str) -> String {
     let mut now = String::new();
     let mut lines = session.lines().peekable();
     while let Some(line) = lines.next() {
-        let mut command =
-            line.strip_prefix("$ ").expect("a session begins with a command").to_owned();
-        writeln!(now, "{line}").unwrap();
+        let command = line.strip_prefix("$ ").expect("a session begins with a command");
+        let mut command = command.to_owned();
         while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
-            let more = lines.next().unwrap();
-            writeln!(now, "{more}").unwrap();
-            write!(command, "\n{more}").unwrap();
+            write!(command, "\n{}", lines.next().unwrap()).unwrap();
         }
+        writeln!(now, "$ {command}").unwrap();
         let mut expected = Vec::new();
         while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
             expected.push(line);

@@ -13,12 +13,13 @@ use tbaa::spec::Spec;
 use tbaa::{Graph, TagId};
 use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
-use tools::{printed, scratch};
+use tools::{printed, scratch, tbaa};
 
 /// The folder of the types of all modules here.
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lower");
+
 fn lower(options: &[&str], file: &str) -> String {
-    printed(Command::new(env!("CARGO_BIN_EXE_tbaa")).arg("lower").args(options).arg(file))
+    printed(tbaa(&["lower"]).args(options).arg(file))
 }
 
 /// Returns the pairs of stores in a module that LLVM calls `NoAlias`, by the stored values.
@@ -29,13 +30,12 @@ fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
         value.rsplit(' ').next().unwrap().trim_end_matches(')').to_owned()
     };
     let apart = found.into_iter().filter(|found| found.answer == "NoAlias");
-    apart
-        .map(|apart| {
-            let mut pair = apart.pair.map(stored);
-            pair.sort();
-            pair
-        })
-        .collect()
+    let pairs = apart.map(|apart| {
+        let mut pair = apart.pair.map(stored);
+        pair.sort();
+        pair
+    });
+    pairs.collect()
 }
 
 /// A module of a case: its types, its code, and what else the case defines.
@@ -51,9 +51,7 @@ fn module(types: &str, text: &str) -> String {
 
 #[test]
 fn lowered_is_what_is_written_down() {
-    if !tools::are_there(&["opt-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["opt-22"]) else { return };
     cases::check("lower.txt", |_, parts| {
         let (options, text) = parts[0].split_once('\n').unwrap();
         let (options, passes) = options.split_once(" then ").unwrap_or((options, ""));
@@ -89,15 +87,13 @@ fn lowered_is_what_is_written_down() {
 fn lowered_unions_check() {
     let lowered = |text: &str| {
         let file = scratch("lowered_unions", "unions.ll", text);
-        let tbaa = || Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        let before = tbaa().arg("check").arg(&file).output().unwrap();
+        let before = tbaa(&["check", &file]).output().unwrap();
         let before = String::from_utf8(before.stdout).unwrap();
         assert!(before.contains("TBAA013") && before.contains("help: `tbaa lower`"), "{before}");
-        let lowered = tbaa().arg("lower").arg(&file).output().unwrap();
+        let lowered = tbaa(&["lower", &file]).output().unwrap();
         let text = String::from_utf8(lowered.stdout).unwrap();
-        let after =
-            printed(tbaa().arg("check").arg(scratch("lowered_unions", "lowered.ll", &text)));
-        assert_eq!(after, "");
+        let after = scratch("lowered_unions", "lowered.ll", &text);
+        assert_eq!(printed(&mut tbaa(&["check", &after])), "");
         String::from_utf8(lowered.stderr).unwrap()
     };
     let text = include_str!("lower/unions.ll");
@@ -109,35 +105,26 @@ fn lowered_unions_check() {
 /// The types of a C file, declared, give its accesses the tags that clang gives them, or none.
 #[test]
 fn tags_of_declared_types_are_clangs() {
-    if !tools::are_there(&["clang-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22"]) else { return };
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus");
-    let files = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
     let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
-    for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "c")) {
-        let mut declare = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    for file in tools::files("../../tests/corpus", &["c"]) {
         // A record that clang tags in another way is left out, with status 1.
-        let declared = declare.args(["declare", "--format", "ron"]).arg(&file).output().unwrap();
+        let declared = tbaa(&["declare", "--format", "ron"]).arg(&file).output().unwrap();
         let built = Spec::load(str::from_utf8(&declared.stdout).unwrap()).unwrap();
         let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
         // A call is listed only where it has a tag.
-        let tags = theirs
-            .instructions()
-            .iter()
-            .map(|instruction| ((instruction.function, instruction.index), instruction.tag));
+        let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
         let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
             let of = graph.tag(tag).unwrap();
             let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
             (name(of.base), name(of.access), of.offset)
         };
-        let bare =
-            text.lines().map(|line| line.split(", !tbaa ").next().unwrap().to_owned() + "\n");
-        let bare = bare.collect::<String>();
+        let bare = text.lines().map(|line| line.split(", !tbaa ").next().unwrap());
+        let bare = bare.collect::<Vec<_>>().join("\n");
         let bare = tbaa_ir::read(bare.as_bytes()).unwrap();
         let ours = tbaa_tag::tag_declared(&bare, types).unwrap();
         for it in &ours.tags {

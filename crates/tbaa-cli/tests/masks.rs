@@ -3,7 +3,7 @@
 mod tools;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tbaa::spec::Spec;
@@ -13,13 +13,10 @@ const RULES: [&str; 3] = ["llvm", "union", "union-strict"];
 /// The tables are headers, in which compilers let constants be unused.
 const UNUSED: &str = "-Wno-unused-const-variable";
 
-fn specs_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs")
-}
+const SPECS: &str = "../../specs";
 
 fn table(spec: &Path, args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    tools::printed(command.arg("masks").arg(spec).args(args))
+    tools::printed(tools::tbaa(&["masks"]).arg(spec).args(args))
 }
 
 /// Compiles a Rust table in each module of a library without std, or C files. Returns what the
@@ -50,9 +47,7 @@ fn compile(lang: &str, folder: &Path, tables: &[String]) -> String {
 fn the_table_of_every_spec_compiles_as_rust_and_c() {
     let Some(()) = tools::find(&["cc", "rustc"]) else { return };
     let folder = tools::emptied("masks/every");
-    let specs = fs::read_dir(specs_dir()).unwrap();
-    let specs: Vec<PathBuf> =
-        specs.map(|entry| entry.unwrap().path()).filter(|spec| spec.is_file()).collect();
+    let specs = tools::files(SPECS, &["ron"]);
     for lang in ["rs", "c"] {
         let mut tables = Vec::new();
         for (spec, rule) in specs.iter().flat_map(|spec| RULES.map(|rule| (spec, rule))) {
@@ -62,9 +57,8 @@ fn the_table_of_every_spec_compiles_as_rust_and_c() {
         }
         assert!(tables.len() > 70);
         if lang == "c" {
-            tables.push(
-                table(&specs_dir().join("ravi.ron"), &["--lang", "c", "--prefix", "lua"]) + CALLS,
-            );
+            let ravi = tools::path(SPECS).join("ravi.ron");
+            tables.push(table(&ravi, &["--lang", "c", "--prefix", "lua"]) + CALLS);
         }
         assert_eq!(compile(lang, &folder, &tables), "");
     }
@@ -87,23 +81,23 @@ const CALLS: &str = "int main(void) {
 fn a_wrong_mask_does_not_compile() {
     let Some(()) = tools::find(&["cc", "rustc"]) else { return };
     let folder = tools::emptied("masks/wrong");
-    let spec = specs_dir().join("ravi.ron");
+    let spec = tools::path(SPECS).join("ravi.ron");
     let built = Spec::load(&fs::read_to_string(&spec).unwrap()).unwrap();
     let oracle = Oracle::new(built.graph(), AliasRule::Union);
     let tags: Vec<_> = built.tags().values().copied().collect();
     for (lang, name, mark) in [("rs", "rust", "Mask = Mask("), ("c", "c", " UINT64_C(")] {
         let whole = table(&spec, &["--lang", name, "--rules", "union"]);
         let start = whole.find("/// \"").unwrap_or_else(|| whole.find("// \"").unwrap());
-        let places: Vec<usize> =
-            whole[start..].match_indices(mark).map(|match_indice| start + match_indice.0).collect();
+        let places = whole[start..].match_indices(mark).map(|found| start + found.0);
+        let places: Vec<usize> = places.collect();
         assert_eq!(places.len(), tags.len());
         let (mut tables, mut expected) = (vec![whole.clone()], vec![false]);
         for (&place, &tag) in places.iter().zip(&tags) {
             let (before, after) = whole.split_at(place + mark.len());
             let rest = &after[after.find(')').unwrap()..];
             let apart = tags.iter().any(|&other| !oracle.may_alias(tag, other));
-            tables
-                .extend(["0x0", "0xffffffffffffffff"].map(|mask| format!("{before}{mask}{rest}")));
+            let masks = ["0x0", "0xffffffffffffffff"];
+            tables.extend(masks.map(|mask| format!("{before}{mask}{rest}")));
             expected.extend([true, apart]);
         }
         let said = compile(lang, &folder, &tables);

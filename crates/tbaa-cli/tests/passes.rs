@@ -7,7 +7,6 @@
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -127,24 +126,20 @@ impl Writer<'_, '_> {
         self.program.places[place].push(set.clone());
         let list = self.list(set);
         match store {
-            Some(value) => {
-                writeln!(self.text, "  store i64 {value}, ptr %k{place}_{list}").unwrap();
-            }
+            Some(value) => self.text += &format!("  store i64 {value}, ptr %k{place}_{list}\n"),
             None => {
                 self.values += 1;
                 let value = self.values;
-                writeln!(
-                    self.text,
-                    "  %v{value} = load i64, ptr %k{place}_{list}\n  call void @use(i64 {place}, i64 %v{value})"
-                )
-                .unwrap();
+                self.text += &format!(
+                    "  %v{value} = load i64, ptr %k{place}_{list}\n  call void @use(i64 {place}, i64 %v{value})\n"
+                );
             }
         }
     }
 
     fn address(&mut self, place: usize) {
         let (base, offset) = (self.rng.below(3_u64), 16 * (place + 1));
-        writeln!(self.text, "  %k{place}_ = getelementptr i8, ptr %p{base}, i64 {offset}").unwrap();
+        self.text += &format!("  %k{place}_ = getelementptr i8, ptr %p{base}, i64 {offset}\n");
     }
 
     fn either(&mut self) -> Option<String> {
@@ -169,11 +164,8 @@ impl Writer<'_, '_> {
                     None if place == other => place,
                     None => {
                         let new = self.place();
-                        writeln!(
-                            self.text,
-                            "  %k{new}_ = select i1 %c, ptr %k{place}_, ptr %k{other}_"
-                        )
-                        .unwrap();
+                        self.text +=
+                            &format!("  %k{new}_ = select i1 %c, ptr %k{place}_, ptr %k{other}_\n");
                         self.selects.insert((place, other), new);
                         new
                     }
@@ -193,11 +185,9 @@ impl Writer<'_, '_> {
                 for at in [place, other] {
                     self.program.places[at].push(both.clone());
                 }
-                writeln!(
-                    self.text,
-                    "  call void @llvm.memmove.p0.p0.i64(ptr align 8 %k{place}_, ptr align 8 %k{other}_, i64 8, i1 false){list}"
-                )
-                .unwrap();
+                self.text += &format!(
+                    "  call void @llvm.memmove.p0.p0.i64(ptr align 8 %k{place}_, ptr align 8 %k{other}_, i64 8, i1 false){list}\n"
+                );
             }
             // Both branches access one place.
             3 | 4 => {
@@ -206,13 +196,13 @@ impl Writer<'_, '_> {
                 let store = self.either();
                 self.labels += 1;
                 let label = self.labels;
-                writeln!(self.text, "  br i1 %c, label %t{label}, label %e{label}").unwrap();
+                self.text += &format!("  br i1 %c, label %t{label}, label %e{label}\n");
                 for (way, set) in ["t", "e"].iter().zip(&sets) {
-                    writeln!(self.text, "{way}{label}:").unwrap();
+                    self.text += &format!("{way}{label}:\n");
                     self.access(new, set, store.as_deref());
-                    writeln!(self.text, "  br label %j{label}").unwrap();
+                    self.text += &format!("  br label %j{label}\n");
                 }
-                writeln!(self.text, "j{label}:").unwrap();
+                self.text += &format!("j{label}:\n");
                 if sets[0] != sets[1] {
                     self.program.twins.insert(new, sets);
                 }
@@ -231,19 +221,15 @@ impl Writer<'_, '_> {
         self.labels += 1;
         let label = self.labels;
         let known = self.own.len();
-        writeln!(
-            self.text,
-            "  br label %b{label}\nb{label}:\n  br label %l{label}\nl{label}:\n  %i{label} = phi i64 [ 0, %b{label} ], [ %n{label}, %x{label} ]"
-        )
-        .unwrap();
+        self.text += &format!(
+            "  br label %b{label}\nb{label}:\n  br label %l{label}\nl{label}:\n  %i{label} = phi i64 [ 0, %b{label} ], [ %n{label}, %x{label} ]\n"
+        );
         for _ in 0..1 + self.rng.below(5_u64) {
             self.step();
         }
-        writeln!(
-            self.text,
-            "  br label %x{label}\nx{label}:\n  %n{label} = add i64 %i{label}, 1\n  %m{label} = icmp ult i64 %n{label}, %n\n  br i1 %m{label}, label %l{label}, label %y{label}\ny{label}:"
-        )
-        .unwrap();
+        self.text += &format!(
+            "  br label %x{label}\nx{label}:\n  %n{label} = add i64 %i{label}, 1\n  %m{label} = icmp ult i64 %n{label}, %n\n  br i1 %m{label}, label %l{label}, label %y{label}\ny{label}:\n"
+        );
         // Values of the loop are available after it, because it runs at least once.
         self.own.truncate(known.max(1));
     }
@@ -272,11 +258,9 @@ impl Program {
             let bytes =
                 if writer.rng.one_in(2) { " align 16 dereferenceable(1048576)" } else { "" };
             let (inline, steps) = if module == 0 { ("alwaysinline", 8) } else { ("noinline", 16) };
-            writeln!(
-                writer.text,
-                "define void @f{function}(ptr{bytes} %p0, ptr{bytes} %p1, ptr{bytes} %p2, i64 %n, i1 %c) {inline} {{"
-            )
-            .unwrap();
+            writer.text += &format!(
+                "define void @f{function}(ptr{bytes} %p0, ptr{bytes} %p1, ptr{bytes} %p2, i64 %n, i1 %c) {inline} {{\n"
+            );
             let first = writer.place();
             writer.address(first);
             writer.own.push(first);
@@ -292,11 +276,9 @@ impl Program {
                             false => String::new(),
                         };
                         let [p, q, r] = pointers;
-                        writeln!(
-                            writer.text,
-                            "  call void @f{callee}(ptr %p{p}, ptr %p{q}, ptr %p{r}, i64 %n, i1 %c){list}"
-                        )
-                        .unwrap();
+                        writer.text += &format!(
+                            "  call void @f{callee}(ptr %p{p}, ptr %p{q}, ptr %p{r}, i64 %n, i1 %c){list}\n"
+                        );
                     }
                     _ => writer.step(),
                 }
@@ -308,7 +290,7 @@ impl Program {
         }
         let parameters = "(ptr, ptr, ptr, i64, i1)";
         for function in 0..4 {
-            writeln!(program.modules[1], "declare void @f{function}{parameters}").unwrap();
+            program.modules[1] += &format!("declare void @f{function}{parameters}\n");
         }
         for module in &mut program.modules {
             *module += "declare void @use(i64, i64) nounwind willreturn memory(inaccessiblemem: readwrite)\n\
@@ -321,15 +303,15 @@ impl Program {
     fn text(&self, module: usize, domain: &str, rows: &[String]) -> String {
         let mut text = self.modules[module].clone();
         let rows: String = rows.iter().map(|row| format!(", !\"{row}\"")).collect();
-        writeln!(text, "!tbaa.relations = !{{!0}}\n!0 = !{{!\"{domain}\"{rows}}}").unwrap();
-        writeln!(text, "!1 = !{{!\"{domain}\"}}").unwrap();
+        text += &format!("!tbaa.relations = !{{!0}}\n!0 = !{{!\"{domain}\"{rows}}}\n");
+        text += &format!("!1 = !{{!\"{domain}\"}}\n");
         let all: Set = self.lists.keys().flatten().copied().collect();
         for class in all {
-            writeln!(text, "!{} = !{{!\"{domain}:{class}\", !1}}", 10 + class).unwrap();
+            text += &format!("!{} = !{{!\"{domain}:{class}\", !1}}\n", 10 + class);
         }
         for (set, number) in &self.lists {
             let scopes: Vec<_> = set.iter().map(|class| format!("!{}", 10 + class)).collect();
-            writeln!(text, "!{} = !{{{}}}", 100_000 + number, scopes.join(", ")).unwrap();
+            text += &format!("!{} = !{{{}}}\n", 100_000 + number, scopes.join(", "));
         }
         text
     }

@@ -11,6 +11,8 @@ use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_plugin::{Runs, Toolchain};
 use tools::printed;
 
+const AS_WRITTEN: [&str; 3] = ["-O2", "-Xclang", "-disable-llvm-passes"];
+
 fn llvm() -> Option<()> {
     tools::find(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
 }
@@ -22,11 +24,11 @@ fn scratch(name: &str) -> PathBuf {
 fn file(name: &str, content: &str) -> String {
     tools::scratch("plugin", name, content)
 }
-fn tbaa(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    command.args(args).env("XDG_CACHE_HOME", scratch("cache"));
-    command
+
+fn tbaa(args: &[&str]) -> String {
+    printed(tools::tbaa(args).env("XDG_CACHE_HOME", scratch("cache")))
 }
+
 fn run(program: &str, args: &[&str]) -> String {
     printed(Command::new(program).args(args))
 }
@@ -76,38 +78,25 @@ fn relations_are_asked_in_opt_and_clang() {
         (name, a, b, left.parse().unwrap())
     });
     let functions: Vec<(&str, &str, &str, usize)> = functions.collect();
-    let mut text: String = functions.iter().map(|(name, a, b, _)| reload(name, a, b)).collect();
-    text += RELATION;
-    text += SCOPES;
+    let text: String = functions.iter().map(|(name, a, b, _)| reload(name, a, b)).collect();
+    let text = text + RELATION + SCOPES;
     let module = file("relations.ll", &text);
     let plugin = tools::plugin();
-    let ways: [Vec<&str>; 3] = [
-        vec!["opt-22", "-O2", "-S", "-load-pass-plugin", &plugin],
-        vec![
-            "opt-22",
-            "-passes=default<O2>",
-            "-aa-pipeline=basic-aa,tbaa-classes",
-            "-S",
-            "-load-pass-plugin",
-            &plugin,
-        ],
-        vec!["clang-22", "-O2", "-S", "-emit-llvm", "-o", "-", "-Wno-override-module"],
-    ];
-    let clang = format!("-fpass-plugin={plugin}");
-    for mut way in ways {
-        if way[0] == "clang-22" {
-            way.push(&clang);
-        }
-        let made = run(way[0], &[&way[1..], &[&module]].concat());
+    let pipeline = "-passes=default<O2> -aa-pipeline=basic-aa,tbaa-classes";
+    for way in [
+        format!("opt-22 -O2 -S -load-pass-plugin {plugin}"),
+        format!("opt-22 {pipeline} -S -load-pass-plugin {plugin}"),
+        format!("clang-22 -O2 -S -emit-llvm -o - -Wno-override-module -fpass-plugin={plugin}"),
+    ] {
+        let words: Vec<&str> = way.split(' ').chain([&*module]).collect();
+        let made = run(words[0], &words[1..]);
         for &(name, _, _, left) in &functions {
-            assert_eq!(loads(&made, name), left, "{name} by {way:?}");
+            assert_eq!(loads(&made, name), left, "{name} by {way}");
         }
     }
     let without = run("opt-22", &["-O2", "-S", &module]);
-    assert!(
-        functions.iter().all(|function| loads(&without, function.0) == 2),
-        "LLVM alone learns nothing"
-    );
+    let is_as_before = functions.iter().all(|function| loads(&without, function.0) == 2);
+    assert!(is_as_before, "LLVM alone learns nothing");
 }
 
 #[test]
@@ -122,11 +111,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     for (at, case) in cases.enumerate() {
         let (left, relations) = case.split_once('\n').unwrap();
         let made = optimised(&file(&format!("rows{at}.ll"), &text(relations)));
-        assert_eq!(
-            ["f", "g"].map(|it| loads(&made, it).to_string()).join(" "),
-            left,
-            "{relations}"
-        );
+        let loads = ["f", "g"].map(|function| loads(&made, function).to_string());
+        assert_eq!(loads.join(" "), left, "{relations}");
     }
 }
 
@@ -137,16 +123,11 @@ fn classes_survive_inlining_and_linking() {
     let Some(()) = llvm() else { return };
     let source = include_str!("lower/inline.c");
     let source = file("inline.c", source);
-    let lowered = printed(&mut tbaa(&[
-        "lower", "--classes", &source, "--", "-O2", "-Xclang", "-disable-llvm-passes",
-    ]));
+    let lowered = tbaa(&[&["lower", "--classes", &source, "--"], &AS_WRITTEN[..]].concat());
     let bare: String = lowered.lines().map(|line| without_tag(line) + "\n").collect();
     let bare = file("inline.ll", &bare);
-    assert_eq!(
-        loads(&run("opt-22", &["-O2", "-S", &bare]), "twice"),
-        2,
-        "the copies' scopes differ"
-    );
+    let without = run("opt-22", &["-O2", "-S", &bare]);
+    assert_eq!(loads(&without, "twice"), 2, "the copies' scopes differ");
     let made = optimised(&bare);
     assert_eq!(loads(&made, "twice"), 1);
     assert_eq!(optimised(&bare), made, "two runs give the same bytes");
@@ -166,9 +147,7 @@ fn two_runs_give_the_same_bytes() {
     let wanted = ["lvm.c", "ltable.c"];
     for source in sources.iter().filter(|source| wanted.iter().any(|name| source.ends_with(name))) {
         let source = source.to_str().unwrap();
-        let flags = ["-O2", "-Xclang", "-disable-llvm-passes"];
-        let lowered =
-            printed(&mut tbaa(&[&["lower", "--classes", source, "--"][..], &flags].concat()));
+        let lowered = tbaa(&[&["lower", "--classes", source, "--"], &AS_WRITTEN[..]].concat());
         let module = file("twice.ll", &lowered);
         let plugin = format!("-fpass-plugin={}", tools::plugin());
         let clang = ["-O2", "-S", "-o", "-", "-Wno-override-module", &plugin, &module];
@@ -241,15 +220,9 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
         questions.push((tags, answer == "!\"NoAlias\"", count));
     }
     let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
-    for ([a, b], apart, _) in &questions {
-        let ours = oracle.alias(*a, *b) == AliasResult::NoAlias;
-        assert_eq!(
-            ours,
-            *apart,
-            "{name}: {:?} {:?}",
-            module.graph().tag(*a),
-            module.graph().tag(*b)
-        );
+    for (tags, apart, _) in &questions {
+        let ours = oracle.alias(tags[0], tags[1]) == AliasResult::NoAlias;
+        assert_eq!(ours, *apart, "{name}: {:?}", tags.map(|tag| module.graph().tag(tag)));
     }
     let decided = questions.iter().filter(|question| question.1).map(|question| question.2).sum();
     [questions.len() as u64, questions.iter().map(|question| question.2).sum(), decided]
@@ -280,16 +253,14 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
     let sources = tbaa_tests::lua::sources("lua-5.4.9");
     let sources = sources.iter().filter(|source| wanted.iter().any(|name| source.ends_with(name)));
     let mut all = 0;
-    for (source, format) in
-        sources.flat_map(|source| [(source, ""), (source, "-new-struct-path-tbaa")])
-    {
-        let flags = if format.is_empty() { vec![] } else { vec!["-Xclang", format] };
+    let formats = [&[][..], &["-Xclang", "-new-struct-path-tbaa"]];
+    for (source, flags) in sources.flat_map(|source| formats.map(|flags| (source, flags))) {
         let mut clang = Command::new("clang-22");
-        clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);
-        let text = printed(clang.args(&flags).arg(source));
-        let name = format!("{} {format}", source.display());
+        clang.args(AS_WRITTEN).args(["-S", "-emit-llvm", "-o", "-"]);
+        let text = printed(clang.args(flags).arg(source));
+        let name = format!("{} {}", source.display(), flags.join(" "));
         all += print(&format!("opt {name}"), compare(&tools, &name, text.as_bytes()));
-        all += print(&format!("clang {name}"), compare_in_clang(source, &flags));
+        all += print(&format!("clang {name}"), compare_in_clang(source, flags));
     }
     assert!(all > 600, "{all}");
     for module in std::env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
@@ -301,7 +272,7 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
 #[test]
 fn cmake_makes_the_plugin_too() {
     let Some(()) = llvm().and(tools::find(&["cmake"])) else { return };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tbaa-plugin");
+    let source = tools::path("../tbaa-plugin");
     let [source, made] = [source, scratch("cmake")].map(|it| it.to_str().unwrap().to_owned());
     let llvm = run("llvm-config-22", &["--cmakedir"]);
     run("cmake", &["-S", &source, "-B", &made, &format!("-DLLVM_DIR={}", llvm.trim())]);

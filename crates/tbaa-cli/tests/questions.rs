@@ -16,7 +16,7 @@ mod tools;
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use tbaa_ir::Opcode;
@@ -42,9 +42,7 @@ impl Question {
                     let value = &mut lines.last_mut().unwrap().1;
                     *value = format!("{value} {}", more.trim());
                 }
-                (_, Some((key, value)), _) => {
-                    lines.push((key.trim().to_owned(), value.to_owned()));
-                }
+                (_, Some((key, value)), _) => lines.push((key.trim().to_owned(), value.to_owned())),
                 _ => panic!("{}: {line}", file.display()),
             }
         }
@@ -68,13 +66,9 @@ impl Question {
         for (key, value) in lines.chain([("$", "true")]) {
             match (key, &last) {
                 ("$", last_run) => {
-                    let code = last_run.as_ref().map(|output: &Output| output.status.code());
-                    if code.is_some_and(|code| code != status) {
-                        wrong.push(format!(
-                            "ends with {code:?}: {}",
-                            said(last_run.as_ref().unwrap())
-                        ));
-                    }
+                    let ended = |run: &&Output| run.status.code() != status;
+                    let failed = last_run.as_ref().filter(ended);
+                    wrong.extend(failed.map(|run| format!("{}: {}", run.status, said(run))));
                     (last, status) = (Some(self.tbaa(value)), Some(0));
                 }
                 ("exit", _) => status = value.parse().ok(),
@@ -116,14 +110,9 @@ impl Question {
     /// after its vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
-        clang
-            .args(["-O2", "-w", "-S", "-emit-llvm", "-o", "/dev/null", "-fno-discard-value-names"]);
-        clang.args([
-            "-mllvm",
-            "-print-after=loop-vectorize",
-            "-mllvm",
-            "-filter-print-funcs=f,_ZN6filter1fEv",
-        ]);
+        let flags = "-O2 -w -S -emit-llvm -o /dev/null -fno-discard-value-names \
+                     -mllvm -print-after=loop-vectorize -mllvm -filter-print-funcs=f,_ZN6filter1fEv";
+        clang.args(flags.split(' '));
         let output = clang.args(flag.split(' ')).arg(&self.file).output().unwrap();
         assert!(output.status.success(), "{}: {}", self.name(), said(&output));
         let text = said(&output);
@@ -161,15 +150,12 @@ impl Question {
             seen[block]
         };
         let count = |(at, block): (usize, &tbaa_ir::Block<'_>)| {
-            let opcodes =
-                block.instructions.iter().map(|&instruction| body.instructions[instruction].opcode);
-            match key {
-                "loads" => opcodes.filter(|opcode| *opcode == Opcode::Load).count(),
-                _ if is_looped(at) => {
-                    opcodes.filter(|opcode| matches!(*opcode, Opcode::Load | Opcode::Store)).count()
-                }
-                _ => 0,
-            }
+            let is_counted = |&inst: &usize| match body.instructions[inst].opcode {
+                Opcode::Load => key == "loads" || is_looped(at),
+                Opcode::Store => key != "loads" && is_looped(at),
+                _ => false,
+            };
+            block.instructions.iter().filter(|&inst| is_counted(inst)).count()
         };
         blocks.iter().enumerate().map(count).sum()
     }
@@ -180,19 +166,13 @@ fn said(output: &Output) -> String {
 }
 
 fn questions() -> Vec<Question> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/questions");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.is_file());
-    files.sort();
+    let files = tools::files("tests/questions", &["c", "cpp", "ll"]);
     files.into_iter().map(Question::read).collect()
 }
 
 #[test]
 fn each_question_has_its_right_answer() {
-    if !tools::are_there(&["clang-22", "opt-22"]) {
-        return;
-    }
+    let Some(()) = tools::find(&["clang-22", "opt-22"]) else { return };
     let all = questions();
     let wrong = std::thread::scope(|scope| {
         let some = all.chunks(all.len().div_ceil(4));
@@ -208,15 +188,14 @@ fn each_question_has_its_right_answer() {
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
     };
     let programs: Vec<_> = all.iter().filter(is_wrong).collect();
-    let found = programs
-        .iter()
-        .filter(|program| said(&program.tbaa("tbaa lint FILE")).contains("[TBAA110]"));
+    let is_found = |of: &&&Question| said(&of.tbaa("tbaa lint FILE")).contains("[TBAA110]");
+    let found = programs.iter().filter(is_found);
     let says = format!("`tbaa lint FILE` finds {} of these {}", found.count(), programs.len());
     assert!(fs::read_to_string(page()).unwrap().contains(&says), "docs/symptoms.md: {says}");
 }
 
 fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md")
+    tools::path("../../docs/symptoms.md")
 }
 
 /// The tables of `docs/symptoms.md` list the questions of the files in their order: those that
@@ -239,10 +218,7 @@ fn the_page_lists_the_questions() {
         });
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
-        let needs = question
-            .get("Needs")
-            .map(|question| format!(" (needs {question})"))
-            .unwrap_or_default();
+        let needs = question.get("Needs").map_or(String::new(), |what| format!(" (needs {what})"));
         // These tables have the arguments alone.
         let all = ["tbaa blocks ", "tbaa run "];
         let of = all.iter().position(|it| command.starts_with(it));

@@ -15,9 +15,7 @@ use tbaa_tests::cases;
 
 /// Runs the sessions of a file, if the tools are installed.
 fn sessions(file: &str, tools: &[&str]) {
-    if !tools::are_there(tools) {
-        return;
-    }
+    let Some(()) = tools::find(tools) else { return };
     let inputs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
     cases::check(&format!("command/{file}.txt"), |title, parts| {
         let name = title.replace(|title: char| !title.is_alphanumeric(), "-");

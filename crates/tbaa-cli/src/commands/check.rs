@@ -17,8 +17,8 @@ use super::link::Globals;
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::output::counted;
-use crate::printable::{Position, printable, printable_path};
-use crate::report::{Failure, Result, note, place};
+use crate::printable::{printable, printable_path};
+use crate::report::{Result, bail, note, place};
 
 /// Reports tags and types that LLVM rejects, or accepts although they are wrong.
 ///
@@ -73,21 +73,20 @@ pub(crate) enum Part {
     Lint,
 }
 
-/// The results for one or all specs.
+/// The expected answers of one or all specs.
 #[derive(Default)]
 struct Count {
-    specs: u64,
-    checked: u64,
-    failed: u64,
+    specs: usize,
+    checked: usize,
+    failed: usize,
 }
 
 fn lint_code(text: &str) -> Result<Lint, String> {
-    match text.parse::<Code>() {
-        Ok(Code::Lint(lint)) => Ok(lint),
-        Ok(Code::Rule(_)) => {
+    match text.parse::<Code>().map_err(|error| error.to_string())? {
+        Code::Lint(lint) => Ok(lint),
+        Code::Rule(_) => {
             Err("this is a rule of LLVM's verifier, and these are always on".to_owned())
         }
-        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -139,12 +138,10 @@ pub(super) fn run(args: &Check, only: Option<Part>, out: &mut dyn Write) -> Resu
             (Content::Module(module), None) => lint(module, &lints).and(verify(module, rules)),
             (Content::Spec(built, _), Some(Part::Verify)) => verify_graph(built.graph(), rules),
             (Content::Spec(built, _), Some(Part::Lint)) => lint_graph(built.graph(), &lints),
-            (Content::Spec(..), None) if args.format != FindingFormat::Text => {
-                return Err(Failure::unusable(format!(
-                    "{} is a spec, whose answers are checked as text: leave --format out",
-                    input.file()
-                )));
-            }
+            (Content::Spec(..), None) if args.format != FindingFormat::Text => bail!(
+                "{} is a spec, whose answers are checked as text: leave --format out",
+                input.file()
+            ),
             (Content::Spec(built, _), None) => {
                 let count = spec(&input, built, out)?;
                 total.specs += 1;
@@ -168,22 +165,14 @@ fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count> {
     let text = String::from_utf8_lossy(input.text());
     let file = input.file();
     let places = report.failures.iter().map(|failure| &failure.place);
-    for (failure, (line, column)) in report.failures.iter().zip(SpecPath::locate_all(places, &text))
-    {
-        let at = place(file, Position { line, column });
-        writeln!(
-            out,
-            "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
-            failure.a,
-            failure.b,
-            failure.rule,
-            failure.expected,
-            failure.actual,
-            printable(failure.why.as_bytes())
-        )?;
+    for (failure, position) in report.failures.iter().zip(SpecPath::locate_all(places, &text)) {
+        let at = place(file, position);
+        let (a, b, why) = (&failure.a, &failure.b, printable(&failure.why));
+        let (rule, expected, actual) = (failure.rule, failure.expected, failure.actual);
+        let got = format!("expected {expected}, got {actual} ({why})");
+        writeln!(out, "{at}: {a:?} and {b:?} by rule {rule}: {got}")?;
     }
-    let count =
-        Count { specs: 1, checked: report.checked as u64, failed: report.failures.len() as u64 };
+    let count = Count { specs: 1, checked: report.checked, failed: report.failures.len() };
     writeln!(out, "{file}: {count}")?;
     Ok(count)
 }

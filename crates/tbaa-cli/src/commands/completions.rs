@@ -6,17 +6,18 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory;
 use clap_complete::CompletionCandidate;
 use clap_complete::env::Shells;
-use tbaa::TagId;
 use tbaa::spec::Spec;
 use tbaa_ir::{DebugInfo, Module, Names};
 
+use crate::args::Args;
 use crate::files::read_file;
 use crate::find::access_name;
 use crate::input::{listed_tags, reference};
 use crate::printable::{function_name, printable, printable_path};
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Result, bail};
 
 /// The environment variable by which a shell's script asks this program for completions.
 pub(crate) const ASKED: &str = "TBAA_COMPLETE";
@@ -40,13 +41,12 @@ pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result {
     let name = args.shell.to_string();
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&name) else {
-        return Err(Failure::unusable(format!("no completions are known for {name}")));
+        bail!("no completions are known for {name}");
     };
     Ok(shell.write_registration(ASKED, "tbaa", "tbaa", "tbaa", out)?)
 }
 
-/// Offers the tags and accesses of the input on the command line that is being
-/// completed. An input that cannot be read has none.
+/// Offers the tags and accesses of the input on the command line that is being completed, if it can be read.
 pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
     let is_input = |file: &PathBuf| {
@@ -59,8 +59,7 @@ pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     let offered = offers(&file, &current).unwrap_or_default();
     let fits = offered.into_iter().filter(|(value, _)| value.starts_with(&*current));
     let candidate = |(value, about): (String, String)| {
-        CompletionCandidate::new(printable(value.as_bytes()))
-            .help(Some(printable(about.as_bytes()).into()))
+        CompletionCandidate::new(printable(value)).help(Some(printable(about).into()))
     };
     fits.take(OFFERED).map(candidate).collect()
 }
@@ -96,18 +95,13 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         return Some(offered);
     }
     let debug = DebugInfo::new(&module);
-    let lines: BTreeSet<_> = module
-        .instructions()
-        .iter()
-        .filter_map(|instruction| debug.location(instruction))
-        .map(|at| (at.file, at.line))
-        .collect();
+    let places = module.instructions().iter().filter_map(|of| debug.location(of));
+    let lines: BTreeSet<_> = places.map(|at| (at.file, at.line)).collect();
     offered.extend(lines.into_iter().map(|(file, line)| (format!("{file}:{line}"), String::new())));
     Some(offered)
 }
 
-/// Returns the functions that have accesses. If `current` names one, returns its accesses instead of
-/// its name.
+/// Returns the functions that have accesses, or the accesses of the function that `current` names.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
@@ -118,11 +112,10 @@ fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(S
             offered.extend((!instructions.is_empty()).then_some((prefix, about)));
             continue;
         }
-        let about = |tag: Option<TagId>| tag.map_or_else(String::new, |tag| names.tag(tag));
-        offered
-            .extend(instructions.map(|index| {
-                (access_name(module, index), about(module.instructions()[index].tag))
-            }));
+        offered.extend(instructions.map(|index| {
+            let about = module.instructions()[index].tag.map(|tag| names.tag(tag));
+            (access_name(module, index), about.unwrap_or_default())
+        }));
     }
     offered
 }
@@ -135,13 +128,11 @@ pub(crate) struct Man {
     pub(crate) folder: PathBuf,
 }
 
-pub(super) fn man(args: &Man, program: clap::Command, out: &mut dyn Write) -> Result {
-    let write = || {
-        fs::create_dir_all(&args.folder)?;
-        clap_mangen::generate_to(program, &args.folder)
-    };
+pub(super) fn man(args: &Man, out: &mut dyn Write) -> Result {
     let folder = printable_path(&args.folder);
-    write().context(format_args!("cannot write to {folder}"))?;
+    let made = fs::create_dir_all(&args.folder);
+    let written = made.and_then(|()| clap_mangen::generate_to(Args::command(), &args.folder));
+    written.context(format_args!("cannot write to {folder}"))?;
     writeln!(out, "the pages of tbaa are in {folder}")?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Result, bail};
 
 /// Prints the metadata.
 ///
@@ -40,12 +40,10 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Returns the numbers of a spec's nodes.
     pub(super) fn of(&self, graph: &Graph) -> Result<Numbering> {
         let Some(mut next) = self.first_number else { return Ok(Numbering::new(graph)) };
         if (next as usize).saturating_add(graph.node_count()) > u32::MAX as usize {
-            let why = "--first-number leaves no numbers for the nodes: give a smaller one";
-            return Err(Failure::unusable(why));
+            bail!("--first-number leaves no numbers for the nodes: give a smaller one");
         }
         let mut number = || {
             next += 1;
@@ -56,20 +54,18 @@ impl Numbers {
 
     /// Refuses a module, whose nodes have numbers.
     pub(super) fn of_spec(&self, file: &str) -> Result {
-        match self.first_number {
-            None => Ok(()),
-            Some(_) => Err(Failure::unusable(format!(
-                "{file}: --first-number needs a spec; the nodes of a module have numbers"
-            ))),
+        if self.first_number.is_some() {
+            bail!("{file}: --first-number needs a spec; the nodes of a module have numbers");
         }
+        Ok(())
     }
 
     /// Writes a spec's metadata, with the names of each tag.
-    pub(super) fn write<S: AsRef<str>>(
+    pub(super) fn write(
         &self,
         graph: &Graph,
         numbering: &Numbering,
-        named: impl IntoIterator<Item = (S, TagId)>,
+        named: &[(String, TagId)],
         out: &mut dyn Write,
     ) -> Result {
         let text = text_named(graph, numbering, named);
@@ -83,12 +79,11 @@ impl Numbers {
 
 /// Returns the lines of metadata that define nodes.
 fn nodes(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .filter(|line| line[1.min(line.len())..].starts_with(|byte: char| byte.is_ascii_digit()))
+    let is_node = |line: &&str| line.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+    text.lines().filter(is_node)
 }
 
-/// A spec's tags for a program that writes a module's text: the number of each by its name, and
-/// the definition of each node.
+/// A spec's tags for a program that writes a module: their numbers by name, and the definitions of nodes.
 #[derive(Serialize)]
 pub(super) struct Printed {
     names: BTreeMap<String, u32>,
@@ -96,17 +91,13 @@ pub(super) struct Printed {
 }
 
 impl Printed {
-    pub(super) fn new<S: AsRef<str>>(
-        graph: &Graph,
-        numbering: &Numbering,
-        named: impl IntoIterator<Item = (S, TagId)>,
-    ) -> Self {
-        let number = |(name, tag): (S, TagId)| {
-            Some((name.as_ref().to_owned(), numbering.get(graph.tag_node(tag))?))
+    pub(super) fn new(graph: &Graph, numbering: &Numbering, named: &[(String, TagId)]) -> Self {
+        let number = |(name, tag): &(String, TagId)| {
+            Some((name.clone(), numbering.get(graph.tag_node(*tag))?))
         };
         let text = tbaa_ir::write_numbered(graph, numbering, |_| None);
         Printed {
-            names: named.into_iter().filter_map(number).collect(),
+            names: named.iter().filter_map(number).collect(),
             metadata: nodes(&text).map(str::to_owned).collect(),
         }
     }
@@ -136,16 +127,16 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
         }
         Content::Spec(built, _) => (args.numbers.of(graph)?, Some(built)),
     };
-    let named = || spec.into_iter().flat_map(|spec| spec.tags()).map(|(name, &tag)| (name, tag));
+    let names = input.names();
+    let named: Vec<(String, TagId)> = match spec {
+        Some(spec) => spec.tags().iter().map(|(name, &tag)| (name.clone(), tag)).collect(),
+        None if matches!(args.format, DumpFormat::Llvm) => {
+            graph.tags().map(|tag| (names.tag(tag), tag)).collect()
+        }
+        None => Vec::new(),
+    };
     match args.format {
-        DumpFormat::Llvm if spec.is_some() => {
-            args.numbers.write(graph, &numbering, named(), out)?;
-        }
-        DumpFormat::Llvm => {
-            let names = input.names();
-            let named = graph.tags().map(|tag| (names.tag(tag), tag));
-            out.write_all(text_named(graph, &numbering, named).as_bytes())?;
-        }
+        DumpFormat::Llvm => args.numbers.write(graph, &numbering, &named, out)?,
         DumpFormat::Mlir => {
             let mlir = tbaa_ir::write_mlir_numbered(graph, &numbering);
             let what = format_args!("{} cannot be expressed in MLIR", input.file());
@@ -154,7 +145,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
         DumpFormat::Ron => out.write_all(spec::write(graph).as_bytes())?,
         DumpFormat::Json => {
             let numbers = graph.nodes().map(|node| numbering.get(node)).collect();
-            let printed = spec.map(|_| Printed::new(graph, &numbering, named()));
+            let printed = spec.map(|_| Printed::new(graph, &numbering, &named));
             write_json(&Numbered { graph, numbers, printed }, out)?;
         }
     }
@@ -162,22 +153,15 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
 }
 
 /// Returns a graph's metadata, with the names of each tag as a comment behind it.
-fn text_named<S: AsRef<str>>(
-    graph: &Graph,
-    numbering: &Numbering,
-    named: impl IntoIterator<Item = (S, TagId)>,
-) -> String {
-    let mut names: HashMap<TagId, String> = HashMap::new();
+fn text_named(graph: &Graph, numbering: &Numbering, named: &[(String, TagId)]) -> String {
+    let mut names: HashMap<TagId, Vec<&str>> = HashMap::new();
     for (name, tag) in named {
-        let known = names.entry(tag).or_default();
-        known.push_str(if known.is_empty() { "" } else { ", " });
-        known.push_str(name.as_ref());
+        names.entry(*tag).or_default().push(name);
     }
-    let remark = |node| Some(printable(names.get(&graph.tag_of(node)?)?.as_bytes()));
+    let remark = |node| Some(printable(names.get(&graph.tag_of(node)?)?.join(", ")));
     tbaa_ir::write_numbered(graph, numbering, remark)
 }
 
-/// A graph, and the number of each of its nodes.
 #[derive(Serialize)]
 struct Numbered<'g> {
     #[serde(flatten)]

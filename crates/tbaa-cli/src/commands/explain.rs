@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use indexmap::IndexMap;
 use serde::Serialize;
-use tbaa::explain::{AccessPath, Clause, Comparison, Explanation};
+use tbaa::explain::{AccessPath, Clause, Comparison, Explanation, PathStep};
 use tbaa::parts::TagParts;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{Names, Opcode, name_in_source};
@@ -15,12 +15,12 @@ use tbaa_ir::{Names, Opcode, name_in_source};
 use super::completions::accesses;
 use super::words::in_words;
 use crate::convert::{FlagsArg, is_source};
-use crate::drawing::{Drawing, Named, common, of_explanation, write_svg, write_text};
+use crate::drawing::{Drawing, common, of_explanation, write_svg, write_text};
 use crate::find::{Found, access_name};
 use crate::input::{Content, Input, RulesArg};
 use crate::output::write_json;
 use crate::printable::printable;
-use crate::report::{Failure, Result, note};
+use crate::report::{Result, bail, note};
 
 /// Prints MayAlias or NoAlias, and why.
 ///
@@ -91,8 +91,7 @@ struct Answer {
 }
 
 impl Explain {
-    /// Reads the input, and finds the accesses: each of the one name with each of the other. Warns
-    /// of tags that LLVM rejects.
+    /// Reads the input and finds all pairs of accesses of the two names. Warns of tags that LLVM rejects.
     fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>)> {
         let origin = self.flags.of(&self.input);
         let mut input = Input::open(origin)?;
@@ -120,55 +119,35 @@ impl Explain {
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     let (input, rules, mut pairs) = args.read()?;
-    let oracle = Oracle::new(input.graph(), rules);
+    let (names, oracle) = (input.names(), Oracle::new(input.graph(), rules));
+    let question = Question { input: &input, names, oracle, asked: [&args.a, &args.b] };
     if args.generic {
-        return generic(args, &input, &oracle, &pairs, out);
+        return question.generic(&pairs, out);
     }
     // Two loads may change places, whatever their tags say.
     if let Content::Module(module) = &input.content
         && !args.brief
     {
         let is_load = |found: &Found| {
-            found.instruction.is_some_and(|instruction| {
-                module.instructions()[instruction].opcode == Opcode::Load
-            })
+            found.instruction.is_some_and(|at| module.instructions()[at].opcode == Opcode::Load)
         };
         pairs.sort_by_key(|[a, b]| is_load(a) && is_load(b));
     }
-    let asked = [&args.a, &args.b];
     match args.format {
         ExplainFormat::Svg => {
-            let [[a, b]] = pairs[..] else {
-                return Err(Failure::unusable(format!(
-                    "{} and {} are {} pairs, and a picture is of one: name one access each",
-                    asked[0],
-                    asked[1],
-                    pairs.len()
-                )));
+            let [pair] = pairs[..] else {
+                let (a, b, count) = (&args.a, &args.b, pairs.len());
+                bail!(
+                    "{a} and {b} are {count} pairs, and a picture is of one: name one access each"
+                );
             };
-            return picture(&input, &oracle, asked, [a, b], out);
+            return question.picture(pair, out);
         }
         ExplainFormat::Json => {
-            let names = input.names();
-            let answer = |pair: &[Found; 2]| {
-                let why = oracle.explain(pair[0].tag, pair[1].tag);
-                let [a, b] = pair.map(|pair| input.found_name(&names, &pair));
-                let words =
-                    if args.brief { Vec::new() } else { in_words(&input, &names, &why, *pair) };
-                Answer {
-                    a,
-                    b,
-                    answer: why.answer,
-                    rules,
-                    clause: why.clause,
-                    because: why.clause.to_string(),
-                    words,
-                    comparison: why.comparison.filter(|_| !args.brief),
-                }
-            };
-            return Ok(write_json(&pairs.iter().map(answer).collect::<Vec<_>>(), out)?);
+            let answers = pairs.iter().map(|&pair| question.answer(pair, args.brief));
+            return Ok(write_json(&answers.collect::<Vec<_>>(), out)?);
         }
-        ExplainFormat::Text if args.brief => return brief(&input, &oracle, &pairs, out),
+        ExplainFormat::Text if args.brief => return question.brief(&pairs, out),
         ExplainFormat::Text => {}
     }
     let others = AliasRule::ALL.into_iter().filter(|&other| other != rules);
@@ -177,14 +156,12 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
         if index > 0 {
             writeln!(out)?;
         }
-        let [a, b] = group[0];
-        one(&input, &oracle, &others, [(asked[0], a), (asked[1], b)], out)?;
+        question.one(&others, group[0], out)?;
         if let Content::Module(module) = &input.content {
             for accesses in &group[1..] {
-                let [a, b] = accesses.map(|access| {
-                    access.instruction.map(|instruction| access_name(module, instruction))
-                });
-                let [a, b] = [a, b].map(Option::unwrap_or_default);
+                let name = |at| access_name(module, at);
+                let [a, b] =
+                    accesses.map(|access| access.instruction.map(name).unwrap_or_default());
                 writeln!(out, "the same holds for {a} and {b}")?;
             }
         }
@@ -192,57 +169,144 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Prints the answers alone.
-fn brief(
-    input: &Input,
-    oracle: &Oracle<&Graph>,
-    pairs: &[[Found; 2]],
-    out: &mut dyn Write,
-) -> Result {
-    let (names, rules) = (input.names(), oracle.rule());
-    let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
-    for pair in pairs {
-        if rules != AliasRule::Llvm && pair.iter().any(is_rejected) {
-            note(format!("{}, and rule {rules} answers MayAlias", Clause::Malformed));
-        }
-        let answer = oracle.alias(pair[0].tag, pair[1].tag);
-        if pairs.len() == 1 {
-            writeln!(out, "{answer}")?;
-        } else {
-            let [a, b] = pair.map(|found| input.found_name(&names, &found));
-            writeln!(out, "{:8}  {a}  and  {b}", answer.to_string())?;
-        }
-    }
-    Ok(())
+/// An input, and the names of the two accesses that the command is asked about.
+struct Question<'a> {
+    input: &'a Input,
+    names: Names<'a>,
+    oracle: Oracle<&'a Graph>,
+    asked: [&'a String; 2],
 }
 
-/// Prints the tag for one access that replaces two.
-fn generic(
-    args: &Explain,
-    input: &Input,
-    oracle: &Oracle<&Graph>,
-    pairs: &[[Found; 2]],
-    out: &mut dyn Write,
-) -> Result {
-    let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
-    tags.dedup();
-    let [[a, b]] = tags[..] else {
-        return Err(Failure::unusable(format!(
-            "{:?} and {:?} name several accesses with different tags; name one of each, as \
-             `tbaa explain --brief` lists them",
-            args.a, args.b
-        )));
-    };
-    match a.zip(b).and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
-        // Metadata, and what it means as a comment.
-        Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
-            let means = input.names().tag_of(&tag);
-            writeln!(out, "{} ; {}", input.tag_text(&tag, size), printable(means.as_bytes()))?;
+impl Question<'_> {
+    /// Returns the answer to one pair, without words and paths if `is_brief`.
+    fn answer(&self, pair: [Found; 2], is_brief: bool) -> Answer {
+        let why = self.oracle.explain(pair[0].tag, pair[1].tag);
+        let [a, b] = pair.map(|found| self.input.found_name(&self.names, &found));
+        Answer {
+            a,
+            b,
+            answer: why.answer,
+            rules: self.oracle.rule(),
+            clause: why.clause,
+            because: why.clause.to_string(),
+            words: match is_brief {
+                true => Vec::new(),
+                false => in_words(self.input, &self.names, &why, pair),
+            },
+            comparison: why.comparison.filter(|_| !is_brief),
         }
-        Some((tag, size)) => writeln!(out, "{}", input.tag_text(&tag, size))?,
-        None => writeln!(out, "none")?,
     }
-    Ok(())
+
+    fn brief(&self, pairs: &[[Found; 2]], out: &mut dyn Write) -> Result {
+        let Question { input, oracle, .. } = self;
+        let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
+        for pair in pairs {
+            if oracle.rule() != AliasRule::Llvm && pair.iter().any(is_rejected) {
+                note(format!("{}, and rule {} answers MayAlias", Clause::Malformed, oracle.rule()));
+            }
+            let answer = oracle.alias(pair[0].tag, pair[1].tag);
+            if pairs.len() == 1 {
+                writeln!(out, "{answer}")?;
+            } else {
+                let [a, b] = pair.map(|found| input.found_name(&self.names, &found));
+                writeln!(out, "{:8}  {a}  and  {b}", answer.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the tag for one access that replaces two.
+    fn generic(&self, pairs: &[[Found; 2]], out: &mut dyn Write) -> Result {
+        let Question { input, oracle, .. } = self;
+        let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
+        tags.dedup();
+        let [[a, b]] = tags[..] else {
+            let [a, b] = self.asked;
+            bail!(
+                "{a:?} and {b:?} name several accesses with different tags; name one of each, as \
+                 `tbaa explain --brief` lists them"
+            );
+        };
+        match a.zip(b).and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
+            // Metadata, and what it means as a comment.
+            Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
+                let means = printable(self.names.tag_of(&tag));
+                writeln!(out, "{} ; {means}", input.tag_text(&tag, size))?;
+            }
+            Some((tag, size)) => writeln!(out, "{}", input.tag_text(&tag, size))?,
+            None => writeln!(out, "none")?,
+        }
+        Ok(())
+    }
+
+    /// Explains one pair, each access with what was asked for.
+    fn one(&self, others: &[Oracle<&Graph>], pair: [Found; 2], out: &mut dyn Write) -> Result {
+        let Question { input, names, oracle, asked } = self;
+        let explain = |oracle: &Oracle<&Graph>| oracle.explain(pair[0].tag, pair[1].tag);
+        let why = explain(oracle);
+        writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
+        for ((side, asked), found) in ["a", "b"].iter().zip(asked).zip(pair) {
+            // The name that was asked for may be a path, which is no tag's name. A malformed tag means nothing.
+            let name = match (&input.content, found.tag) {
+                (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => {
+                    input.label(tag)
+                }
+                (Content::Module(_), _) => input.found_name(names, &found),
+                (Content::Spec(..), _) => printable(asked),
+            };
+            match found.tag {
+                Some(tag) => writeln!(out, "  {side}: {name} = {}", says(input, tag))?,
+                None => writeln!(out, "  {side}: {name}")?,
+            }
+        }
+        if let Some(comparison) = &why.comparison {
+            let tags = pair.map(|found| input.graph().tag(found.tag?).ok());
+            let base = match tags {
+                [Some(a), Some(b)] => names.ty(common(comparison, &[a, b])),
+                _ => String::new(),
+            };
+            writeln!(out, "from {}", printable(base))?;
+            writeln!(out, "  a: {}", path(input, &comparison.a))?;
+            writeln!(out, "  b: {}", path(input, &comparison.b))?;
+            if let Some(apart) = &comparison.apart {
+                writeln!(out, "  {apart}")?;
+            }
+        }
+        for line in in_words(input, names, &why, pair) {
+            writeln!(out, "{}", printable(line))?;
+        }
+        for oracle in others {
+            let why = explain(oracle);
+            writeln!(out, "rule {}: {}, {}", oracle.rule(), why.answer, why.clause)?;
+        }
+        for drawing in self.drawings(&why, pair) {
+            writeln!(out, "bytes of {}", drawing.base)?;
+            write_text(&drawing, out)?;
+        }
+        Ok(())
+    }
+
+    fn picture(&self, pair: [Found; 2], out: &mut dyn Write) -> Result {
+        let why = self.oracle.explain(pair[0].tag, pair[1].tag);
+        let drawings = self.drawings(&why, pair);
+        let [a, b] = self.asked;
+        let title = format!("{a} and {b} in {}: {}", self.input.file(), why.answer);
+        let mut about = vec![format!("rule {}: {}", self.oracle.rule(), why.clause)];
+        if drawings.is_empty() {
+            about.push("an access has no tag that can be read, and so no bytes to draw".to_owned());
+        }
+        Ok(write_svg(&drawings, &title, &about, out)?)
+    }
+
+    /// The bytes of a pair; none where an access has no tag.
+    fn drawings(&self, why: &Explanation, pair: [Found; 2]) -> Vec<Drawing> {
+        let [Some(a), Some(b)] = pair.map(|found| found.tag) else { return Vec::new() };
+        let [name_a, name_b] = match self.input.content {
+            Content::Module(_) => [a, b].map(|tag| self.names.place(tag)),
+            Content::Spec(..) => self.asked.map(String::clone),
+        };
+        of_explanation((self.input, &self.names), why, [(&name_a, a), (&name_b, b)])
+    }
 }
 
 /// The pairs of equal tags that are accessed in the same way together: the same words explain them.
@@ -261,88 +325,6 @@ fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
     groups.into_values().collect()
 }
 
-/// Explains one pair, each access with what was asked for.
-fn one(
-    input: &Input,
-    oracle: &Oracle<&Graph>,
-    others: &[Oracle<&Graph>],
-    [a, b]: [(&String, Found); 2],
-    out: &mut dyn Write,
-) -> Result {
-    let explain = |oracle: &Oracle<&Graph>| oracle.explain(a.1.tag, b.1.tag);
-    let why = explain(oracle);
-    writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
-    let names = input.names();
-    for (side, (asked, found)) in [("a", a), ("b", b)] {
-        // The name that was asked for may be a path, which is no tag's name. A malformed tag means nothing.
-        let name = match (&input.content, found.tag) {
-            (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),
-            (Content::Module(_), _) => input.found_name(&names, &found),
-            (Content::Spec(..), _) => printable(asked.as_bytes()),
-        };
-        match found.tag {
-            Some(tag) => writeln!(out, "  {side}: {name} = {}", says(input, tag))?,
-            None => writeln!(out, "  {side}: {name}")?,
-        }
-    }
-    if let Some(comparison) = &why.comparison {
-        let tag = |found: Found| input.graph().tag(found.tag?).ok();
-        let base = tag(a.1).zip(tag(b.1)).map(|(a, b)| names.ty(common(comparison, &[a, b])));
-        writeln!(out, "from {}", printable(base.unwrap_or_default().as_bytes()))?;
-        writeln!(out, "  a: {}", path(input, &comparison.a))?;
-        writeln!(out, "  b: {}", path(input, &comparison.b))?;
-        if let Some(apart) = &comparison.apart {
-            writeln!(out, "  {apart}")?;
-        }
-    }
-    for line in in_words(input, &names, &why, [a.1, b.1]) {
-        writeln!(out, "{}", printable(line.as_bytes()))?;
-    }
-    for oracle in others {
-        let why = explain(oracle);
-        writeln!(out, "rule {}: {}, {}", oracle.rule(), why.answer, why.clause)?;
-    }
-    for drawing in drawings(input, &names, &why, [a, b]) {
-        writeln!(out, "bytes of {}", drawing.base)?;
-        write_text(&drawing, out)?;
-    }
-    Ok(())
-}
-
-/// Draws the bytes of one pair.
-fn picture(
-    input: &Input,
-    oracle: &Oracle<&Graph>,
-    asked: [&String; 2],
-    [a, b]: [Found; 2],
-    out: &mut dyn Write,
-) -> Result {
-    let (why, names) = (oracle.explain(a.tag, b.tag), input.names());
-    let drawings = drawings(input, &names, &why, [(asked[0], a), (asked[1], b)]);
-    let title = format!("{} and {} in {}: {}", asked[0], asked[1], input.file(), why.answer);
-    let mut about = vec![format!("rule {}: {}", oracle.rule(), why.clause)];
-    if drawings.is_empty() {
-        about.push("an access has no tag that can be read, and so no bytes to draw".to_owned());
-    }
-    Ok(write_svg(&drawings, &title, &about, out)?)
-}
-
-/// The bytes of a pair; none where an access has no tag.
-fn drawings(
-    input: &Input,
-    names: &Names<'_>,
-    why: &Explanation,
-    pair: [(&String, Found); 2],
-) -> Vec<Drawing> {
-    let [Some(a), Some(b)] = pair.map(|(_, found)| found.tag) else { return Vec::new() };
-    let [name_a, name_b] = pair.map(|(asked, found)| match (&input.content, found.tag) {
-        (Content::Module(_), Some(tag)) => names.place(tag),
-        _ => asked.clone(),
-    });
-    let named = |name, tag| Named { name, tag };
-    of_explanation((input, names), why, named(&name_a, a), named(&name_b, b))
-}
-
 /// Returns the tag's operands, or what is wrong with them.
 fn says(input: &Input, tag: TagId) -> String {
     let graph = input.graph();
@@ -354,19 +336,16 @@ fn says(input: &Input, tag: TagId) -> String {
 
 /// Returns the steps of a path, and the bytes at its end. A field goes by its name where a spec gives it one.
 fn path(input: &Input, path: &AccessPath) -> String {
-    let steps: Vec<_> = path
-        .steps
-        .iter()
-        .map(|step| {
-            let name = match input.field_name(&step.ty, step.field, step.offset) {
-                Some(name) => printable(name.as_bytes()),
-                None => format!("field {}", step.field),
-            };
-            let elements = if step.array { "[]" } else { "" };
-            let into = name_in_source(step.into.as_bytes());
-            format!("{name} at {}: {}{elements}", step.offset, printable(into.as_bytes()))
-        })
-        .collect();
+    let step = |step: &PathStep| {
+        let name = match input.field_name(&step.ty, step.field, step.offset) {
+            Some(name) => printable(name),
+            None => format!("field {}", step.field),
+        };
+        let elements = if step.array { "[]" } else { "" };
+        let into = printable(name_in_source(step.into.as_bytes()));
+        format!("{name} at {}: {into}{elements}", step.offset)
+    };
+    let steps: Vec<_> = path.steps.iter().map(step).collect();
     let steps = if steps.is_empty() { "the object itself".to_owned() } else { steps.join(", ") };
     match &path.bytes {
         Some(bytes) => format!("{steps}; {bytes}"),

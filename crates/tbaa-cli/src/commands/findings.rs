@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use anstream::adapter::strip_bytes;
+use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use serde::Serialize;
 use tbaa_check::{Code, Diagnostic, LeftOut, Level};
@@ -26,7 +28,6 @@ pub(crate) enum FindingFormat {
     Sarif,
 }
 
-/// The findings in one input.
 pub(super) struct Findings {
     pub(super) input: Input,
     pub(super) found: tbaa_check::Findings,
@@ -45,26 +46,23 @@ impl Placed<'_> {
     pub(super) fn with_sources(&self) -> impl Iterator<Item = (Rc<Source<'_>>, &Diagnostic)> {
         let sources = self.texts.iter().map(|(file, text)| Rc::new(Source::new(file, text)));
         let sources: Vec<_> = sources.collect();
-        let findings = self.findings.iter();
-        findings.map(move |(at, finding)| (Rc::clone(&sources[*at]), finding.as_ref()))
+        self.findings.iter().map(move |(at, finding)| (sources[*at].clone(), &**finding))
     }
 }
 
 impl Findings {
-    /// Returns the findings at the lines of the program, if clang compiled the input and debug
-    /// information has them all.
+    /// Returns the findings at the lines of the program, if clang compiled the input and debug information has all.
     fn placed(&self) -> Placed<'_> {
         let input = &self.input;
         let module = input.module().ok().filter(|_| input.is_compiled());
         let debug = module.map(DebugInfo::new);
         let own = (Cow::Borrowed(input.file()), Cow::Borrowed(input.text()));
-        let mut placed = Placed { texts: vec![own], findings: Vec::new() };
-        for finding in &self.found {
-            let found =
-                debug.as_ref().and_then(|debug| in_source(debug, &mut placed.texts, finding));
-            placed.findings.push(found.unwrap_or((0, Cow::Borrowed(finding))));
-        }
-        placed
+        let mut texts = vec![own];
+        let findings = self.found.iter().map(|finding| {
+            let found = debug.as_ref().and_then(|debug| in_source(debug, &mut texts, finding));
+            found.unwrap_or((0, Cow::Borrowed(finding)))
+        });
+        Placed { findings: findings.collect(), texts }
     }
 }
 
@@ -127,8 +125,8 @@ pub(super) fn run(
         errors += level(Level::Error);
         warnings += level(Level::Warning);
         for more in findings.found.left_out() {
-            let all = left_out.entry(more.code);
-            let all = all.or_insert(LeftOut { count: 0, at_least: false, ..more });
+            let none = LeftOut { count: 0, at_least: false, ..more };
+            let all = left_out.entry(more.code).or_insert(none);
             all.count = all.count.saturating_add(more.count);
             all.at_least |= more.at_least;
         }
@@ -155,23 +153,17 @@ pub(super) fn run(
         note(format!("{errors}, {warnings}; `tbaa check --explain CODE` explains a code"));
     }
     match unusable {
-        Some(failure) => {
-            out.flush()?;
-            Err(failure)
-        }
-        None if found => Ok(Outcome::Found),
-        None => Ok(Outcome::Fine),
+        Some(failure) => Err(failure),
+        None => Ok(if found { Outcome::Found } else { Outcome::Fine }),
     }
 }
 
 fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
     let of_code = format!("of {code} ({})", code.title());
     note(match (count, at_least) {
-        (0, _) => {
-            format!(
-                "there may be more {of_code}: the input is too large to search all of it; try parts of it"
-            )
-        }
+        (0, _) => format!(
+            "there may be more {of_code}: the input is too large to search all of it; try parts of it"
+        ),
         (_, false) => format!("and {count} more {of_code}: raise --limit to see them"),
         (_, true) => format!("and {count} more or above {of_code}: raise --limit to see some"),
     });
@@ -189,10 +181,8 @@ fn write_text(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes text that is coloured, and takes the colour off unless standard output is to have it.
 fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    match anstream::AutoStream::choice(&io::stdout()) {
-        anstream::ColorChoice::Never => {
-            out.write_all(&anstream::adapter::strip_bytes(text).into_vec())
-        }
+    match AutoStream::choice(&io::stdout()) {
+        ColorChoice::Never => out.write_all(&strip_bytes(text).into_vec()),
         _ => out.write_all(text),
     }
 }

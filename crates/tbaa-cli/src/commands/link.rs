@@ -12,7 +12,7 @@ use tbaa_check::link::{Clash, Linked, Summary};
 use tbaa_ir::types::ReadTypes;
 use tbaa_ir::{Names, Sizes};
 
-use super::types::{FileTypes, is_opaque};
+use super::types::FileTypes;
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
 use crate::input::{Content, Input};
@@ -126,13 +126,10 @@ fn definitions(context: &Context) -> Vec<String> {
 }
 
 fn warning(graph: &Graph, clash: &Clash) -> String {
-    let bodies: Vec<String> = clash
-        .bodies
-        .iter()
-        .map(|body| format!("{} in {}", self::body(graph, body.ty, 3), body.module))
-        .collect();
-    let name = printable(&clash.name);
-    format!("type {name} is {}; accesses through them may alias", bodies.join(", "))
+    let bodies = clash.bodies.iter();
+    let bodies = bodies.map(|of| format!("{} in {}", body(graph, of.ty, 3), of.module));
+    let (name, bodies) = (printable(&clash.name), bodies.collect::<Vec<_>>().join(", "));
+    format!("type {name} is {bodies}; accesses through them may alias")
 }
 
 /// A type's parent or its first fields: `{int @0, float @4}`.
@@ -141,9 +138,8 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     let name = |ty: TypeId| type_name(&names, ty);
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
-        return node
-            .parent()
-            .map_or_else(|| "{}".into(), |parent| format!("under {}", name(parent)));
+        let parent = node.parent().map(|parent| format!("under {}", name(parent)));
+        return parent.unwrap_or_else(|| "{}".to_owned());
     }
     let field = |field: tbaa::Field| match field.extent {
         Some(extent) => format!("{} @{}+{extent}", name(field.ty), field.offset),
@@ -175,55 +171,49 @@ fn of_formats(linked: &Linked) -> Option<String> {
     });
     let mixed: Vec<_> = mixed.collect();
     let &(name, old, new) = mixed.first()?;
+    let (names, name) = (counted(mixed.len(), "name"), printable(name));
+    let [old, new] = [old, new].map(printable);
     Some(format!(
-        "{} of types, {} first, are in the old format in {} and in the size-aware one in {}: types of \
-         the two are never equal, and accesses through them may alias; compile all modules in one \
-         format (clang: -Xclang -new-struct-path-tbaa, or without it)",
-        counted(mixed.len(), "name"),
-        printable(name),
-        printable(old.as_bytes()),
-        printable(new.as_bytes())
+        "{names} of types, {name} first, are in the old format in {old} and in the size-aware one in {new}: \
+         types of the two are never equal, and accesses through them may alias; compile all modules in one \
+         format (clang: -Xclang -new-struct-path-tbaa, or without it)"
     ))
 }
 
-fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Result<()> {
+fn report(linked: &Linked, merged: &MergedTypes, out: &mut dyn Write) -> io::Result<()> {
     let graph = linked.graph();
-    let modules = linked.summary().modules().len();
-    let structs = types.context().structs();
+    let context = merged.context();
     writeln!(
         out,
         "{}: {}, {}, {}",
-        counted(modules, "module"),
+        counted(linked.summary().modules().len(), "module"),
         counted(graph.tag_count(), "tag"),
         counted(graph.types().count(), "type node"),
-        counted(structs.len(), "struct type"),
+        counted(context.structs().len(), "struct type"),
     )?;
     if let Some(text) = of_formats(linked) {
         writeln!(out, "{text}")?;
     }
-    let clashes: Vec<&Clash> = clashes(linked).collect();
-    writeln!(out, "{}", several(clashes.len(), "of type nodes"))?;
-    for clash in clashes {
+    let several =
+        |count: usize, what: &str| format!("{} {what} with several bodies", counted(count, "name"));
+    writeln!(out, "{}", several(clashes(linked).count(), "of type nodes"))?;
+    for clash in clashes(linked) {
         writeln!(out, "  {}", printable(&clash.name))?;
         for body in &clash.bodies {
-            let module = printable(body.module.as_bytes());
+            let module = printable(&body.module);
             writeln!(out, "    {module}: {}", self::body(graph, body.ty, 12))?;
         }
     }
-    writeln!(out, "{}", several(types.clashes().len(), "of struct types"))?;
-    for clash in types.clashes() {
+    writeln!(out, "{}", several(merged.clashes().len(), "of struct types"))?;
+    for clash in merged.clashes() {
         for &ty in &clash.types {
-            writeln!(out, "  {}", types.context().definition(ty))?;
+            writeln!(out, "  {}", context.definition(ty))?;
         }
     }
-    let context = types.context();
-    let opaque = context.structs().filter(|&ty| is_opaque(context, ty)).count();
+    let is_opaque =
+        |&ty: &Type| matches!(context.kind(ty), types::TypeKind::Identified { body: None, .. });
+    let opaque = context.structs().filter(is_opaque).count();
     writeln!(out, "{}", counted(opaque, "opaque struct type"))
-}
-
-fn several(count: usize, what: &str) -> String {
-    let names = counted(count, "name");
-    format!("{names} {what} with several bodies")
 }
 
 /// The global variables of the modules that were seen: by name, the type and the first file that has it so.
@@ -246,9 +236,9 @@ impl Globals {
             sizes.with_kind(ty, is_scalar).then_some(ty)
         };
         let globals = module.globals(&sizes).into_iter().filter(|global| !global.1.local);
-        let mut globals: Vec<(&[u8], String)> = globals
-            .filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))))
-            .collect();
+        let globals =
+            globals.filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))));
+        let mut globals: Vec<(&[u8], String)> = globals.collect();
         globals.sort_unstable();
         let mut clashes = Vec::new();
         for (name, ty) in globals {

@@ -70,7 +70,9 @@ pub(crate) enum Command {
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
     Worth(worth::Worth),
-    Plugin(worth::Plugin),
+    /// Prints where the plugin for LLVM 22 is, compiled for the LLVM that is installed.
+    #[command(after_help = include_str!("help/plugin.txt"))]
+    Plugin,
     Completions(completions::Completions),
     Man(completions::Man),
 }
@@ -86,11 +88,7 @@ pub(crate) enum Outcome {
 }
 
 /// Runs a command of the program, its answer going to `out`.
-pub(crate) fn run(
-    command: Command,
-    program: fn() -> clap::Command,
-    out: &mut dyn Write,
-) -> Result<Outcome> {
+pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome> {
     match command {
         Command::Diff(args) => return diff::run(&args, out),
         Command::Dump(args) => dump::run(&args, out)?,
@@ -117,10 +115,10 @@ pub(crate) fn run(
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Blocks(args) => blocks::run(&args, out)?,
         Command::Worth(args) => worth::run(&args, out)?,
-        Command::Plugin(args) => worth::plugin(&args, out)?,
+        Command::Plugin => worth::plugin(out)?,
         Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
-        Command::Man(args) => completions::man(&args, program(), out)?,
+        Command::Man(args) => completions::man(&args, out)?,
     }
     Ok(Outcome::Fine)
 }

@@ -14,7 +14,6 @@ use crate::render::Source;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Writes findings with the texts that they are about.
 pub(super) fn write<'a>(
     all: impl Iterator<Item = (Rc<Source<'a>>, &'a Diagnostic)>,
     out: &mut dyn Write,
@@ -26,7 +25,6 @@ pub(super) fn write<'a>(
     log(codes.iter().map(|&code| rule(code)).collect(), results, out)
 }
 
-/// Writes a log of one run.
 pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {
     let log = json!({
         "$schema": SCHEMA,
@@ -73,25 +71,22 @@ fn rule(code: Code) -> Value {
 
 fn result(codes: &[Code], source: &Source<'_>, uri: &str, finding: &Diagnostic) -> Value {
     let location = |label: Option<&Label>, text: Option<&str>| {
-        let region = label.map(|label| {
-            let (start_line, start_column) = source.position(label.span.start);
-            let (end_line, end_column) = source.position(label.span.end);
+        let region = label.map(|Label { span, .. }| {
+            let [start, end] = [span.start, span.end].map(|offset| source.position(offset));
             json!({
-                "startLine": start_line,
-                "startColumn": start_column,
-                "endLine": end_line,
-                "endColumn": end_column,
-                "byteOffset": label.span.start,
-                "byteLength": label.span.len(),
+                "startLine": start.0,
+                "startColumn": start.1,
+                "endLine": end.0,
+                "endColumn": end.1,
+                "byteOffset": span.start,
+                "byteLength": span.len(),
             })
         });
         location(uri, region, text)
     };
     let mut message = finding.message.clone();
-    for more in finding.notes.iter().chain(&finding.help) {
-        message += "\n";
-        message += more;
-    }
+    message
+        .extend(finding.notes.iter().chain(&finding.help).flat_map(|more| ["\n", more.as_str()]));
     let mut result = json!({
         "ruleId": finding.code.to_string(),
         "level": level(finding.level),

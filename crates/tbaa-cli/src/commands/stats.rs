@@ -29,7 +29,6 @@ pub(crate) struct Stats {
     pub(crate) format: TextOrJson,
 }
 
-/// A figure as it is counted.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Figure {
@@ -55,8 +54,7 @@ struct Used {
 /// The number of tags that are shown, those that most instructions have.
 const MOST_USED: usize = 10;
 
-/// A figure with its group and its name in JSON, and its name in the text. A figure without a name
-/// in JSON is the whole group.
+/// A figure with its group and name in JSON, and its name in the text. One without a name in JSON is the whole group.
 type Row = (&'static str, &'static str, &'static str, Figure);
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
@@ -73,13 +71,11 @@ pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
     match args.format {
         TextOrJson::Text => write(&rows, out)?,
         TextOrJson::Json => {
-            let mut document: IndexMap<&str, IndexMap<&str, &Figure>> = IndexMap::new();
-            for &(group, key, _, ref figure) in &rows {
-                document.entry(group).or_default().insert(key, figure);
-            }
-            let document: IndexMap<&str, Value<'_>> =
-                document.into_iter().map(|(group, figures)| (group, Value::of(figures))).collect();
-            write_json(&document, out)?;
+            let groups = rows.chunk_by(|a, b| a.0 == b.0).map(|rows| match rows {
+                [(group, "", _, figure)] => (*group, Group::One(figure)),
+                _ => (rows[0].0, Group::Several(rows.iter().map(|row| (row.1, &row.3)).collect())),
+            });
+            write_json(&groups.collect::<IndexMap<_, _>>(), out)?;
         }
     }
     Ok(())
@@ -88,18 +84,9 @@ pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
 /// A group in JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Value<'r> {
+enum Group<'r> {
     One(&'r Figure),
     Several(IndexMap<&'r str, &'r Figure>),
-}
-
-impl<'r> Value<'r> {
-    fn of(figures: IndexMap<&'r str, &'r Figure>) -> Value<'r> {
-        match figures.get("").copied() {
-            Some(figure) => Value::One(figure),
-            None => Value::Several(figures),
-        }
-    }
 }
 
 fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
@@ -115,7 +102,7 @@ fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
             Figure::MostUsed(all) => {
                 for (at, Used { instructions, tag, meaning }) in all.iter().enumerate() {
                     let title = if at == 0 { name } else { "" };
-                    let [tag, meaning] = [tag, meaning].map(|it| printable(it.as_bytes()));
+                    let [tag, meaning] = [tag, meaning].map(printable);
                     writeln!(out, "{title:26}{instructions:<7} {tag} {meaning}")?;
                 }
             }
@@ -172,8 +159,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the length of the longest way along such edges, in the types for which `counts`
-/// answers so; `None` if one comes back to where it was.
+/// Returns the length of the longest way, in types that `counts` admits; `None` if a way comes back to its start.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

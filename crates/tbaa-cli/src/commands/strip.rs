@@ -35,8 +35,8 @@ pub(crate) struct Strip {
 /// The end of a hash, in binary.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits {
-    pub(crate) value: u64,
-    pub(crate) len: u32,
+    value: u64,
+    len: u32,
 }
 
 impl std::str::FromStr for Bits {
@@ -45,7 +45,7 @@ impl std::str::FromStr for Bits {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let expected = "expected 1 to 32 binary digits, such as 0110";
         let digits =
-            (1..=32).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0' | b'1'));
+            (1..=32).contains(&text.len()) && text.bytes().all(|byte| b"01".contains(&byte));
         let value = u64::from_str_radix(text, 2).ok().filter(|_| digits).ok_or(expected)?;
         Ok(Bits { value, len: text.len() as u32 })
     }
@@ -73,14 +73,13 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result {
         }
         if !args.hash.is_empty() {
             let hash = hash(names[instruction.function as usize], instruction);
-            return args.hash.iter().any(|bits| bits.end(hash));
+            return args.hash.iter().any(|bits| hash & ((1 << bits.len) - 1) == bits.value);
         }
         number <= args.keep
     };
     write(&input, module, |index| if keep(index) { &[] } else { &TAGS }, &mut { out })
 }
 
-/// The attachments that are tags.
 pub(super) const TAGS: [&str; 2] = ["tbaa", "tbaa.struct"];
 
 /// Writes the module. `drop` names the attachments that each instruction loses.
@@ -102,10 +101,4 @@ pub(super) fn write(
 fn hash(function: &[u8], instruction: &Instruction) -> u64 {
     let hash = fnv(function.iter().chain(&instruction.index.to_le_bytes()));
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
-}
-
-impl Bits {
-    fn end(self, hash: u64) -> bool {
-        hash & ((1 << self.len) - 1) == self.value
-    }
 }

@@ -16,7 +16,7 @@ use crate::input::{Input, load_spec};
 use crate::output::counted;
 use crate::printable::printable;
 use crate::render::Source;
-use crate::report::{Context, Failure, Result, note, write_output};
+use crate::report::{Context, Failure, Result, bail, note, write_output};
 
 /// Gives the accesses of a module tags, from the places that its getelementptrs name.
 ///
@@ -74,8 +74,7 @@ impl Tagging {
         let (file, text) = read_file(spec)?;
         let built = load_spec(&file, &text)?;
         let Some(declared) = built.tagged() else {
-            let why = "declares no types with a layout; give it a `declare` section";
-            return Err(Failure::unusable(format!("{file} {why}")));
+            bail!("{file} declares no types with a layout; give it a `declare` section");
         };
         let types = declared.types().clone().into_tagged(declared.policy());
         let mut tags = tag_declared(module, types).map_err(|error| match &error {
@@ -88,15 +87,13 @@ impl Tagging {
                 let line = module.text().split(|&byte| byte == b'\n').find(is_it);
                 let at =
                     line.map_or(0, |line| line.as_ptr().addr() - module.text().as_ptr().addr());
-                Failure::at(input.file(), module.text(), at, error.to_string())
+                Failure::at(input.file(), module.text(), at, &error)
             }
             _ => Failure::unusable(format!("{}: {error}", input.file())),
         })?;
         let oracle = Oracle::new(&tags.graph, rules_of_spec(built.spec(), None));
         let mut lowering = Lowering::new(tbaa_lower::Options::new());
-        lowering
-            .lower(&oracle, tags.tags.iter().map(|tag| tag.tag))
-            .map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
+        lowering.lower(&oracle, tags.tags.iter().map(|tag| tag.tag)).context(file)?;
         // A copy of a graph has ids of its own.
         let graph = lowering.graph().clone();
         tags.tags.retain_mut(|it| {
@@ -116,29 +113,27 @@ impl Tagging {
             Some(spec) => (self.declared(spec, &input, module)?, DECLARED_PROMISE),
             None => (tag(module, &self.options()).context(input.file())?, PROMISE),
         };
-        let reasons = tags.reasons();
         for name in &tags.unknown {
             note(format!("{} has no type %{name}", input.file()));
         }
-        let tagged = tags.tags.len() as u64;
-        let all = tagged + tags.untagged.len() as u64;
-        note(format!("{} of {} tagged", tagged, counted(all, "access")));
-        for (why, count) in reasons {
+        let (tagged, all) = (tags.tags.len(), tags.tags.len() + tags.untagged.len());
+        note(format!("{tagged} of {} tagged", counted(all, "access")));
+        for (why, count) in tags.reasons() {
             note(format!("{count:>7}  {why}"));
         }
         if self.list {
-            let (debug, source) =
-                (DebugInfo::new(module), Source::new(input.file(), module.text()));
-            let wanted = |why| !matches!(why, Untagged::Slot | Untagged::Tagged);
-            for &UntaggedAccess { instruction: at, why } in
-                tags.untagged.iter().filter(|untagged| wanted(untagged.why))
-            {
-                let of = &module.instructions()[at];
-                let place = debug.location(of).map_or_else(
-                    || format!("{}:{}", input.file(), source.position(of.offset as usize).0),
-                    |at| format!("{}:{}", printable(at.file.as_bytes()), at.line),
-                );
-                note(format!("{place}: {why}"));
+            let debug = DebugInfo::new(module);
+            let source = Source::new(input.file(), module.text());
+            for &UntaggedAccess { instruction, why } in &tags.untagged {
+                if matches!(why, Untagged::Slot | Untagged::Tagged) {
+                    continue;
+                }
+                let of = &module.instructions()[instruction];
+                let (file, line) = match debug.location(of) {
+                    Some(at) => (printable(at.file), at.line as usize),
+                    None => (input.file().to_owned(), source.position(of.offset as usize).0),
+                };
+                note(format!("{file}:{line}: {why}"));
             }
         }
         note(format!("right for a program that keeps to this: {promise}"));

@@ -1,13 +1,14 @@
 //! `tbaa types`.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use serde::Serialize;
-use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
+use tbaa::types::{Context, DataLayout, DataLayoutError, Equality, Layouts, Type, TypeClasses};
 
 use super::link::Globals;
 use crate::convert::{FlagsArg, Origin};
@@ -43,16 +44,6 @@ pub(crate) enum EqualityArg {
     Unfolding,
 }
 
-impl From<EqualityArg> for Equality {
-    fn from(arg: EqualityArg) -> Equality {
-        match arg {
-            EqualityArg::Structural => Equality::Structural,
-            EqualityArg::Unfolding => Equality::Unfolding,
-        }
-    }
-}
-
-/// The struct types of a file.
 pub(super) struct FileTypes {
     pub(super) file: String,
     pub(super) context: Context,
@@ -67,16 +58,13 @@ impl FileTypes {
         let mut context = Context::new();
         let (mut layout, mut numbers) = (DataLayout::default(), HashMap::new());
         if let Content::Module(module) = &input.content {
-            let at = |offset, message| Failure::at(&file, input.text(), offset, message);
-            let names = module
-                .read_types(&mut context)
-                .map_err(|error| at(error.offset, error.kind.to_string()))?;
+            let at = |offset, error: &dyn Display| Failure::at(&file, input.text(), offset, error);
+            let names = module.read_types(&mut context);
+            let names = names.map_err(|error| at(error.offset, &error.kind))?;
             numbers = names.numbers().map(|(number, ty)| (ty, number)).collect();
             if let Some((text, offset)) = module.data_layout() {
-                let text = String::from_utf8_lossy(text);
-                layout = text
-                    .parse()
-                    .map_err(|error: tbaa::types::DataLayoutError| at(offset, error.to_string()))?;
+                let parsed = String::from_utf8_lossy(text).parse();
+                layout = parsed.map_err(|error: DataLayoutError| at(offset, &error))?;
             }
         }
         Ok(FileTypes { file, context, layout, numbers })
@@ -113,7 +101,11 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result {
     let files: Vec<FileTypes> =
         args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
     let contexts: Vec<&Context> = files.iter().map(|file| &file.context).collect();
-    let classes = TypeClasses::new(&contexts, args.equality.into());
+    let equality = match args.equality {
+        EqualityArg::Structural => Equality::Structural,
+        EqualityArg::Unfolding => Equality::Unfolding,
+    };
+    let classes = TypeClasses::new(&contexts, equality);
     if !classes.is_exact() {
         note("these types are too much alike to be compared in full: some classes may be one");
     }
@@ -178,9 +170,4 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Returns whether a type is an opaque struct.
-pub(super) fn is_opaque(context: &Context, ty: Type) -> bool {
-    matches!(context.kind(ty), TypeKind::Identified { body: None, .. })
 }

@@ -1,5 +1,7 @@
 //! The reason why two accesses may or may not alias, in words: who met whom, and where.
 
+use std::iter;
+
 use tbaa::explain::{AccessPath, Clause, Explanation};
 use tbaa::{Format, Graph, Size, Tag, TypeId};
 use tbaa_check::char_origin::{CharOrigin, CharOrigins};
@@ -8,7 +10,7 @@ use tbaa_ir::{Names, Opcode, Sizes};
 use crate::drawing::common;
 use crate::find::Found;
 use crate::input::{Content, Input};
-use crate::output::listed;
+use crate::output::{counted, listed};
 use crate::printable::printable;
 use crate::walk::walk;
 
@@ -28,16 +30,12 @@ pub(super) fn in_words(
     let graph = input.graph();
     let tags = [a, b].map(|found| found.tag.and_then(|tag| graph.tag(tag).ok()));
     let [Some(tag_a), Some(tag_b)] = tags else {
-        let mut lines = no_tag(input, [a, b]);
-        lines.extend(why_char(input, [a, b]));
-        return lines;
+        return no_tag(input, [a, b]).into_iter().chain(why_char(input, [a, b])).collect();
     };
     let pair = Pair { graph, names, tags: [tag_a, tag_b] };
-    let mut lines = vec![format!(
-        "a is {}; b is {}",
-        who(input, names, a, &tag_a),
-        who(input, names, b, &tag_b)
-    )];
+    let [who_a, who_b] =
+        [(a, &tag_a), (b, &tag_b)].map(|(found, tag)| who(input, names, found, tag));
+    let mut lines = vec![format!("a is {who_a}; b is {who_b}")];
     lines.extend(why_char(input, [a, b]));
     lines.push(match why.clause {
         Clause::SameTag => "both have the same tag: one may be the other".to_owned(),
@@ -79,7 +77,6 @@ fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     ["a", "b"].into_iter().zip(found).filter_map(says)
 }
 
-/// Says which accesses are untagged or malformed.
 fn no_tag(input: &Input, found: [Found; 2]) -> Vec<String> {
     let says = |(side, found): (&str, Found)| match found.tag {
         None => Some(format!("{side} has no tag: it may be an access to anything")),
@@ -111,10 +108,8 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
         (Content::Spec(..), Some(tag)) => input.label(tag),
         _ => names.place_of(tag),
     };
-    let mut parts = Vec::new();
-    parts.extend(size.map(|size| format!("{size} byte{}", if size == 1 { "" } else { "s" })));
-    let base = names.ty(tag.base);
-    let offset = tag.offset as i64;
+    let mut parts: Vec<String> = size.map(|size| counted(size, "byte")).into_iter().collect();
+    let (base, offset) = (names.ty(tag.base), tag.offset as i64);
     if !tag.is_whole() && place != format!("{base}{offset:+}") {
         parts.push(format!("at {offset} of {base}"));
     }
@@ -134,29 +129,22 @@ impl Pair<'_> {
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {
-            let base = self.names.ty(a.base);
-            return format!(
-                "both start at {base}, a at {} and b at {}",
-                a.offset as i64, b.offset as i64
-            );
+            let (base, [a, b]) = (self.names.ty(a.base), [a, b].map(|tag| tag.offset as i64));
+            return format!("both start at {base}, a at {a} and b at {b}");
         }
         for (one, other, from, to) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (from, to) = (&self.tags[from], &self.tags[to]);
             let walk = walk(self.graph, from.base, from.offset);
             let Some(met) = walk.iter().find(|at| at.ty == to.base) else { continue };
-            let offset = met.offset;
-            let ty = self.names.ty(met.ty);
-            let from = format!("{} at {}", self.names.ty(from.base), from.offset as i64);
-            return if to.is_whole() {
-                format!(
-                    "walking from {one}'s base type, {from}, reaches the {ty} there, and {other} may be any {ty}"
-                )
-            } else {
-                format!(
-                    "walking from {one}'s base type, {from}, reaches {ty} at {offset}, and {other} accesses a {ty} at {}",
-                    to.offset as i64
-                )
+            let (offset, ty) = (met.offset, self.names.ty(met.ty));
+            let (base, at) = (self.names.ty(from.base), from.offset as i64);
+            let reaches = match to.is_whole() {
+                true => format!("the {ty} there, and {other} may be any {ty}"),
+                false => {
+                    format!("{ty} at {offset}, and {other} accesses a {ty} at {}", to.offset as i64)
+                }
             };
+            return format!("walking from {one}'s base type, {base} at {at}, reaches {reaches}");
         }
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
@@ -165,16 +153,11 @@ impl Pair<'_> {
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
-            let mut chain = vec![narrow.access];
-            while let Some(&ty) = chain.last()
-                && ty != wide.access
-                && chain.len() < STEPS
-            {
-                match self.graph.ty(ty).parent() {
-                    Some(parent) if parent != ty => chain.push(parent),
-                    _ => break,
-                }
-            }
+            let parent = |&ty: &TypeId| self.graph.ty(ty).parent().filter(|&parent| parent != ty);
+            let up = iter::successors(Some(narrow.access), parent).take(STEPS);
+            let mut chain: Vec<TypeId> = up.collect();
+            let end = chain.iter().position(|&ty| ty == wide.access);
+            chain.truncate(end.map_or(chain.len(), |end| end + 1));
             if wide.is_whole() && chain.last() == Some(&wide.access) {
                 let name = self.names.ty(wide.access);
                 return match chain.len() {
@@ -233,24 +216,23 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
 
 /// Says where a `char` tag comes from, in a sentence's second half, after "the access is tagged char".
 pub(super) fn of_char(origin: &CharOrigin) -> String {
-    match origin {
-        CharOrigin::Char => "it is a char in the source".to_owned(),
+    let of = match origin {
+        CharOrigin::Char => "it is a char in the source",
         CharOrigin::Union(ty) => {
-            let ty = printable(ty.as_bytes());
-            format!("it is a member of {ty}, and clang tags members of unions as char")
+            let ty = printable(ty);
+            return format!("it is a member of {ty}, and clang tags members of unions as char");
         }
         CharOrigin::Copy => {
             "the value is only copied: a copy of a union or of several fields has the tag of char"
-                .to_owned()
         }
-        CharOrigin::Vector => "it is a vector type that may alias, such as __m128i: clang tags \
-                               these as char"
-            .to_owned(),
+        CharOrigin::Vector => {
+            "it is a vector type that may alias, such as __m128i: clang tags these as char"
+        }
         CharOrigin::Wider => {
             "it is wider than a char: clang tags a member of a union so, and a type with \
              __attribute__((may_alias))"
-                .to_owned()
         }
-        CharOrigin::BitField => "it is a bit-field, which clang does not tag".to_owned(),
-    }
+        CharOrigin::BitField => "it is a bit-field, which clang does not tag",
+    };
+    of.to_owned()
 }

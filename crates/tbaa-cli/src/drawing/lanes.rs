@@ -7,7 +7,7 @@ use tbaa_ir::Names;
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;
 use crate::printable::printable;
-use crate::walk::{Next, WalkStep, elements, follow, type_name, walk};
+use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 
 /// Elements of a long array that are drawn, and the copies of them in one lane.
 const ELEMENTS: u64 = 3;
@@ -15,12 +15,8 @@ const COPIES: usize = 12;
 /// Levels of nesting that are drawn, beside the outermost.
 const LEVELS: usize = 5;
 
-/// A tag, and what whoever asks calls it.
-#[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) tag: TagId,
-}
+/// A tag, after the name by which it was asked for.
+type Named<'a> = (&'a str, TagId);
 
 /// The type from which both compared paths start.
 pub(crate) fn common(comparison: &Comparison, [a, b]: &[Tag; 2]) -> TypeId {
@@ -30,20 +26,19 @@ pub(crate) fn common(comparison: &Comparison, [a, b]: &[Tag; 2]) -> TypeId {
 /// Returns what an explanation is about: one object that both accesses are to,
 /// or else one for each access. Nothing where a tag cannot be read.
 pub(crate) fn of_explanation(
-    (input, names): (&Input, &Names<'_>),
+    input: (&Input, &Names<'_>),
     why: &Explanation,
-    a: Named<'_>,
-    b: Named<'_>,
+    [a, b]: [Named<'_>; 2],
 ) -> Vec<Drawing> {
-    let graph = input.graph();
-    let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
+    let graph = input.0.graph();
+    let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.1), graph.tag(b.1)) else { return Vec::new() };
     if let Some(found) = &why.comparison {
         let base = common(found, &[tag_a, tag_b]);
-        let mut build = LaneBuilder::new(input, names, base, true);
+        let mut build = LaneBuilder::new(input, base, true);
         let path = |path: &AccessPath| follow(graph, base, &path.steps);
         let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
         for (mark, name, path, end) in
-            [(Mark::A, a.name, &found.a, &ends[0]), (Mark::B, b.name, &found.b, &ends[1])]
+            [(Mark::A, a.0, &found.a, &ends[0]), (Mark::B, b.0, &found.b, &ends[1])]
         {
             match &path.bytes {
                 Some(bytes) => build.footprint(mark, name, bytes),
@@ -52,11 +47,11 @@ pub(crate) fn of_explanation(
         }
         return vec![build.drawing];
     }
-    let (a, b) = (Way::of(graph, Mark::A, a.name, tag_a), Way::of(graph, Mark::B, b.name, tag_b));
+    let (a, b) = (Way::of(graph, Mark::A, a.0, tag_a), Way::of(graph, Mark::B, b.0, tag_b));
     match (a.then(&b), b.then(&a)) {
-        (Some(b), _) => vec![draw((input, names), &[&a, &b])],
-        (None, Some(a)) => vec![draw((input, names), &[&a, &b])],
-        (None, None) => vec![draw((input, names), &[&a]), draw((input, names), &[&b])],
+        (Some(b), _) => vec![draw(input, &[&a, &b])],
+        (None, Some(a)) => vec![draw(input, &[&a, &b])],
+        (None, None) => vec![draw(input, &[&a]), draw(input, &[&b])],
     }
 }
 
@@ -96,9 +91,8 @@ impl<'a> Way<'a> {
 }
 
 /// Draws an object that some accesses are to.
-fn draw((input, names): (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
-    let base = ways.iter().map(|way| way.places[0].ty).next();
-    let mut build = LaneBuilder::new(input, names, base.expect("a way has a place"), false);
+fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
+    let mut build = LaneBuilder::new(input, ways[0].places[0].ty, false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
     for (way, mut ends) in ways.iter().zip(ends) {
         if !way.meets {
@@ -120,13 +114,9 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     if node.kind() != TypeKind::Aggregate {
         return Vec::new();
     }
-    let fields: Vec<Field> = node.fields().collect();
-    let mut starts: Vec<u64> = fields
-        .iter()
-        // A type that is a name alone holds no byte.
-        .filter(|field| graph.ty(field.ty).kind() != TypeKind::Root)
-        .map(|field| field.offset)
-        .collect();
+    // A type that is a name alone holds no byte.
+    let with_bytes = node.fields().filter(|field| graph.ty(field.ty).kind() != TypeKind::Root);
+    let mut starts: Vec<u64> = with_bytes.map(|field| field.offset).collect();
     starts.sort_unstable();
     let overlaps = reach && starts.windows(2).any(|pair| pair[0] == pair[1]);
     let end = |field: &Field| match (field.extent, node.format()) {
@@ -136,7 +126,7 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
         }
         _ => None,
     };
-    fields.iter().map(|field| (*field, end(field))).collect()
+    node.fields().map(|field| (field, end(&field))).collect()
 }
 
 /// The place where a path ends: the starts of the objects there, and how far each reaches.
@@ -154,7 +144,7 @@ struct LaneBuilder<'a> {
 }
 
 impl<'a> LaneBuilder<'a> {
-    fn new(input: &'a Input, names: &'a Names<'a>, base: TypeId, reach: bool) -> LaneBuilder<'a> {
+    fn new((input, names): (&'a Input, &'a Names<'a>), base: TypeId, reach: bool) -> Self {
         let graph = input.graph();
         let drawing = Drawing { base: type_name(names, base), lanes: Vec::new() };
         LaneBuilder { input, names, graph, drawing, reach, drawn: Vec::new() }
@@ -184,15 +174,16 @@ impl<'a> LaneBuilder<'a> {
     /// The objects of a field in each of some objects.
     fn objects_in(&self, ends: &Ends, field: &Field, end: Option<u64>) -> Ends {
         let elements = elements(self.graph, field);
+        let (stride, count) = elements.unwrap_or((0, Some(1)));
         let mut into = Vec::new();
         for &(start, limit) in ends {
-            let to = end.and_then(|end| start.checked_add(end)).or(limit);
-            let (stride, count) = elements.unwrap_or((0, Some(1)));
             for element in 0..shown(count) {
                 let begin = stride.checked_mul(element).and_then(|at| at.checked_add(field.offset));
                 let Some(at) = begin.and_then(|at| start.checked_add(at)) else { break };
-                let to = if elements.is_some() { at.checked_add(stride) } else { to };
-                into.push((at, to));
+                into.push(match elements {
+                    Some(_) => (at, at.checked_add(stride)),
+                    None => (at, end.and_then(|end| start.checked_add(end)).or(limit)),
+                });
             }
         }
         into.truncate(COPIES);
@@ -232,13 +223,9 @@ impl<'a> LaneBuilder<'a> {
 
     /// A field's name, its type, and whether it is an array.
     fn label(&self, ty: TypeId, at: usize, field: &Field) -> String {
-        let array = match elements(self.graph, field) {
-            None => String::new(),
-            Some((_, None)) => "[]".to_owned(),
-            Some((_, Some(count))) => format!("[{count}]"),
-        };
+        let array = brackets(elements(self.graph, field).map(|(_, count)| count));
         match self.input.name_of_field(ty, at, field) {
-            Some(name) => printable(name.as_bytes()) + &array,
+            Some(name) => printable(name) + &array,
             None => type_name(self.names, field.ty) + &array,
         }
     }
@@ -258,24 +245,20 @@ impl<'a> LaneBuilder<'a> {
             spans = copies.take(COPIES).collect();
         }
         spans.sort_unstable();
-        let spans = spans
-            .into_iter()
-            .map(|(start, end)| Span { start, end, label: String::new() })
-            .collect();
         let note = if bytes.repeats.is_empty() { String::new() } else { bytes.to_string() };
-        self.mark(mark, name, spans, note);
+        self.mark(mark, name, &spans, note);
     }
 
     /// The slots at a path's end, where the format has no sizes.
     fn slot(&mut self, mark: Mark, name: &str, ends: &Ends) {
-        let spans =
-            ends.iter().map(|&(start, end)| Span { start, end, label: String::new() }).collect();
-        self.mark(mark, name, spans, String::new());
+        self.mark(mark, name, ends, String::new());
     }
 
-    fn mark(&mut self, mark: Mark, name: &str, spans: Vec<Span>, note: String) {
+    fn mark(&mut self, mark: Mark, name: &str, ends: &Ends, note: String) {
         let side = if mark == Mark::A { "a" } else { "b" };
-        self.push(mark, format!("{side}: {}", printable(name.as_bytes())), spans, note);
+        let span = |&(start, end)| Span { start, end, label: String::new() };
+        let spans = ends.iter().map(span).collect();
+        self.push(mark, format!("{side}: {}", printable(name)), spans, note);
     }
 
     fn push(&mut self, mark: Mark, title: String, spans: Vec<Span>, note: String) {

@@ -7,7 +7,7 @@ mod ruler;
 mod svg;
 mod text;
 
-pub(crate) use lanes::{Named, common, of_explanation};
+pub(crate) use lanes::{common, of_explanation};
 pub(crate) use svg::write as write_svg;
 pub(crate) use text::write as write_text;
 
@@ -38,10 +38,9 @@ pub(crate) struct Lane {
     pub(crate) note: String,
 }
 
-/// One object.
+/// One object, with the name of its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Drawing {
-    /// The name of its type.
     pub(crate) base: String,
     pub(crate) lanes: Vec<Lane>,
 }

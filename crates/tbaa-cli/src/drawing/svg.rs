@@ -1,10 +1,10 @@
 //! A drawing as SVG.
 
-use std::io::{self, Write};
+use std::io::{Result, Write};
 
 use super::ruler::{self, COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
-use crate::svg::{Head, cut, text, width};
+use crate::svg::{cut, height_of_head, text, width, write_head};
 
 /// Height of a lane, in pixels.
 const LANE: usize = 24;
@@ -23,12 +23,12 @@ pub(crate) fn write(
     title: &str,
     about: &[String],
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> Result<()> {
     let parts: Vec<Part<'_>> = drawings.iter().map(Part::of).collect();
-    let top = Head::height_of(about.len()) + MARGIN;
+    let top = height_of_head(about.len()) + MARGIN;
     let height: usize = parts.iter().map(|part| part.height() + SPACE).sum();
     let wide = parts.iter().map(Part::width).max().unwrap_or(0);
-    Head { width: wide + 2 * MARGIN, height: top + height, title, about }.write(out)?;
+    write_head((wide + 2 * MARGIN, top + height), title, about, out)?;
     writeln!(
         out,
         "<defs>\n\
@@ -64,8 +64,9 @@ impl<'d> Part<'d> {
         let width_of = |_, bytes: Option<Option<u64>>| match bytes {
             None => NARROW,
             Some(None) => NARROW * 2,
-            Some(Some(bytes)) => usize::try_from(bytes)
-                .map_or(WIDE, |try_from| try_from.saturating_mul(14).clamp(NARROW, WIDE)),
+            Some(Some(bytes)) => {
+                bytes.saturating_mul(14).clamp(NARROW as u64, WIDE as u64) as usize
+            }
         };
         let label = |label: &str| width(&cut(label, TITLE)) + 12;
         let edges = ruler::edges(left, (&ruler, &drawing.lanes), width_of, label);
@@ -81,7 +82,7 @@ impl<'d> Part<'d> {
         LANE * (self.drawing.lanes.len() + 1)
     }
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
         let bottom = self.height();
         text(out, (self.left - 12, 12), " text-anchor=\"end\" fill=\"#5f6368\"", "byte")?;
         writeln!(out)?;
@@ -99,7 +100,7 @@ impl<'d> Part<'d> {
         Ok(())
     }
 
-    fn lane(&self, lane: &Lane, y: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn lane(&self, lane: &Lane, y: usize, out: &mut dyn Write) -> Result<()> {
         let ink = match lane.mark {
             Mark::Fields => " text-anchor=\"end\" fill=\"#222\"",
             Mark::A => " text-anchor=\"end\" fill=\"#0b57d0\" font-weight=\"bold\"",
@@ -123,10 +124,9 @@ impl<'d> Part<'d> {
                 out,
                 "<path d=\"M{end} {top}H{x}v{h}H{end}{border}\" fill=\"{fill}\" stroke=\"{stroke}\"/>"
             )?;
-            let label = if self.ruler.hides(span) {
-                "…".to_owned()
-            } else {
-                cut(&span.label, (w * 100 / 665).saturating_sub(1))
+            let label = match self.ruler.hides(span) {
+                true => "…".to_owned(),
+                false => cut(&span.label, (w * 100 / 665).saturating_sub(1)),
             };
             if !label.is_empty() {
                 text(out, (x + w / 2, baseline), " text-anchor=\"middle\"", &label)?;

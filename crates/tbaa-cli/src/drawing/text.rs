@@ -76,7 +76,7 @@ fn draw(lane: &Lane, ruler: &Ruler, edges: &[usize], line: &mut Vec<char>) {
     for span in &lane.spans {
         let (first, last) = ruler.columns(span);
         let (from, to) = (edges[first], edges[last]);
-        let filled = match lane.mark {
+        match lane.mark {
             Mark::Fields if ruler.hides(span) => {
                 put(line, from, "|...");
                 line[to] = '|';
@@ -86,15 +86,10 @@ fn draw(lane: &Lane, ruler: &Ruler, edges: &[usize], line: &mut Vec<char>) {
                 line[from] = '|';
                 line[to] = '|';
                 put(line, from + 2, &cut(&span.label, (to - from).saturating_sub(3)));
-                if span.end.is_none() {
-                    line[to] = '.';
-                }
-                continue;
             }
-            Mark::A => 'a',
-            Mark::B => 'b',
-        };
-        line[from + 1..to].fill(filled);
+            Mark::A => line[from + 1..to].fill('a'),
+            Mark::B => line[from + 1..to].fill('b'),
+        }
         if span.end.is_none() {
             line[to] = '.';
         }

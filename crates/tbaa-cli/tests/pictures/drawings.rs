@@ -87,13 +87,13 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
 /// module is not drawn again, because the module is not in the repository.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
-    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = crate::tools::path("../..");
     for (file, args) in [
         ("ravi-graph.svg", &["graph", "ravi.ron", "--tag", "CallInfo.l.base"][..]),
         ("rfc-union-bytes.svg", &["explain", "rfc-2017.ron", "q.u.i", "U.f", "--format", "svg"]),
     ] {
         let spec = format!("specs/{}", args[1]);
-        let out = run_in(&repository, &[&args[..1], &[&spec], &args[2..]].concat());
+        let out = run_in(&repository, &[&args[..1], &[&spec], &args[2..]].concat(), b"");
         let known = std::fs::read_to_string(repository.join("docs/images").join(file)).unwrap();
         assert!(out.text == known, "{file} is not what `tbaa {}` draws", args.join(" "));
         assert_markup(&known);

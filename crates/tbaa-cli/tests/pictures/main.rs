@@ -3,3 +3,5 @@
 mod drawings;
 mod report;
 mod support;
+#[path = "../tools/mod.rs"]
+mod tools;

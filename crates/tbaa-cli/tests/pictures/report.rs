@@ -14,23 +14,19 @@ fn data(page: &str) -> serde_json::Value {
 /// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is runs
 /// of a capital letter and a count in base 36; without a count, the letter fills the row.
 fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
-    text.split(',')
-        .enumerate()
-        .map(|(row, runs)| {
-            let mut letters = Vec::new();
-            let mut rest = runs;
-            while let Some(letter) = rest.chars().next() {
-                let end = rest[1..]
-                    .find(|c: char| c.is_ascii_uppercase())
-                    .map_or(rest.len(), |at| at + 1);
-                let left = side - row - 1 - letters.len();
-                let count = usize::from_str_radix(&rest[1..end], 36).unwrap_or(left);
-                letters.extend(std::iter::repeat_n(letter, count));
-                rest = &rest[end..];
-            }
-            letters
-        })
-        .collect()
+    let row = |(row, mut rest): (usize, &str)| {
+        let mut letters = Vec::new();
+        while let Some(letter) = rest.chars().next() {
+            let end = rest[1..].find(|c: char| c.is_ascii_uppercase());
+            let end = end.map_or(rest.len(), |at| at + 1);
+            let left = side - row - 1 - letters.len();
+            let count = usize::from_str_radix(&rest[1..end], 36).unwrap_or(left);
+            letters.extend(std::iter::repeat_n(letter, count));
+            rest = &rest[end..];
+        }
+        letters
+    };
+    text.split(',').enumerate().map(row).collect()
 }
 
 #[test]
@@ -40,36 +36,22 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
         assert_eq!(page.code, 0, "{}", page.errors);
         let documents = data(&page.text);
         let one = &documents[0];
-        let labels: Vec<&str> = one["tags"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tag| tag["label"].as_str().unwrap())
-            .collect();
+        let tags = one["tags"].as_array().unwrap().iter();
+        let labels: Vec<&str> = tags.map(|tag| tag["label"].as_str().unwrap()).collect();
         for (which, rules) in ["llvm", "union", "union-strict"].into_iter().enumerate() {
             let matrix = run(&["matrix", input, "--rules", rules, "--format", "json"]).text;
             let matrix: serde_json::Value = serde_json::from_str(&matrix).unwrap();
-            let order: Vec<usize> = labels
-                .iter()
-                .map(|label| {
-                    matrix["tags"].as_array().unwrap().iter().position(|tag| tag == label).unwrap()
-                })
-                .collect();
-            let answers =
-                triangle(one["answers"]["answers"][which].as_str().unwrap(), labels.len());
-            let reasons =
-                triangle(one["answers"]["reasons"][which].as_str().unwrap(), labels.len());
+            let tags = matrix["tags"].as_array().unwrap();
+            let place = |label: &&str| tags.iter().position(|tag| tag == label).unwrap();
+            let order: Vec<usize> = labels.iter().map(place).collect();
+            let [answers, reasons] = ["answers", "reasons"]
+                .map(|what| triangle(one["answers"][what][which].as_str().unwrap(), labels.len()));
             for (a, b) in (0..labels.len()).flat_map(|a| (a + 1..labels.len()).map(move |b| (a, b)))
             {
                 let row = matrix["rows"][order[a]].as_str().unwrap();
                 let expected = row.as_bytes()[order[b]] as char;
-                assert_eq!(
-                    answers[a][b - a - 1],
-                    expected,
-                    "{input}, {rules}: {} {}",
-                    labels[a],
-                    labels[b]
-                );
+                let pair = [labels[a], labels[b]];
+                assert_eq!(answers[a][b - a - 1], expected, "{input}, {rules}: {pair:?}");
                 // Only some reasons are compared, because each takes a run of `tbaa explain`.
                 if (a + b) % 7 == 0 {
                     let why = run(&["explain", input, labels[a], labels[b], "--rules", rules]).text;
@@ -118,9 +100,8 @@ fn the_page_says_what_keeps_a_load() {
     let one = &data(&run(&["report", "fill.ll"]).text)[0];
     assert_eq!(one["kept_loads"], blocks["loads"].as_array().unwrap().len());
     assert!(one["kept_loads"].as_u64().unwrap() > 0);
-    for (row, known) in
-        one["loads"].as_array().unwrap().iter().zip(blocks["loads"].as_array().unwrap())
-    {
+    let [rows, known] = [one, &blocks].map(|of| of["loads"].as_array().unwrap());
+    for (row, known) in rows.iter().zip(known) {
         assert_eq!((&row["load"], &row["blockers"]), (&known["load"], &known["blockers"]));
         assert_eq!(row["more"], 0);
     }
@@ -200,15 +181,11 @@ fn a_browser_draws_the_page() {
         // An error anywhere ends up in the title.
         let watch = "<script>addEventListener('error', (e) => { document.title = 'failed: ' + e.message; });</script></head>";
         std::fs::write(&file, input.replacen("</head>", watch, 1)).unwrap();
-        let out = Command::new(browser)
-            .args([
-                "--headless", "--no-sandbox", "--disable-gpu", "--window-size=390,844",
-                "--dump-dom",
-            ])
-            .arg(format!("--user-data-dir={}", dir.join("chromium").display()))
-            .arg(format!("file://{}", file.display()))
-            .output()
-            .unwrap();
+        let flags = "--headless --no-sandbox --disable-gpu --window-size=390,844 --dump-dom";
+        let data = format!("--user-data-dir={}", dir.join("chromium").display());
+        let page = format!("file://{}", file.display());
+        let mut browser = Command::new(browser);
+        let out = browser.args(flags.split(' ')).args([data, page]).output().unwrap();
         let dom = String::from_utf8_lossy(&out.stdout);
         assert!(dom.contains("<title>TBAA of "), "{name}: {}", &dom[..dom.len().min(2000)]);
         assert!(!dom.contains("<img"), "{name}: a name became markup");

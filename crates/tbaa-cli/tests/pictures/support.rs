@@ -1,8 +1,9 @@
 //! Runs the command, and checks markup.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::tools;
 
 /// A command's exit status and output.
 pub(crate) struct Output {
@@ -18,22 +19,12 @@ pub(crate) fn run(args: &[&str]) -> Output {
 
 /// Does the same with text on standard input.
 pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
-    feed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"), args, input)
+    run_in(&tools::path("tests/inputs"), args, input)
 }
 
 /// Runs the command in any folder.
-pub(crate) fn run_in(folder: &Path, args: &[&str]) -> Output {
-    feed(folder, args, b"")
-}
-
-fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    command.args(args).current_dir(folder);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // The command may not read its input.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    let out = child.wait_with_output().unwrap();
+pub(crate) fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
+    let out = tools::fed(tools::tbaa(args).current_dir(folder), input);
     Output {
         code: out.status.code().unwrap(),
         text: String::from_utf8(out.stdout).unwrap(),
@@ -43,17 +34,11 @@ fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
 
 /// Returns another program's output for a text; `None` if the program is not installed.
 pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<String> {
-    let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
+    if Command::new(program).arg("-V").output().is_err() {
         eprintln!("{program} is not installed, and is not asked");
         return None;
-    };
-    let mut pipe = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || pipe.write_all(&input));
-    let out = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
+    }
+    let out = tools::fed(Command::new(program).args(args), input);
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success() && errors.is_empty(), "{program}: {errors}");
     Some(String::from_utf8(out.stdout).unwrap())

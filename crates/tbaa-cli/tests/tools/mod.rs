@@ -3,8 +3,9 @@
 #![allow(dead_code, reason = "no test program needs all of it")]
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 /// Returns the folder of a test program, or of one of its tests.
 pub(crate) fn folder(name: &str) -> PathBuf {
@@ -26,12 +27,47 @@ pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
+/// Returns a path below the package's folder.
+pub(crate) fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Returns the files of a folder below the package's, in order, that have one of the extensions.
+pub(crate) fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let files = fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let has = |file: &PathBuf| {
+        file.extension().is_some_and(|extension| extensions.iter().any(|of| extension == *of))
+    };
+    let mut files: Vec<_> = files.filter(has).collect();
+    files.sort();
+    files
+}
+
+/// Returns the command `tbaa` with arguments.
+pub(crate) fn tbaa(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(args);
+    command
+}
+
 /// Returns the output of a program that must succeed.
 pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns the output of a program that is given a text.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // The program may not read its input.
+        scope.spawn(move || pipe.write_all(input));
+        child.wait_with_output().unwrap()
+    })
 }
 
 /// Returns a command that runs a shell line in which `tbaa` is found by its name.
@@ -71,8 +107,8 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {
-        let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-        printed(tbaa.arg("plugin").env("XDG_CACHE_HOME", folder("plugin/cache"))).trim().to_owned()
+        let mut tbaa = tbaa(&["plugin"]);
+        printed(tbaa.env("XDG_CACHE_HOME", folder("plugin/cache"))).trim().to_owned()
     };
     MADE.get_or_init(make).clone()
 }

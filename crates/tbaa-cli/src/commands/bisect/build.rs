@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::commands::cc::record::{Step, steps};
 use crate::commands::cc::runtime;
 use crate::output::counted;
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::installed;
 
@@ -31,32 +31,28 @@ struct Link {
     inputs: Vec<PathBuf>,
 }
 
-/// An archive that has objects of modules.
-struct Archive {
-    path: PathBuf,
-    /// The modules, by their indices.
-    modules: Vec<usize>,
-}
+/// An archive that has objects of modules, with the indices of these.
+type Archive = (PathBuf, Vec<usize>);
 
 impl Build {
     pub(super) fn open(folder: &Path) -> Result<Build> {
         let (modules, links): (Vec<_>, Vec<_>) =
             steps(folder)?.into_iter().partition(|step| step.module.is_some());
         if modules.is_empty() || links.is_empty() {
-            return Err(Failure::unusable(format!(
+            bail!(
                 "{} records no program: {} and {} are there; build again from the start",
                 folder.display(),
                 counted(modules.len(), "module"),
                 counted(links.len(), "linked file"),
-            )));
+            );
         }
         let script = folder.join("restore.sh");
         if script.exists() {
-            return Err(Failure::unusable(format!(
+            bail!(
                 "an earlier search was killed before it put the program's files back: run `sh {}` \
                  first, or remove it and build again",
                 script.display()
-            )));
+            );
         }
         let links: Vec<_> = links.into_iter().map(Link::new).collect();
         let (made, folder) = (vec![None; modules.len()], Folder::new()?);
@@ -64,7 +60,7 @@ impl Build {
         build.find_archives()?;
         let outputs = build.modules.iter().chain(build.links.iter().map(|link| &link.step));
         let mut files: Vec<_> = outputs.map(|step| step.output.clone()).collect();
-        files.extend(build.archives.iter().map(|archive| archive.path.clone()));
+        files.extend(build.archives.iter().map(|(path, _)| path.clone()));
         for file in files {
             build.folder.keep(&file).context(cannot_use(&file))?;
         }
@@ -79,11 +75,9 @@ impl Build {
 
     /// Finds the archives among what is linked, and the objects that they hold, by content.
     fn find_archives(&mut self) -> Result {
-        let is_archive =
-            |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "a");
-        let inputs = self.links.iter().flat_map(|link| &link.inputs).filter(is_archive);
-        let paths: BTreeSet<_> = inputs.cloned().collect();
-        for path in paths {
+        let inputs = self.links.iter().flat_map(|link| &link.inputs);
+        let archives = inputs.filter(|path| path.extension() == Some(OsStr::new("a")));
+        for path in archives.cloned().collect::<BTreeSet<_>>() {
             let bytes = fs::read(&path).context(cannot_use(&path))?;
             let mut modules = Vec::new();
             for (number, step) in self.modules.iter().enumerate() {
@@ -92,19 +86,15 @@ impl Build {
                     modules.push(number);
                 }
             }
-            if bytes.starts_with(b"!<thin>") {
-                // It names its objects, which are changed in their place.
-                continue;
-            }
-            if !modules.is_empty() {
-                self.archives.push(Archive { path, modules });
+            // A thin one names its objects, which are changed in their place.
+            if !modules.is_empty() && !bytes.starts_with(b"!<thin>") {
+                self.archives.push((path, modules));
             }
         }
         Ok(())
     }
 
-    /// Builds the program with some tags left off. `wanted` says for each module which of
-    /// its instructions keep theirs, and `write` writes a module so. A program with checks has the runtime.
+    /// Builds the program. `wanted` says which instructions of each module keep their tags, `write` writes a module so.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
@@ -123,16 +113,16 @@ impl Build {
             self.made[number] = (!has_checks).then(|| keep.clone());
             changed.insert(step.output.clone());
         }
-        for archive in &self.archives {
-            let objects = archive.modules.iter().map(|&number| &self.modules[number].output);
+        for (path, modules) in &self.archives {
+            let objects = modules.iter().map(|&number| &self.modules[number].output);
             let objects: Vec<_> = objects.filter(|object| changed.contains(*object)).collect();
             if objects.is_empty() {
                 continue;
             }
             let mut command = Command::new(installed("llvm-ar").unwrap_or_else(|| "ar".to_owned()));
-            command.arg("r").arg(&archive.path).args(objects);
+            command.arg("r").arg(path).args(objects);
             finish(command, "change an archive")?;
-            changed.insert(archive.path.clone());
+            changed.insert(path.clone());
         }
         for link in &self.links {
             if link.inputs.iter().any(|input| changed.contains(input)) {
@@ -174,24 +164,21 @@ impl Link {
     /// Finds the files that the step reads: those that it names, and libraries by `-l`.
     fn new(step: Step) -> Link {
         let at = |path: &str| step.folder.join(path);
-        let joined = |flag: &str| -> Vec<String> {
+        // The values of a flag, which are joined to it or stand behind it.
+        let values = |flag: &str| -> Vec<String> {
             let next = step.arguments.iter().skip(1).map(Some).chain([None]);
-            let both = step.arguments.iter().zip(next);
-            both.filter_map(|(it, next)| match it.strip_prefix(flag)? {
+            let value = |(word, next): (&String, Option<&String>)| match word.strip_prefix(flag)? {
                 "" => next.cloned(),
-                rest => Some(rest.to_owned()),
-            })
-            .collect()
+                value => Some(value.to_owned()),
+            };
+            step.arguments.iter().zip(next).filter_map(value).collect()
         };
         let mut files: Vec<PathBuf> = step.arguments.iter().map(|argument| at(argument)).collect();
-        let folders = joined("-L");
-        for name in joined("-l") {
+        let folders = values("-L");
+        for name in values("-l") {
             let names = [format!("lib{name}.so"), format!("lib{name}.a")];
-            files.extend(
-                folders
-                    .iter()
-                    .flat_map(|folder| names.each_ref().map(|name| at(folder).join(name))),
-            );
+            let in_folder = |folder: &String| names.each_ref().map(|name| at(folder).join(name));
+            files.extend(folders.iter().flat_map(in_folder));
         }
         files.retain(|file| file.is_file());
         // `../lib/a.a` and `lib/a.a` are one file.

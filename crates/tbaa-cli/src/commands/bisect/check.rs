@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Deserialize;
-use tbaa_instrument::{Form, instrument};
+use tbaa_instrument::{Form, Skipped, instrument};
 
 use crate::commands::strip;
 use crate::input::Input;
 use crate::output::counted;
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Result, bail};
 
 /// The verdict of the run-time checks.
 pub(super) enum Verdict {
@@ -23,7 +23,6 @@ pub(super) enum Verdict {
     Named(Seen),
     /// The named ones do not, and others do.
     Others(Seen),
-    /// Nothing contradicts.
     Clean(Seen),
 }
 
@@ -80,10 +79,9 @@ pub(super) fn write(
     let wrong = |error: tbaa_ir::TextError| input.wrong(&error);
     let checked = tbaa_ir::read(text).and_then(|read| instrument(&read, Form::Assembly));
     let checked = checked.map_err(wrong)?;
-    if let Some(first) = checked.skipped.first() {
-        let count = counted(checked.skipped.len(), "instruction");
-        let of = (input.file(), &first.function, first.reason);
-        left_out.push(format!("{count} of {}, the first in @{}: {}", of.0, of.1, of.2));
+    if let Some(Skipped { function, reason, .. }) = checked.skipped.first() {
+        let (count, file) = (counted(checked.skipped.len(), "instruction"), input.file());
+        left_out.push(format!("{count} of {file}, the first in @{function}: {reason}"));
     }
     let module = tbaa_ir::read(&checked.text).map_err(wrong)?;
     strip::write(input, &module, |_| &super::ATTACHED, file)
@@ -96,9 +94,7 @@ impl Seen {
         let mut files = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
         files.sort_by_key(fs::DirEntry::path);
         if files.is_empty() {
-            return Err(Failure::unusable(
-                "the program with checks wrote no report: it was killed, or ended by _exit",
-            ));
+            bail!("the program with checks wrote no report: it was killed, or ended by _exit",);
         }
         for file in files {
             let text = fs::read(file.path())?;
@@ -110,49 +106,39 @@ impl Seen {
                 let accesses = counted(times, "access");
                 seen.left_out.push(format!("{accesses}, for a table was full"));
             }
-            if let Some(first) = document.unknown_calls.first() {
-                let calls = document.unknown_calls.len() as u64;
-                let functions = counted(calls, "function");
-                let name = &first.function;
-                seen.left_out.push(format!("what is written by {functions} such as {name}"));
+            if let Some(Call { function }) = document.unknown_calls.first() {
+                let functions = counted(document.unknown_calls.len(), "function");
+                seen.left_out.push(format!("what is written by {functions} such as {function}"));
             }
         }
         Ok(seen)
     }
 }
 
-/// The kinds of faults that LLVM is known for.
-const KINDS: &str = "docs/llvm.md has the kinds, and how to avoid each";
-
 impl Verdict {
     /// `constant` is set if a tag of the named accesses calls memory constant.
     pub(super) fn write(&self, constant: bool, out: &mut dyn Write) -> io::Result<()> {
+        let not_checked =
+            "not checked: the tags contradict what the program does, or LLVM is wrong.";
         match self {
             Verdict::NotChecked(None) => writeln!(
                 out,
-                "not checked: the tags contradict what the program does, or LLVM is wrong. To find out, search \
-                 with --recipe or --recorded, or run the program with checks (`tbaa run`, `tbaa cc`)"
+                "{not_checked} To find out, search with --recipe or --recorded, or run the program with checks \
+                 (`tbaa run`, `tbaa cc`)"
             ),
-            Verdict::NotChecked(Some(why)) => writeln!(
+            Verdict::NotChecked(Some(why)) => {
+                writeln!(out, "{not_checked} The program with run-time checks told nothing: {why}")
+            }
+            Verdict::Named(seen) => seen.write(
+                "the program breaks a promise of these tags",
+                "so the program or its tags are wrong, and LLVM is not to blame",
                 out,
-                "not checked: the tags contradict what the program does, or LLVM is wrong. The program with \
-                 run-time checks told nothing: {why}"
             ),
-            Verdict::Named(seen) => {
-                writeln!(out, "checked at run time: the program breaks a promise of these tags")?;
-                let kind = seen.write(out)?;
-                writeln!(out, "so the program or its tags are wrong, and LLVM is not to blame")?;
-                writeln!(out, "  help   {}", kind.help)
-            }
-            Verdict::Others(seen) => {
-                writeln!(
-                    out,
-                    "checked at run time: the program keeps this promise, and breaks that of other accesses"
-                )?;
-                let kind = seen.write(out)?;
-                writeln!(out, "mend that and search again: until then it is open who is wrong")?;
-                writeln!(out, "  help   {}", kind.help)
-            }
+            Verdict::Others(seen) => seen.write(
+                "the program keeps this promise, and breaks that of other accesses",
+                "mend that and search again: until then it is open who is wrong",
+                out,
+            ),
             Verdict::Clean(seen) => {
                 writeln!(
                     out,
@@ -169,10 +155,10 @@ impl Verdict {
                          initialised: then the tag is wrong where that happens"
                     );
                 }
-                writeln!(out, "so LLVM is wrong{so}: {KINDS}")?;
                 writeln!(
                     out,
-                    "  not looked for: undefined behaviour of other kinds, which would be the program's fault \
+                    "so LLVM is wrong{so}: docs/llvm.md has the kinds, and how to avoid each\n  \
+                     not looked for: undefined behaviour of other kinds, which would be the program's fault \
                      (`-fsanitize=address,undefined`)"
                 )?;
                 if !seen.warnings.is_empty() {
@@ -193,20 +179,21 @@ impl Verdict {
 }
 
 impl Seen {
-    /// Shows the first contradiction.
-    fn write(&self, out: &mut dyn Write) -> io::Result<&Kind> {
+    /// Shows the first contradiction, and what follows from it.
+    fn write(&self, finding: &str, so: &str, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "checked at run time: {finding}")?;
         let kind = &self.contradictions[0];
-        for it in [&kind.first, &kind.second] {
-            writeln!(out, "  {:<6} {}", it.does, it.says)?;
-            let place = match it.line {
+        for access in [&kind.first, &kind.second] {
+            writeln!(out, "  {:<6} {}", access.does, access.says)?;
+            let place = match access.line {
                 0 => String::new(),
-                line => format!(", {}:{line}:{}", it.file, it.column),
+                line => format!(", {}:{line}:{}", access.file, access.column),
             };
-            writeln!(out, "         {}{place}, in @{}", it.instruction, it.function)?;
+            writeln!(out, "         {}{place}, in @{}", access.instruction, access.function)?;
         }
         if let more @ 1.. = self.contradictions.len() - 1 {
             writeln!(out, "  and {}", counted(more, "other kind"))?;
         }
-        Ok(kind)
+        writeln!(out, "{so}\n  help   {}", kind.help)
     }
 }

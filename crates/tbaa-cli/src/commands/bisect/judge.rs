@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::args::{Bisect, Recipe};
+use super::{Bisect, Recipe};
 use crate::commands::cc::runtime;
 use crate::printable::printable;
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{self, clang, command_of, tool};
 
@@ -40,8 +40,7 @@ impl<'a> Judge<'a> {
         Ok(Judge { args, folder: Folder::new()?, reference: None, reports: None })
     }
 
-    /// Returns whether a recipe needs to know what the program does without
-    /// any tag: it must be shown that copy first.
+    /// Returns whether a recipe must first be shown the copy without any tag.
     pub(super) fn needs_reference(&self) -> bool {
         self.args.recipe.is_some() && self.reference.is_none()
     }
@@ -49,10 +48,8 @@ impl<'a> Judge<'a> {
     /// Returns whether the fault shows in the copy that `write` writes.
     pub(super) fn shows(&mut self, write: impl FnOnce(&mut File) -> Result) -> Result<bool> {
         let copy = self.folder.file("copy.ll");
-        let mut file =
-            File::create(&copy).context(format_args!("cannot write {}", copy.display()))?;
-        write(&mut file)?;
-        drop(file);
+        let file = File::create(&copy);
+        write(&mut file.context(format_args!("cannot write {}", copy.display()))?)?;
         let deadline = self.deadline();
         match self.args.recipe {
             None => self.command(Some(&copy), deadline),
@@ -65,8 +62,7 @@ impl<'a> Judge<'a> {
         self.command(None, self.deadline())
     }
 
-    /// Returns a new folder, into which a program with checks writes what they saw. Programs that are made have
-    /// checks until [`unwatch`](Self::unwatch).
+    /// Returns a new folder for what checks see. Programs that are made have checks until [`unwatch`](Self::unwatch).
     pub(super) fn watch(&mut self) -> io::Result<PathBuf> {
         let reports = self.folder.file("reports");
         let _ = std::fs::remove_dir_all(&reports);
@@ -102,15 +98,14 @@ impl<'a> Judge<'a> {
 
     /// Runs the user's command. Its exit status is that of `git bisect run`.
     fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
-        let named = |argument: &OsString| contains(argument, "{}");
-        let words: Vec<_> = match copy {
-            Some(copy) => self.args.command.iter().map(|command| replace(command, copy)).collect(),
-            None => self.args.command.clone(),
-        };
+        let mut words = self.args.command.clone();
+        let is_named = words.iter().any(|word| has_placeholder(word));
+        if let Some(copy) = copy {
+            words.iter_mut().for_each(|word| *word = replace(word, copy));
+        }
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
-        let input = copy.filter(|_| !self.args.command.iter().any(named));
-        let input = input.and_then(|copy| File::open(copy).ok());
+        let input = copy.filter(|_| !is_named).and_then(|copy| File::open(copy).ok());
         command.stdin(input.map_or_else(Stdio::null, Stdio::from));
         self.ask_checks(&mut command);
         self.show(&mut command, false);
@@ -119,10 +114,10 @@ impl<'a> Judge<'a> {
         match ended {
             Ended::Status(status) => match status.code() {
                 Some(0) => Ok(false),
-                Some(code @ 125..=127) => Err(Failure::unusable(format!(
+                Some(code @ 125..=127) => bail!(
                     "the command ended with status {code}, which says nothing of the fault; \
                      it must end with 0 where the fault is gone, and with 1 where it shows"
-                ))),
+                ),
                 _ => Ok(true),
             },
             Ended::TimedOut | Ended::TooMuchOutput => Ok(true),
@@ -130,20 +125,14 @@ impl<'a> Judge<'a> {
     }
 
     fn recipe(&mut self, recipe: Recipe, copy: &Path, deadline: Instant) -> Result<bool> {
-        let first = self.reference.is_none();
-        let outcome = self.outcome(recipe, copy, first, deadline)?;
+        let outcome = self.outcome(recipe, copy, deadline)?;
         let Some(reference) = &self.reference else {
             match outcome {
-                Outcome::NotCompiled(_) => {
-                    return Err(Failure::unusable("the module does not compile without tags"));
-                }
+                Outcome::NotCompiled(_) => bail!("the module does not compile without tags"),
                 Outcome::Ran { ended: Ended::Status(_), .. } => {}
-                Outcome::Ran { .. } => {
-                    return Err(Failure::unusable(
-                        "without tags the program does not end in time, or writes over 64 MB; \
-                         see --timeout",
-                    ));
-                }
+                Outcome::Ran { .. } => bail!(
+                    "without tags the program does not end in time, or writes over 64 MB; see --timeout"
+                ),
             }
             self.reference = Some(outcome);
             return Ok(false);
@@ -151,13 +140,8 @@ impl<'a> Judge<'a> {
         Ok(outcome != *reference)
     }
 
-    fn outcome(
-        &self,
-        recipe: Recipe,
-        copy: &Path,
-        first: bool,
-        deadline: Instant,
-    ) -> Result<Outcome> {
+    fn outcome(&self, recipe: Recipe, copy: &Path, deadline: Instant) -> Result<Outcome> {
+        let first = self.reference.is_none();
         let flags = &self.args.recipe_flags.0;
         let program = self.folder.file("program");
         let (mut compile, mut execute) = match recipe {
@@ -198,10 +182,9 @@ impl<'a> Judge<'a> {
         let is_lli = matches!(recipe, Recipe::Run) && first;
         let cannot = "cannot write the output of the program";
         execute.stdout(File::create(&printed).context(cannot)?);
-        execute.stderr(if is_lli {
-            Stdio::from(File::create(&errors).context(cannot)?)
-        } else {
-            Stdio::null()
+        execute.stderr(match is_lli {
+            true => File::create(&errors).context(cannot)?.into(),
+            false => Stdio::null(),
         });
         let ended = run(&mut execute, Some(&printed), deadline).map_err(|error| match recipe {
             Recipe::Run => cannot_run_tool(execute.get_program(), &error),
@@ -211,15 +194,15 @@ impl<'a> Judge<'a> {
         if is_lli {
             let errors = std::fs::read(&errors).unwrap_or_default();
             if let Some(line) = lli_error(execute.get_program(), &errors) {
-                return Err(Failure::unusable(format!(
+                bail!(
                     "lli cannot start the program: {}; give a module with `main` and all that it \
                      calls, or link the rest: see --recorded",
                     printable(line)
-                )));
+                );
             }
         }
         let output = match ended {
-            Ended::Status(_) => std::fs::read(&printed).map_err(Failure::Output)?,
+            Ended::Status(_) => std::fs::read(&printed)?,
             _ => Vec::new(),
         };
         Ok(Outcome::Ran { ended, output })
@@ -239,20 +222,17 @@ fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {
 
 /// The same, of a program of LLVM.
 fn cannot_run_tool(program: &OsStr, error: &io::Error) -> Failure {
-    Failure::unusable(tools::cannot_run(
-        program.display(),
-        error,
-        "give a command in place of --recipe",
-    ))
+    let or = "give a command in place of --recipe";
+    Failure::unusable(tools::cannot_run(program.display(), error, or))
 }
 
-fn contains(argument: &OsStr, what: &str) -> bool {
-    argument.as_encoded_bytes().windows(what.len()).any(|bytes| bytes == what.as_bytes())
+fn has_placeholder(argument: &OsStr) -> bool {
+    argument.as_encoded_bytes().windows(2).any(|bytes| bytes == b"{}")
 }
 
 /// Puts the file's name in place of each `{}`.
 fn replace(argument: &OsStr, file: &Path) -> OsString {
-    if !contains(argument, "{}") {
+    if !has_placeholder(argument) {
         return argument.to_owned();
     }
     // Text that is no Unicode has no place in a command with a placeholder.

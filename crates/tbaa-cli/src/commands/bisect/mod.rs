@@ -1,6 +1,5 @@
 //! `tbaa bisect`: finds the tags that make a program go wrong.
 
-mod args;
 mod build;
 mod check;
 mod judge;
@@ -9,25 +8,87 @@ mod search;
 mod state;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use indexmap::IndexSet;
 use tbaa::parts::fnv;
 use tbaa_ir::Rewriter;
 
 use super::{Outcome, strip};
-use crate::convert::Origin;
+use crate::convert::{Origin, Words, words};
 use crate::input::Input;
 use crate::output::counted;
 use crate::progress;
-use crate::report::{Context, Failure, Message, Result};
-pub(crate) use args::Bisect;
+use crate::report::{Context, Failure, Message, Result, bail};
 use build::Build;
 use check::{Seen, Verdict};
 use judge::Judge;
 use state::State;
+
+/// Finds the tags that make a program go wrong.
+///
+/// Runs the command on copies of the module with fewer and fewer tags, and names the fewest accesses whose tags are
+/// enough to cause the fault, and the pairs that LLVM takes for different memory because of them. A recipe and
+/// `--recorded` then run the program with checks, which say whether the program breaks that promise or LLVM is wrong.
+/// Two accesses among 5,000 take at most 40 runs. Give it C or C++, or the output of clang's `-O1 -Xclang
+/// -disable-llvm-passes`: in optimised code the fault may be there whatever tags are left off.
+///
+/// The name of the copy stands for `{}` in the command; without any, the copy is its standard input.
+/// Its exit status says whether the fault shows.
+#[derive(clap::Args)]
+#[command(after_help = include_str!("../help/bisect.txt"))]
+pub(crate) struct Bisect {
+    /// A .ll or .bc file, C or C++, or `-`.
+    #[arg(required_unless_present = "recorded")]
+    pub(crate) input: Option<PathBuf>,
+    /// Search all modules of the program that was built by CC='tbaa cc --record DIR'. The
+    /// command runs the program in its place.
+    #[arg(long, alias = "build", value_name = "DIR")]
+    #[arg(conflicts_with_all = ["input", "flags", "recipe"])]
+    pub(crate) recorded: Option<PathBuf>,
+    /// Run each copy up to N times; one run in which the fault shows is enough.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+    /// Flags for clang, where the input is C or C++; quotes are a shell's.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
+    pub(crate) flags: Vec<Words>,
+    /// Compile and run the program instead of a command.
+    #[arg(long, value_enum)]
+    pub(crate) recipe: Option<Recipe>,
+    /// The flags that a recipe gives to the compiler.
+    #[arg(long, alias = "opt", value_name = "FLAGS", default_value = "-O2", requires = "recipe")]
+    #[arg(allow_hyphen_values = true, value_parser = words)]
+    pub(crate) recipe_flags: Words,
+    /// The time limit of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) timeout: u64,
+    /// Go on with an interrupted search: answers are kept in this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Look for this many guilty sets.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) sets: usize,
+    /// Show what the command prints, on standard error.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// The command, or the program's arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "recipe")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Debug)]
+pub(crate) enum Recipe {
+    /// `opt` and `lli`.
+    Run,
+    /// `clang`.
+    Native,
+}
 
 /// Additional runs with all tags, and with none: they are likely to show that a program's results vary from run to run.
 const MORE_RUNS: u32 = 2;
@@ -51,9 +112,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
             let flags = args.flags.iter().flat_map(|flag| &flag.0).map(Into::into);
             vec![Input::open(Origin::new(input, &flags.collect::<Vec<_>>()).as_written())?]
         }
-        (None, None) => {
-            return Err(Failure::unusable("name a module, or a recorded build by --recorded"));
-        }
+        (None, None) => bail!("name a module, or a recorded build by --recorded"),
     };
     let accesses = Accesses::of(&inputs)?;
     let all: Vec<usize> = (0..accesses.list.len()).collect();
@@ -62,10 +121,8 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
         Some("there are none")
     } else if !session.end(&all)? {
         Some("the fault does not show with all of them")
-    } else if session.end(&[])? {
-        Some("the fault shows without any of them")
     } else {
-        None
+        session.end(&[])?.then_some("the fault shows without any of them")
     };
     if let Some(why) = innocent {
         let whose = if args.recorded.is_some() { "the program's" } else { "this module's" };
@@ -119,7 +176,6 @@ enum Form {
     AsTheyAre,
     /// They lose their scopes.
     TagsAlone,
-    /// They are checked at run time.
     Checked,
 }
 
@@ -199,7 +255,7 @@ impl<'a> Session<'a> {
         build: Option<Build>,
     ) -> Result<Self> {
         let state = match &args.state {
-            None => State::new(),
+            None => State::default(),
             Some(path) => {
                 let how = format!(
                     "{:?} {:?} {:?} {} {}",
@@ -227,8 +283,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Like [`shows`](Self::shows) with all tags, or with none, in several runs. If their results
-    /// differ, the search could blame a correct tag, so this is an error.
+    /// Like [`shows`](Self::shows) for all tags or none, in several runs. Different results are an error.
     fn end(&mut self, kept: &[usize]) -> Result<bool> {
         // A recipe's reference run may already have recorded the result without tags, but only an earlier
         // search has repeated it.
@@ -237,36 +292,34 @@ impl<'a> Session<'a> {
         if known {
             return Ok(first);
         }
-        let mut other = 0;
+        let mut shown = u32::from(first);
         for _ in 0..MORE_RUNS {
-            other += u32::from(self.ask(kept)? != first);
-        }
-        if other == 0 {
-            return Ok(first);
+            shown += u32::from(self.ask(kept)?);
         }
         let all = MORE_RUNS + 1;
-        let shown = if first { all - other } else { other };
-        let tags = if kept.is_empty() { "without any tag" } else { "with all tags" };
-        let remedy = match kept.is_empty() {
-            true => {
-                "compare only what is the same in each run: a process number, an address or a time \
-                 is not"
-            }
-            false => "give --repeat 12 or more: then one run of so many is enough to show it",
+        if shown == 0 || shown == all {
+            return Ok(first);
+        }
+        let [tags, remedy] = match kept.is_empty() {
+            true => [
+                "without any tag",
+                "compare only what is the same in each run: a process number, an address or a time is not",
+            ],
+            false => [
+                "with all tags",
+                "give --repeat 12 or more: then one run of so many is enough to show it",
+            ],
         };
-        Err(Failure::unusable(format!(
+        bail!(
             "the program does not answer alike: {tags} the fault shows in {shown} of {all} runs; {remedy}"
-        )))
+        )
     }
 
-    /// Makes a copy in which only `kept` have attachments, in this form. Returns whether the fault shows in at least
-    /// one of its runs.
+    /// Returns whether the fault shows in a run of a copy in which only `kept` have attachments, in this form.
     fn once(&mut self, kept: &[usize], form: Form) -> Result<bool> {
         let inputs = self.inputs;
-        let mut keep = Vec::new();
-        for input in inputs {
-            keep.push(vec![false; input.module()?.instructions().len()]);
-        }
+        let none = |input: &Input| Ok(vec![false; input.module()?.instructions().len()]);
+        let mut keep = inputs.iter().map(none).collect::<Result<Vec<_>>>()?;
         for &access in kept {
             let (module, index) = self.accesses.instruction(access);
             keep[module][index] = true;
@@ -316,7 +369,7 @@ impl<'a> Session<'a> {
         let shows = self.once(kept, Form::Checked);
         self.judge.unwatch();
         if shows? {
-            return Err(Failure::unusable("it does not do what the program does without tags"));
+            bail!("it does not do what the program does without tags");
         }
         Seen::read(&reports, std::mem::take(&mut self.left_out))
     }
@@ -348,12 +401,8 @@ impl<'a> Session<'a> {
             self.state.insert(kept, shows)?;
         }
         let word = if shows { "the fault shows" } else { "no fault" };
-        let line = format!(
-            "run {}: with {} of {} tags: {word}",
-            self.runs,
-            kept.len(),
-            self.accesses.list.len()
-        );
+        let (run, kept, all) = (self.runs, kept.len(), self.accesses.list.len());
+        let line = format!("run {run}: with {kept} of {all} tags: {word}");
         match io::stderr().is_terminal() {
             true => progress::doing(line),
             // If standard error is closed, nobody can be told of the failure.

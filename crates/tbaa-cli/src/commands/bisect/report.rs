@@ -4,13 +4,13 @@ use std::io::{self, Write};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_check::link::Summary;
-use tbaa_ir::{DebugInfo, Instruction};
+use tbaa_ir::{DebugInfo, Instruction, position};
 
 use super::Accesses;
 use super::check::Verdict;
 use crate::input::Input;
 use crate::output::counted;
-use crate::printable::{Position, function_name, printable};
+use crate::printable::{function_name, printable};
 use crate::report::{Result, place};
 
 /// A set of accesses whose tags are enough to cause the fault.
@@ -42,6 +42,15 @@ struct Guilty<'a> {
     class: usize,
 }
 
+impl Guilty<'_> {
+    /// The tags of the access: its own, and those of the parts of a copy.
+    fn tags(&self) -> impl Iterator<Item = TagId> {
+        let Instruction { tag, copy, .. } = self.instruction;
+        let entries = copy.and_then(|copy| self.input.graph().copy(copy)).unwrap_or_default();
+        tag.iter().copied().chain(entries.into_iter().map(|entry| entry.tag))
+    }
+}
+
 impl Found {
     pub(super) fn write(
         &self,
@@ -61,31 +70,28 @@ impl Found {
             guilty.push(Guilty { input, module, instruction, function, class });
         }
         guilty.sort_by_key(|guilty| (guilty.module, guilty.instruction.offset));
-        let shown = match guilty.len() {
-            1 => "is enough to cause the fault",
-            _ => "are enough to cause the fault",
-        };
+        let are = if guilty.len() == 1 { "is" } else { "are" };
         let all = match accesses.has_scopes {
             false => counted(accesses.list.len(), "tagged access"),
             true => format!("{} accesses with tags or scopes", accesses.list.len()),
         };
-        writeln!(out, "{} of {all} {shown}:", guilty.len())?;
-        for (number, it) in (1..).zip(&guilty) {
-            let Guilty { input, instruction, function, .. } = it;
-            let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
+        writeln!(out, "{} of {all} {are} enough to cause the fault:", guilty.len())?;
+        for (number, guilty) in (1..).zip(&guilty) {
+            let Guilty { input, instruction, function, .. } = guilty;
+            let at = place(input.file(), position(input.text(), instruction.offset as usize));
             let debug = DebugInfo::new(input.module()?);
             // The source is what the reader knows; the text has the instruction.
             match debug.location(instruction).filter(|source| source.line > 0) {
                 Some(source) => {
-                    let (line, column) = (source.line as usize, source.column as usize);
-                    let source = place(&source.file, Position { line, column });
+                    let position = (source.line as usize, source.column as usize);
+                    let source = place(&source.file, position);
                     writeln!(out, "  {number}  {source}, in @{function} ({at})")?;
                 }
                 None => writeln!(out, "  {number}  {at}, in @{function}")?,
             }
             writeln!(out, "     {}", line(input.text(), instruction))?;
             let meanings = input.names();
-            for tag in tags(input.graph(), instruction) {
+            for tag in guilty.tags() {
                 writeln!(out, "     {}", input.described(&meanings, tag))?;
             }
         }
@@ -109,17 +115,12 @@ impl Found {
         writeln!(out, "  {}  without {these}", yes(self.cures_alone))?;
         for &(class, cures) in &self.cures {
             let first = guilty.iter().find(|guilty| guilty.class == class);
-            let labels = first.map(|it| {
-                tags(it.input.graph(), it.instruction)
-                    .map(|tag| it.input.label(tag))
-                    .collect::<Vec<_>>()
-            });
-            let mut labels = labels.unwrap_or_default();
+            let labels = first.map(|guilty| guilty.tags().map(move |tag| guilty.input.label(tag)));
+            let mut labels: Vec<_> = labels.into_iter().flatten().collect();
             labels.extend(accesses.has_scopes.then(|| "their scopes".to_owned()));
             let labels = labels.join(" and ");
             let count = accesses.list.iter().filter(|access| access.2 == class).count();
-            let count = counted(count, "access");
-            writeln!(out, "  {}  without {labels} on {count}", yes(cures))?;
+            writeln!(out, "  {}  without {labels} on {}", yes(cures), counted(count, "access"))?;
         }
         if self.more {
             writeln!(out, "  no   without any of these: other tags are guilty too; see --sets")?;
@@ -130,17 +131,15 @@ impl Found {
 
 /// The tags of all accesses in one graph.
 fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
-    let parts: Vec<_> = guilty
-        .iter()
-        .map(|guilty| Summary::of(guilty.input.file(), guilty.input.graph()))
-        .collect();
-    let (linked, maps) = Summary::link(&parts.iter().map(|(it, _)| it).collect::<Vec<_>>());
+    let summary = |guilty: &Guilty<'_>| Summary::of(guilty.input.file(), guilty.input.graph());
+    let (parts, own): (Vec<_>, Vec<_>) = guilty.iter().map(summary).unzip();
+    let (linked, maps) = Summary::link(&parts.iter().collect::<Vec<_>>());
     let (mut graph, nodes) = linked.graph().ok()?;
     let mut all = Vec::new();
-    for ((it, (_, own)), map) in guilty.iter().zip(&parts).zip(&maps) {
+    for ((guilty, own), map) in guilty.iter().zip(&own).zip(&maps) {
         let mut list = Vec::new();
-        for tag in tags(it.input.graph(), it.instruction) {
-            let place = map.follow(own.place(it.input.graph().tag_node(tag))?)?;
+        for tag in guilty.tags() {
+            let place = map.follow(own.place(guilty.input.graph().tag_node(tag))?)?;
             list.push(graph.mark_tag(*nodes.get(place)?));
         }
         all.push(list);
@@ -157,24 +156,23 @@ fn pairs(
     check: impl FnOnce() -> Verdict,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let own = || {
-        let of = |it: &Guilty<'_>| tags(it.input.graph(), it.instruction).collect();
-        guilty.iter().map(of).collect::<Vec<Vec<TagId>>>()
-    };
-    let one_module = guilty.iter().all(|it| it.module == guilty[0].module);
+    let one_module = guilty.iter().all(|of| of.module == guilty[0].module);
     let together = if one_module { None } else { joined(guilty) };
     let (graph, tags) = match &together {
         Some((graph, tags)) => (graph, tags.clone()),
-        None => (guilty[0].input.graph(), own()),
+        None => {
+            let own = guilty.iter().map(|of| of.tags().collect());
+            (guilty[0].input.graph(), own.collect::<Vec<Vec<TagId>>>())
+        }
     };
     let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rules| Oracle::new(graph, rules));
     let mut apart = Vec::new();
     for (i, a) in tags.iter().enumerate() {
         for (j, b) in tags.iter().enumerate().skip(i + 1) {
-            let pair = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
-            let pair = pair.into_iter().find(|&(a, b)| !llvm.may_alias(a, b));
-            let near =
-                guilty[i].module == guilty[j].module && guilty[i].function == guilty[j].function;
+            let mut pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+            let pair = pairs.find(|&(a, b)| !llvm.may_alias(a, b));
+            let function = |at: usize| (guilty[at].module, &guilty[at].function);
+            let near = function(i) == function(j);
             apart.extend(pair.map(|pair| (i + 1, j + 1, pair, near)));
         }
     }
@@ -195,27 +193,20 @@ fn pairs(
         writeln!(out, "and so do those of {}", counted(more, "more pair"))?;
     }
     let shown = apart.len().min(PAIRS);
-    let is_immutable = |it: &Guilty<'_>| {
-        let graph = it.input.graph();
-        self::tags(graph, it.instruction).any(|tag| graph.tag(tag).is_ok_and(|tag| tag.immutable))
+    let is_immutable = |of: &Guilty<'_>| {
+        of.tags().any(|tag| of.input.graph().tag(tag).is_ok_and(|tag| tag.immutable))
     };
     let is_immutable = guilty.iter().any(is_immutable);
-    if is_immutable {
-        writeln!(
-            out,
-            "a tag says that memory is constant: nothing may write it after it is first read"
-        )?;
+    let remark = if is_immutable {
+        "a tag says that memory is constant: nothing may write it after it is first read\n"
     } else if apart.is_empty() {
-        writeln!(
-            out,
-            "no two of these tags are NoAlias, which tells LLVM nothing; is the fault the same in each run?"
-        )?;
+        "no two of these tags are NoAlias, which tells LLVM nothing; is the fault the same in each run?\n"
     } else if by_union < shown {
-        writeln!(
-            out,
-            "rule union knows that bytes are shared, which LLVM does not see in the types"
-        )?;
-    }
+        "rule union knows that bytes are shared, which LLVM does not see in the types\n"
+    } else {
+        ""
+    };
+    write!(out, "{remark}")?;
     if by_union == shown && shown > 1 {
         writeln!(out, "LLVM needs all {shown} promises for the fault")?;
     }
@@ -224,12 +215,6 @@ fn pairs(
         true => check().write(is_immutable, out),
         false => Ok(()),
     }
-}
-
-/// The tags of an access: its own, and those of the parts of a copy.
-fn tags<'g>(graph: &'g Graph, instruction: &Instruction) -> impl Iterator<Item = TagId> + use<'g> {
-    let entries = instruction.copy.and_then(|copy| graph.copy(copy)).unwrap_or_default();
-    instruction.tag.into_iter().chain(entries.into_iter().map(|entry| entry.tag))
 }
 
 /// The line of an instruction from its start on.

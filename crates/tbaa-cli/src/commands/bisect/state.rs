@@ -5,20 +5,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::report::{Context, Failure, Result};
+use crate::report::{Context, Failure, Result, bail};
 
 /// The answers known. A set of accesses is written as ranges, `0-1249,3000`.
+#[derive(Default)]
 pub(super) struct State {
     known: HashMap<String, bool>,
+    /// `None` if they are in memory alone.
     file: Option<File>,
 }
 
 impl State {
-    /// Keeps answers in memory alone.
-    pub(super) fn new() -> State {
-        State { known: HashMap::new(), file: None }
-    }
-
     /// Reads the answers of an earlier search, and adds to them what is found. `identity` tells searches apart.
     pub(super) fn open(path: &Path, identity: &str) -> Result<State> {
         let file = path.display();
@@ -32,28 +29,22 @@ impl State {
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
         let header = format!("tbaa bisect 1 {identity}");
         if whole.is_empty() && !header.starts_with(&text) {
-            return Err(Failure::unusable(format!(
-                "{file} is not what `tbaa bisect` writes; name another file"
-            )));
+            bail!("{file} is not what `tbaa bisect` writes; name another file");
         }
         let mut known = HashMap::new();
         for (index, line) in whole.lines().enumerate() {
             let answer = match line.split_once(' ') {
                 _ if index == 0 && line == header => continue,
-                Some(("tbaa", _)) if index == 0 && line.starts_with("tbaa bisect ") => {
-                    return Err(Failure::unusable(format!(
-                        "{file} is of a search in another module or with another command; \
-                         delete it, or name another file"
-                    )));
-                }
+                Some(("tbaa", _)) if index == 0 && line.starts_with("tbaa bisect ") => bail!(
+                    "{file} is of a search in another module or with another command; delete it, \
+                     or name another file"
+                ),
                 Some(("shows", set)) if index > 0 => (set, true),
                 Some(("gone", set)) if index > 0 => (set, false),
-                _ => {
-                    return Err(Failure::unusable(format!(
-                        "line {} of {file} is not what `tbaa bisect` writes; name another file",
-                        index + 1
-                    )));
-                }
+                _ => bail!(
+                    "line {} of {file} is not what `tbaa bisect` writes; name another file",
+                    index + 1
+                ),
             };
             known.insert(answer.0.to_owned(), answer.1);
         }

@@ -40,15 +40,14 @@ pub(super) struct Means {
 impl<'a> Advisor<'a> {
     pub(super) fn new(judge: &'a Judge<'a>, debug: &'a DebugInfo<'a>) -> Self {
         let language = match debug.language() {
-            Some(it) if it.starts_with("DW_LANG_C_plus_plus") => Language::Cpp,
-            Some(it) if it == "DW_LANG_C" || it.starts_with("DW_LANG_C") => Language::C,
+            Some(name) if name.starts_with("DW_LANG_C_plus_plus") => Language::Cpp,
+            Some(name) if name.starts_with("DW_LANG_C") => Language::C,
             _ => Language::Other,
         };
         Advisor { judge, debug, language }
     }
 
-    /// Returns the means besides a copy of the value that free a load. Each blocker must have an answer: if one of
-    /// them remains, the others' answers free the load of none.
+    /// Returns the means besides a copy of the value that free a load from every blocker.
     pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
         let of_call = |blocker: &Blocker| match blocker.cause {
             Cause::Call | Cause::NoReturn { .. } => self.pure(function, blocker).is_some(),
@@ -78,8 +77,7 @@ impl<'a> Advisor<'a> {
         (self.language != Language::Other && !name.is_empty()).then_some(name)
     }
 
-    /// Returns advice that frees the load of this blocker; `None` where nothing needs to be done.
-    /// Other means than a copy are named if they help.
+    /// Returns advice that frees the load of this blocker, other means than a copy included; `None` if none is needed.
     pub(super) fn of(
         &self,
         function: &Judged<'a>,
@@ -90,13 +88,13 @@ impl<'a> Advisor<'a> {
         let is_source = self.language != Language::Other;
         let noun = if self.judge.is_store(blocker.load) { "store" } else { "load" };
         let parameter = means.restrict.then(|| self.parameter(function, blocker)).flatten();
+        let only_copy = self.copy(blocked);
         let copy = match (&parameter, &means.statics) {
-            (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
+            (Some(parameter), _) => format!("{parameter}, or {only_copy}"),
             (None, Some(name)) => format!(
-                "declare {name} static if only this file uses it and nothing takes its address, or {}",
-                self.copy(blocked)
+                "declare {name} static if only this file uses it and nothing takes its address, or {only_copy}"
             ),
-            (None, None) => self.copy(blocked),
+            (None, None) => only_copy.clone(),
         };
         Some(match blocker.cause {
             Cause::Register => return None,
@@ -144,22 +142,18 @@ impl<'a> Advisor<'a> {
                 format!("clang tags union members, and types that may alias, as char: {copy}")
             }
             Cause::Covers | Cause::SameType => {
-                let bytes = if is_source && means.bytes && self.judge.is_byte(blocker) {
-                    BYTES
-                } else {
-                    ""
-                };
                 if parameter.is_none() && !is_source && blocker.cause == Cause::Covers {
                     "give one of them a type of its own that is not an ancestor of the other's"
                         .to_owned()
+                } else if is_source && means.bytes && self.judge.is_byte(blocker) {
+                    copy + BYTES
                 } else {
-                    format!("{copy}{bytes}")
+                    copy
                 }
             }
             Cause::Call | Cause::NoReturn { .. } => match self.pure(function, blocker) {
                 Some(name) if means.calls => format!(
-                    "declare {name} __attribute__((pure)) if it only reads memory, or {}",
-                    self.copy(blocked)
+                    "declare {name} __attribute__((pure)) if it only reads memory, or {only_copy}"
                 ),
                 _ => copy,
             },
@@ -179,7 +173,6 @@ impl<'a> Advisor<'a> {
         (is_shared && self.language != Language::Other).then(|| function_name(name))
     }
 
-    /// The function that a blocker calls.
     fn callee<'f>(&self, function: &Judged<'f>, blocker: &Blocker) -> Option<&'f [u8]> {
         let inst = function.body.inst(blocker.event)?;
         function.body.function.call(inst).map(|call| call.callee)
@@ -233,52 +226,42 @@ impl<'a> Advisor<'a> {
         [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))
     }
 
-    /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
-    /// parameters of functions alone, and only accesses through the parameter itself count.
+    /// The parameter whose `restrict` separates the two: clang heeds it on parameters, for accesses through them alone.
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         if self.is_of_coroutine(function) {
             return None;
         }
         let span = self.judge.module.function_span(function.index);
-        let open = self.judge.separating(&function.body, blocker).into_iter();
-        let mut advised = open.filter_map(|found| {
+        let condition = "if no other pointer leads there";
+        self.judge.separating(&function.body, blocker).into_iter().find_map(|found| {
             let found = function.body.function.written(found);
-            let condition = "if no other pointer leads there";
             let keyword = match self.language {
                 Language::C => "restrict",
                 Language::Cpp => "__restrict",
                 Language::Other => {
-                    return Some(format!(
-                        "mark parameter {} noalias {condition}",
-                        printable(found)
-                    ));
+                    let name = printable(found);
+                    return Some(format!("mark parameter {name} noalias {condition}"));
                 }
             };
-            match self.debug.parameter(span.clone(), found) {
-                Some(Parameter::Pointer(name)) => {
-                    let name = printable(name.as_bytes());
-                    Some(format!("declare parameter {name} {keyword} {condition}"))
+            let name = match self.debug.parameter(span.clone(), found) {
+                Some(Parameter::Pointer(name)) => printable(name),
+                Some(Parameter::This) => {
+                    return Some(format!(
+                        "declare the member function {keyword}, after its parameters, if no other \
+                         pointer leads to this object"
+                    ));
                 }
-                Some(Parameter::This) => Some(format!(
-                    "declare the member function {keyword}, after its parameters, if no other \
-                     pointer leads to this object"
-                )),
-                Some(_) => None,
-                None => {
-                    Some(format!("declare parameter {} {keyword} {condition}", printable(found)))
-                }
-            }
-        });
-        advised.next()
+                Some(_) => return None,
+                None => printable(found),
+            };
+            Some(format!("declare parameter {name} {keyword} {condition}"))
+        })
     }
 }
 
 /// A function's name as its declaration has it, without parameters.
 fn source_name(callee: &[u8]) -> String {
     let name = function_name(callee);
-    if callee.starts_with(b"_Z") {
-        name.split('(').next().unwrap_or_default().to_owned()
-    } else {
-        name
-    }
+    let end = name.find('(').filter(|_| callee.starts_with(b"_Z"));
+    name[..end.unwrap_or(name.len())].to_owned()
 }

@@ -25,7 +25,7 @@ use crate::input::{Content, Input};
 use crate::output::{counted, for_each_input, write_json};
 use crate::printable::printable_path;
 use crate::progress;
-use crate::report::{Failure, Result, note};
+use crate::report::{Failure, Result, bail, note};
 use crate::tools::{cannot_run, tool};
 use profile::Profile;
 use show::{InFunction, Row, Shown};
@@ -105,11 +105,6 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// The opt to run.
-fn opt_of(args: &Blocks) -> String {
-    args.opt.clone().unwrap_or_else(|| tool("opt"))
-}
-
 /// Says why LLVM cannot be asked, and what to do.
 fn not_asked(error: &AskError) -> String {
     match error {
@@ -147,7 +142,8 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result {
 fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write) -> Result {
     let mut input = Input::open(args.flags.of(path))?;
     let tell = |work: String| progress::doing(work);
-    let opt = args.prove.then(|| Opt { program: opt_of(args), passes: &args.passes, tell });
+    let program = args.opt.clone().unwrap_or_else(|| tool("opt"));
+    let opt = args.prove.then(|| Opt { program: program.clone(), passes: &args.passes, tell });
     let names = || args.name.iter().chain(&args.access);
     let mut wanted = Wanted::read(&mut input, names())?;
     if let Some(opt) = &opt
@@ -166,8 +162,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
         if is_cut {
             wanted = Wanted::read(&mut input, names())?;
         } else if !wanted.is_all() && input.module()?.instructions().len() != accesses {
-            let why = "LLVM changes the accesses of this module as it reads it; name a function";
-            return Err(Failure::unusable(why));
+            bail!("LLVM changes the accesses of this module as it reads it; name a function");
         }
     }
     let module = input.module()?;
@@ -188,7 +183,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     }
     let names = input.names();
     let sample = sample.as_ref();
-    let profile = Profile::of(args.profile.as_deref(), &opt_of(args), &judge, &functions, debug)?;
+    let profile = Profile::of(args.profile.as_deref(), &program, &judge, &functions, debug)?;
     profile.sort(&mut functions);
     let shown = Shown::new(&input, &names, debug, &judge, sample, profile);
     let is_listed = |blocked: &&Blocked| {
@@ -197,8 +192,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
     warn_of_locals(&functions, &judge);
-    let mut loads: Vec<InFunction<'_, '_>> =
-        functions.iter().flat_map(|function| listed_loads(function, is_listed)).collect();
+    let mut loads = listed_loads(&functions, is_listed);
     let is_top = wanted.is_all() && !args.all;
     if !shown.profile.is_empty() {
         rank(&mut loads, &shown.profile);
@@ -208,8 +202,8 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
             rank(&mut loads, &shown.profile);
             let groups = shown.groups(&loads);
             let most = if is_top { args.top } else { usize::MAX };
-            let of = |it: &InFunction<'_, '_>| shown.row(it.0, it.1);
-            let rows: Vec<Row> = groups.iter().take(most).flatten().map(of).collect();
+            let loads = groups.iter().take(most).flatten();
+            let rows: Vec<Row> = loads.map(|load| shown.row(load.0, load.1)).collect();
             source::write(&rows, &shown, out)?;
             if let Some(more @ 1..) = groups.len().checked_sub(most) {
                 let more = counted(more, "more load");
@@ -250,8 +244,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Puts first what is hottest, as far as a profile tells. Of equals, what tags or the program
-/// could free in a loop comes first, innermost loops first; then what else is in loops.
+/// Puts the hottest first; among equals, what tags or the program could free in loops, innermost loops first.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
@@ -259,27 +252,24 @@ fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     });
 }
 
-/// The loads of a function that are listed, with the function.
+/// The loads that are listed, each with its function.
 fn listed_loads<'f, 't>(
-    function: &'f Judged<'t>,
-    is_listed: impl Fn(&&Blocked) -> bool + 'f,
-) -> impl Iterator<Item = InFunction<'f, 't>> {
-    function.loads.iter().filter(is_listed).map(move |blocked| (function, blocked))
+    functions: &'f [Judged<'t>],
+    is_listed: impl Fn(&&Blocked) -> bool,
+) -> Vec<InFunction<'f, 't>> {
+    let all = functions.iter().flat_map(|of| of.loads.iter().map(move |load| (of, load)));
+    all.filter(|(_, load)| is_listed(load)).collect()
 }
 
 /// Warns of code in which local variables are in memory: it is not optimised.
 fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
-    let mut loads = 0;
-    let mut of_locals = 0;
-    for function in functions {
-        let accesses = judge.module.accesses_of(function.index);
-        for load in
-            accesses.filter(|&access| judge.module.instructions()[access].opcode == Opcode::Load)
-        {
+    let (mut loads, mut of_locals) = (0, 0);
+    for Judged { body, index, .. } in functions {
+        let is_load = |&at: &usize| judge.module.instructions()[at].opcode == Opcode::Load;
+        for load in judge.module.accesses_of(*index).filter(is_load) {
             loads += 1;
-            let pointer = function.body.pointer(load);
-            let is_local = |pointer| function.body.pointers.is_private_variable(pointer);
-            of_locals += usize::from(pointer.is_some_and(is_local));
+            let is_local = |pointer| body.pointers.is_private_variable(pointer);
+            of_locals += usize::from(body.pointer(load).is_some_and(is_local));
         }
     }
     if of_locals * 3 > loads && loads > 0 {
@@ -296,8 +286,7 @@ const MANY_BLOCKERS: usize = 100_000;
 /// A load, and the lines of the source around it, where they can be read.
 pub(super) type LoadInSource = (Row, Vec<SourceLine>);
 
-/// Returns the loads of a module that stores or calls block, as `--format json` has them, of the first as `blocks`
-/// ranks them up to a number; and how many there are in all. Loads of one place that are blocked alike are one.
+/// Returns the first `most` groups of blocked loads in the order of [`rank`], and the number of groups.
 pub(super) fn blocked_loads(
     input: &Input,
     profile: Option<&Path>,
@@ -313,8 +302,7 @@ pub(super) fn blocked_loads(
     let profile = Profile::of(profile, &tool("opt"), &judge, &functions, debug)?;
     let shown = Shown::new(input, &names, debug, &judge, None, profile);
     let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
-    let mut loads: Vec<InFunction<'_, '_>> =
-        functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();
+    let mut loads = listed_loads(&functions, is_blocked);
     rank(&mut loads, &shown.profile);
     let groups = shown.groups(&loads);
     let count = groups.len();
@@ -326,7 +314,6 @@ pub(super) fn blocked_loads(
     Ok((rows.collect(), count))
 }
 
-/// Says why nothing is listed.
 fn say_why(module: &Module<'_>, wanted: &Wanted) {
     match &wanted.accesses {
         None if module.functions().len() == 0 => note("no function here has a body"),
@@ -337,9 +324,9 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
              reasons that are no types",
         ),
         Some(found) => {
-            for found in found.iter().filter_map(|found| found.instruction) {
-                let name = access_name(module, found);
-                note(match module.instructions()[found].opcode {
+            for at in found.iter().filter_map(|found| found.instruction) {
+                let name = access_name(module, at);
+                note(match module.instructions()[at].opcode {
                     Opcode::Load => format!(
                         "{name}: no earlier access has this load's value on every way to it, and no loop repeats the load with the same pointer"
                     ),
@@ -369,12 +356,11 @@ impl Wanted {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let module = input.module()?;
-            match name.strip_prefix('@').filter(|strip_prefix| !names_access(strip_prefix)) {
+            match name.strip_prefix('@').filter(|name| !names_access(name)) {
                 Some(function) => {
                     let function = Some(input.function(module, function)?);
                     if wanted.function.is_some_and(|wanted| Some(wanted) != function) {
-                        let why = "name one function: `blocks` is asked about one, or about all";
-                        return Err(Failure::unusable(why.to_owned()));
+                        bail!("name one function: `blocks` is asked about one, or about all");
                     }
                     wanted.function = function;
                 }
@@ -411,10 +397,9 @@ impl Wanted {
     }
 
     fn has_function(&self, module: &Module<'_>, function: u32) -> bool {
+        let function_of = |at: usize| module.instructions()[at].function;
         self.admits(function, |found| {
-            found
-                .instruction
-                .is_none_or(|instruction| module.instructions()[instruction].function == function)
+            found.instruction.is_none_or(|at| function_of(at) == function)
         })
     }
 

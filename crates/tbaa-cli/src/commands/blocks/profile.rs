@@ -14,7 +14,7 @@ use super::not_asked;
 use crate::files::read_file;
 use crate::output::{counted, percent};
 use crate::printable::printable_path;
-use crate::report::{Failure, Result, note};
+use crate::report::{Result, bail, note};
 
 /// The times that an access ran.
 #[derive(Serialize)]
@@ -44,92 +44,25 @@ impl Profile {
         functions: &[Judged<'_>],
         debug: &DebugInfo<'_>,
     ) -> Result<Profile> {
-        match script {
-            Some(path) => Profile::by_line(path, judge, debug),
-            None => Ok(Profile::by_block(opt, judge, functions)),
-        }
-    }
-
-    /// Returns the times that an access ran; `None` if no profile tells.
-    pub(super) fn heat(&self, access: usize) -> Option<Heat> {
-        let count = *self.counts.get(&access)?;
-        let words = match (count, self.samples) {
-            (0, None) => "never run".to_owned(),
-            (_, None) => format!("run {}", counted(count, "time")),
-            (0, Some(_)) => "no sample is at its line".to_owned(),
-            (_, Some(of)) => format!("{} of all samples are at its line", percent(count, of)),
-        };
-        Some(Heat { count, of: self.samples, words })
-    }
-
-    /// A key that puts what is hottest first.
-    pub(super) fn coldness(&self, blocked: &Blocked) -> Reverse<u64> {
-        let count = blocked.load.access().and_then(|access| self.counts.get(&access));
-        Reverse(count.copied().unwrap_or_default())
-    }
-
-    /// Puts the hottest functions first, and in each the hottest loads. Without a profile all
-    /// stay in the order of the text.
-    pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
-        for function in functions.iter_mut() {
-            function.loads.sort_by_key(|load| self.coldness(load));
-        }
-        let hottest =
-            |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |load| self.coldness(load));
-        functions.sort_by_key(hottest);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// LLVM derives how often a block is run from the counts and weights of `!prof`.
-    fn by_block(opt: &str, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
-        let mut profile = Profile::default();
-        if memchr::memmem::find(judge.module.text(), b"!\"function_entry_count\"").is_none() {
-            return profile;
-        }
-        let by_name = match block_counts(opt, judge.module.text()) {
-            Ok(by_name) => by_name,
-            Err(error) => {
-                let why = not_asked(&error);
-                note(format!("the profile in the module is not used: {why}"));
-                return profile;
-            }
-        };
-        let names: Vec<&[u8]> = judge.module.functions().collect();
-        for function in functions {
-            let body = &function.body.function;
-            let counts = by_name.get(names[function.index as usize]);
-            let Some(counts) = counts.filter(|count| count.len() == body.parts.len()) else {
-                continue;
-            };
-            for (at, inst) in body.instructions.iter().enumerate() {
-                let part = body.parts.partition_point(|&first| first <= at) - 1;
-                profile.counts.extend(inst.access.zip(counts[part]));
-            }
-        }
-        profile
-    }
-
-    /// An access is as hot as its line. A line that several functions of the module have, for one
-    /// is inlined into the other, is as hot in each as the samples in that function.
-    fn by_line(path: &Path, judge: &Judge<'_>, debug: &DebugInfo<'_>) -> Result<Profile> {
-        if is_perf_data(path) {
-            return Err(Failure::unusable(format!(
+        let Some(path) = script else { return Ok(Profile::by_block(opt, judge, functions)) };
+        // An access is as hot as its line; if several functions have the line (inlined), as the samples in its function.
+        let mut start = [0; 8];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        if read.is_ok() && start == *b"PERFILE2" {
+            bail!(
                 "{} is perf's own format: give what `perf script --no-demangle -F ip,sym,srcline` \
                  prints of it",
                 printable_path(path)
-            )));
+            );
         }
         let (file, text) = read_file(path)?;
         let text = String::from_utf8_lossy(&text);
         let script = PerfScript::read(&text);
         if script.lines.is_empty() {
-            return Err(Failure::unusable(format!(
+            bail!(
                 "{file} has no samples with lines: give what `perf script --no-demangle -F \
                  ip,sym,srcline` prints of a program that is compiled with -g"
-            )));
+            );
         }
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let mut profile = Profile { samples: Some(script.samples), ..Profile::default() };
@@ -153,19 +86,65 @@ impl Profile {
             return Ok(Profile::default());
         }
         for (access, function, place, by_symbol) in lines {
-            let is_elsewhere = |text: &str| {
-                text.as_bytes() != function && owners[&place].contains(text.as_bytes())
-            };
-            let here = by_symbol.iter().filter(|(symbol, _)| !is_elsewhere(symbol));
+            let is_here = |symbol: &[u8]| symbol == function || !owners[&place].contains(symbol);
+            let here = by_symbol.iter().filter(|(symbol, _)| is_here(symbol.as_bytes()));
             *profile.counts.entry(access).or_default() += here.map(|here| here.1).sum::<u64>();
         }
         Ok(profile)
     }
-}
 
-/// Returns whether a file was written by `perf record`.
-fn is_perf_data(path: &Path) -> bool {
-    let mut start = [0; 8];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-        && start == *b"PERFILE2"
+    /// Returns the times that an access ran; `None` if no profile tells.
+    pub(super) fn heat(&self, access: usize) -> Option<Heat> {
+        let count = *self.counts.get(&access)?;
+        let words = match (count, self.samples) {
+            (0, None) => "never run".to_owned(),
+            (_, None) => format!("run {}", counted(count, "time")),
+            (0, Some(_)) => "no sample is at its line".to_owned(),
+            (_, Some(of)) => format!("{} of all samples are at its line", percent(count, of)),
+        };
+        Some(Heat { count, of: self.samples, words })
+    }
+
+    /// A key that puts what is hottest first.
+    pub(super) fn coldness(&self, blocked: &Blocked) -> Reverse<u64> {
+        let count = blocked.load.access().and_then(|access| self.counts.get(&access));
+        Reverse(count.copied().unwrap_or_default())
+    }
+
+    /// Puts the hottest functions first, and their hottest loads. Without a profile the order of the text stays.
+    pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
+        for function in functions.iter_mut() {
+            function.loads.sort_by_key(|load| self.coldness(load));
+        }
+        let hottest =
+            |it: &Judged<'_>| it.loads.first().map_or(Reverse(0), |load| self.coldness(load));
+        functions.sort_by_key(hottest);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// LLVM derives how often a block is run from the counts and weights of `!prof`.
+    fn by_block(opt: &str, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
+        let (mut profile, text) = (Profile::default(), judge.module.text());
+        if memchr::memmem::find(text, b"!\"function_entry_count\"").is_none() {
+            return profile;
+        }
+        let by_name = block_counts(opt, text).unwrap_or_else(|error| {
+            note(format!("the profile in the module is not used: {}", not_asked(&error)));
+            Default::default()
+        });
+        let names: Vec<&[u8]> = judge.module.functions().collect();
+        for function in functions {
+            let body = &function.body.function;
+            let counts = by_name.get(names[function.index as usize]);
+            let Some(counts) = counts.filter(|of| of.len() == body.parts.len()) else { continue };
+            for (at, inst) in body.instructions.iter().enumerate() {
+                let part = body.parts.partition_point(|&first| first <= at) - 1;
+                profile.counts.extend(inst.access.zip(counts[part]));
+            }
+        }
+        profile
+    }
 }

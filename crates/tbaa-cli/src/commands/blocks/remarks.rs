@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use tbaa_ir::Location;
 
 use super::show::{BlockerRow, Could, Row, ShownEvent};
 use crate::commands::sarif;
@@ -42,32 +43,27 @@ fn said(row: &Row) -> String {
     }
 }
 
-/// Returns the SARIF results of one input.
 pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     let text = Source::new(input.file(), input.text());
-    let place = |word: &ShownEvent, message: Option<&str>| match &word.at {
-        Some(at) => {
-            let mut region = json!({ "startLine": at.line });
-            if at.column > 0 {
-                region["startColumn"] = json!(at.column);
+    let place = |event: &ShownEvent, message: Option<&str>| {
+        let (file, region) = match &event.at {
+            Some(at) if at.column > 0 => {
+                (&*at.file, Some(json!({ "startLine": at.line, "startColumn": at.column })))
             }
-            sarif::location(&sarif::uri(&at.file), Some(region), message)
-        }
-        None => {
-            let region = word.offset.map(|offset| {
-                let (line, column) = text.position(offset);
-                json!({ "startLine": line, "startColumn": column })
-            });
-            sarif::location(&sarif::uri(input.file()), region, message)
-        }
+            Some(at) => (&*at.file, Some(json!({ "startLine": at.line }))),
+            None => {
+                let position = event.offset.map(|offset| text.position(offset));
+                let region = |(line, column): (usize, usize)| json!({ "startLine": line, "startColumn": column });
+                (input.file(), position.map(region))
+            }
+        };
+        sarif::location(&sarif::uri(file), region, message)
     };
     let result = |row: &Row| {
-        let mut message = format!("{}{}", said(row), blockers(row).join("; "));
-        message += &row.heat();
+        let mut message = said(row) + &blockers(row).join("; ") + &row.heat();
         message.extend(row.helps().iter().map(|help| format!("\nhelp: {help}")));
-        let related = row.blockers.iter().take(LISTED);
-        let related = related.map(|related| {
-            place(&related.place, Some(&format!("{}: {}", related.place.what, related.why)))
+        let related = row.blockers.iter().take(LISTED).map(|blocker| {
+            place(&blocker.place, Some(&format!("{}: {}", blocker.place.what, blocker.why)))
         });
         json!({
             "ruleId": name(row.could),
@@ -109,9 +105,8 @@ fn blockers(row: &Row) -> Vec<String> {
 /// LLVM: `YAMLRemarkSerializer`.
 pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let place = |event: &ShownEvent| {
-        event.at.as_ref().map(|at| {
-            format!("{{ File: {}, Line: {}, Column: {} }}", quoted(&at.file), at.line, at.column)
-        })
+        let Location { file, line, column, .. } = event.at.as_ref()?;
+        Some(format!("{{ File: {}, Line: {line}, Column: {column} }}", quoted(file)))
     };
     for row in rows {
         writeln!(out, "--- !Missed\nPass:            tbaa\nName:            {}", name(row.could))?;
@@ -123,13 +118,13 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "Hotness:         {}", heat.count)?;
         }
         writeln!(out, "Args:\n  - String:          {}", quoted(&said(row)))?;
-        for (at, BlockerRow { place: it, why, .. }) in row.blockers.iter().take(LISTED).enumerate()
-        {
+        for (at, blocker) in row.blockers.iter().take(LISTED).enumerate() {
+            let BlockerRow { place: event, why, .. } = blocker;
             if at > 0 {
                 writeln!(out, "  - String:          '; '")?;
             }
-            writeln!(out, "  - ClobberedBy:     {}", quoted(&it.what))?;
-            if let Some(place) = place(it) {
+            writeln!(out, "  - ClobberedBy:     {}", quoted(&event.what))?;
+            if let Some(place) = place(event) {
                 writeln!(out, "    DebugLoc:        {place}")?;
             }
             writeln!(out, "  - String:          {}", quoted(&format!(" ({why})")))?;
@@ -144,5 +139,5 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns a YAML scalar in single quotes. Only the quote itself is escaped there: it is doubled.
 fn quoted(text: &str) -> String {
-    format!("'{}'", printable(text.as_bytes()).replace('\'', "''"))
+    format!("'{}'", printable(text).replace('\'', "''"))
 }

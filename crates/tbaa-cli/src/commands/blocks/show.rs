@@ -11,7 +11,7 @@ use tbaa_check::blocks::{
     Blocked, Blocker, Cause, Event, Figures, Judge, Judged, Outcome, Sample, Vectors, Wanted,
 };
 use tbaa_check::char_origin::{CharOrigins, is_wider_char};
-use tbaa_ir::{Address, DebugInfo, Def, Location, Names, Opcode, Parameter};
+use tbaa_ir::{Address, DebugInfo, Def, Instruction, Location, Names, Opcode, Parameter};
 
 use super::advice::{Advisor, BYTES};
 use super::profile::{Heat, Profile};
@@ -143,7 +143,6 @@ pub(super) struct BlockerRow {
     pub(super) help: Option<String>,
 }
 
-/// An access or a call.
 #[derive(Serialize)]
 pub(super) struct ShownEvent {
     /// `@f:2`; none of a call.
@@ -172,7 +171,6 @@ impl ShownEvent {
     }
 }
 
-/// A load with the function that it is in.
 pub(super) type InFunction<'f, 't> = (&'f Judged<'t>, &'f Blocked);
 
 #[derive(Serialize)]
@@ -202,23 +200,33 @@ impl<'a> Shown<'a> {
         Document { file: self.input.file(), loads, proof }
     }
 
+    fn instruction(&self, index: usize) -> &Instruction {
+        &self.judge.module.instructions()[index]
+    }
+
+    fn is_load(&self, index: usize) -> bool {
+        self.instruction(index).opcode == Opcode::Load
+    }
+
     fn function_name(&self, function: &Judged<'_>) -> String {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or(b"?");
         format!("@{}", function_name(name))
     }
 
     pub(super) fn row(&self, function: &Judged<'_>, blocked: &Blocked) -> Row {
+        let mut vectors = None;
         let (could, earlier, header) = match &blocked.wanted {
             Wanted::Reuse(earlier) => (Could::Reuse, &earlier[..], None),
             Wanted::Partly(earlier) => (Could::Partly, &earlier[..], None),
             Wanted::Hoist(header) => (Could::Hoist, &[][..], Some(*header)),
             Wanted::Sink(header) => (Could::Sink, &[][..], Some(*header)),
-            Wanted::Vectorise(it) => (Could::Vectorise, &[][..], Some(it.header)),
+            Wanted::Vectorise(it) => {
+                vectors = Some((it.now, it.remark.clone()));
+                (Could::Vectorise, &[][..], Some(it.header))
+            }
         };
         let label = |block: usize| function.body.function.blocks[block].labels[0];
         let means = self.advisor.means(function, blocked);
-        let is_plain_load =
-            |index: usize| self.judge.module.instructions()[index].opcode == Opcode::Load;
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: blocker.cause.code(),
@@ -236,14 +244,11 @@ impl<'a> Shown<'a> {
             heat: blocked.load.access().and_then(|access| self.profile.heat(access)),
             blockers: blockers.collect(),
             outcome: self.outcome(blocked),
-            vectors: match &blocked.wanted {
-                Wanted::Vectorise(it) => Some((it.now, it.remark.clone())),
-                _ => None,
-            },
+            vectors,
             is_idle: !blocked.blockers.is_empty()
                 && blocked.blockers.iter().all(|blocker| blocker.cause == IDLE),
             is_not_asked: self.sample.is_some()
-                && blocked.load.access().is_some_and(is_plain_load)
+                && blocked.load.access().is_some_and(|index| self.is_load(index))
                 && !blocked.can_be_asked()
                 && !blocked.blockers.is_empty(),
         }
@@ -260,15 +265,10 @@ impl<'a> Shown<'a> {
         if is_all && loads.is_empty() {
             return Ok(());
         }
-        let is_load =
-            |index: &usize| self.judge.module.instructions()[*index].opcode == Opcode::Load;
-        let count = self.judge.module.accesses_of(function.index).filter(is_load).count();
-        let kept = function
-            .loads
-            .iter()
-            .filter(|load| !load.blockers.is_empty())
-            .map(|load| (function, load));
-        let (kept, others) = self.others("; ", kept);
+        let accesses = self.judge.module.accesses_of(function.index);
+        let count = accesses.filter(|&index| self.is_load(index)).count();
+        let kept = function.loads.iter().filter(|load| !load.blockers.is_empty());
+        let (kept, others) = others("; ", kept.map(|load| (function, load)));
         let also = match function.body.readers() {
             0 => String::new(),
             1 => " and 1 call that reads".to_owned(),
@@ -286,33 +286,7 @@ impl<'a> Shown<'a> {
         writeln!(out)
     }
 
-    /// Counts the loads of a list, and says in words how many stores and loops it has.
-    fn others<'f, 't: 'f>(
-        &self,
-        before: &str,
-        loads: impl Iterator<Item = InFunction<'f, 't>>,
-    ) -> (usize, String) {
-        let (mut kept, mut stores, mut loops) = (0, 0, BTreeSet::new());
-        for (function, blocked) in loads {
-            match &blocked.wanted {
-                Wanted::Sink(_) => stores += 1,
-                Wanted::Vectorise(it) => drop(loops.insert((function.index, it.header))),
-                _ => kept += 1,
-            }
-        }
-        let words = |count: usize, one: &str, many: &str| match count {
-            0 => String::new(),
-            1 => format!("{before}1 {one}"),
-            _ => format!("{before}{count} {many}"),
-        };
-        let stores = words(stores, "store stays in its loop", "stores stay in their loops");
-        let [one, many] =
-            ["loop is", "loops are"].map(|it| format!("{it} not vectorised, or behind a check"));
-        (kept, stores + &words(loops.len(), &one, &many))
-    }
-
-    /// The first loads of a list, and what blocks most of the list. Loads of one place
-    /// that the same stores and calls block are one entry.
+    /// The first loads of a list, and what blocks most of it. Loads of one place that are blocked alike are one entry.
     pub(super) fn ranked(
         &self,
         loads: &[InFunction<'_, '_>],
@@ -323,7 +297,7 @@ impl<'a> Shown<'a> {
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
         let first = if self.profile.is_empty() { "innermost loops first" } else { "hottest first" };
-        let (kept, others) = self.others(", and ", loads.iter().copied());
+        let (kept, others) = others(", and ", loads.iter().copied());
         writeln!(
             out,
             "{} cannot be removed because of stores or calls{others}; {in_loops} of them are in loops. \
@@ -341,27 +315,30 @@ impl<'a> Shown<'a> {
             self.one(function, blocked, &group[1..], SHOWN, out)?;
             writeln!(out)?;
         }
-        // By place and by tag: how many loads are blocked, and how many in loops.
-        let mut by: [BTreeMap<String, (usize, usize)>; 2] = Default::default();
+        // By place and by tag: how many loads in loops are blocked, and how many in all.
+        let (mut by_place, mut by_tag) = (BTreeMap::new(), BTreeMap::new());
+        let count = |counts: &mut BTreeMap<_, (usize, usize)>, key, blocked: &Blocked| {
+            let (in_loops, all) = counts.entry(key).or_default();
+            (*in_loops, *all) = (*in_loops + usize::from(blocked.depth > 0), *all + 1);
+        };
         for (function, blocked) in loads {
             let mut seen = BTreeSet::new();
             for blocker in &blocked.blockers {
                 let place = self.place(function, blocker.event);
-                let (line, is_new) = (place.line(), seen.insert(place.what.clone()));
-                for (at, key) in [Some(line), is_new.then_some(place.what)].into_iter().enumerate()
-                {
-                    let Some(key) = key else { continue };
-                    let (all, in_loops) = by[at].entry(key).or_default();
-                    (*all, *in_loops) = (*all + 1, *in_loops + usize::from(blocked.depth > 0));
+                count(&mut by_place, place.line(), blocked);
+                if seen.insert(place.what.clone()) {
+                    count(&mut by_tag, place.what, blocked);
                 }
             }
         }
-        let titles = ["The stores and calls that block most loads:", "The same, by what they are:"];
-        for (title, counts) in titles.into_iter().zip(by) {
+        for (title, counts) in [
+            ("The stores and calls that block most loads:", by_place),
+            ("The same, by what they are:", by_tag),
+        ] {
             let mut counts: Vec<_> = counts.into_iter().collect();
-            counts.sort_by_key(|(_, (all, in_loops))| (Reverse(*in_loops), Reverse(*all)));
+            counts.sort_by_key(|&(_, count)| Reverse(count));
             writeln!(out, "{title}\n   loads  in loops")?;
-            for (what, (all, in_loops)) in counts.into_iter().take(top) {
+            for (what, (in_loops, all)) in counts.into_iter().take(top) {
                 writeln!(out, "{all:>8}{in_loops:>10}  {what}")?;
             }
             writeln!(out)?;
@@ -369,8 +346,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// The object of an access in the words of the source: the parameter or variable that
-    /// its pointer comes from, and the fields that are loaded on the way.
+    /// The object of an access in the words of the source: its parameter or variable, and the fields loaded on the way.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
@@ -387,10 +363,9 @@ impl<'a> Shown<'a> {
                 };
                 break;
             };
-            let at = self.debug.location_at(inst.span.start);
-            path += &match (&at, inst.access) {
-                (_, Some(of)) => self.place(function, Event::Access(of)).what,
-                (Some(at), None) => format!("{}:{}:{}", at.file, at.line, at.column),
+            path += &match (inst.access, self.debug.location_at(inst.span.start)) {
+                (Some(of), _) => self.place(function, Event::Access(of)).what,
+                (None, Some(at)) => format!("{}:{}:{}", at.file, at.line, at.column),
                 (None, None) => printable(written),
             };
             next = inst.access.and_then(|of| body.pointer(of));
@@ -398,13 +373,12 @@ impl<'a> Shown<'a> {
         path
     }
 
-    /// The loads of a list, those together that are of one place of one object and have the
-    /// same blockers, in the order of the list.
+    /// Groups the loads that are of one place of one object and have the same blockers, in the order of the list.
     pub(super) fn groups<'f, 't>(
         &self,
         loads: &[InFunction<'f, 't>],
     ) -> Vec<Vec<InFunction<'f, 't>>> {
-        let mut groups: IndexMap<(String, Vec<String>), Vec<InFunction<'f, 't>>> = IndexMap::new();
+        let mut groups: IndexMap<(String, Vec<_>), Vec<InFunction<'_, '_>>> = IndexMap::new();
         for &(function, blocked) in loads {
             let name = |event| match self.place(function, event) {
                 ShownEvent { at: Some(at), what, .. } => {
@@ -432,10 +406,9 @@ impl<'a> Shown<'a> {
         let row = self.row(function, blocked);
         writeln!(out, "  {}{}", row.load.line(), row.heat())?;
         if !more.is_empty() {
-            let places = more.iter().take(SHOWN).map(|(function, it)| {
-                let ShownEvent { access, source, .. } = self.place(function, it.load);
-                source.or(access).unwrap_or_default()
-            });
+            let places =
+                more.iter().take(SHOWN).map(|(function, of)| self.place(function, of.load));
+            let places = places.map(|place| place.source.or(place.access).unwrap_or_default());
             let mut places: Vec<String> = places.collect();
             places.dedup();
             let dots = if more.len() > SHOWN { ", ..." } else { "" };
@@ -443,26 +416,19 @@ impl<'a> Shown<'a> {
             writeln!(out, "  and {count} of it, blocked alike: {}{dots}", places.join(", "))?;
         }
         let (can, changes, uses) = match row.blockers.is_empty() {
-            true => {
-                let end = ": nothing in between may change it";
-                ("can", end, end)
-            }
+            true => ("can", UNCHANGED, UNCHANGED),
             false if row.is_idle => ("could", ", but these may not return:", IN_USE),
             false => ("could", ", but these may change it:", IN_USE),
         };
-        let at = match (&row.around, &row.header) {
-            (Some(at), _) => at.clone(),
-            (None, header) => format!("%{}", header.as_deref().unwrap_or_default()),
-        };
-        let from = || {
-            let shown: Vec<String> = row.of.iter().take(SHOWN).map(ShownEvent::line).collect();
-            let more = if row.of.len() > SHOWN { " or another" } else { "" };
-            format!("{}{more}", shown.join(" or "))
-        };
+        let block = || format!("%{}", row.header.as_deref().unwrap_or_default());
+        let at = row.around.clone().unwrap_or_else(block);
+        let shown: Vec<String> = row.of.iter().take(SHOWN).map(ShownEvent::line).collect();
+        let or_another = if row.of.len() > SHOWN { " or another" } else { "" };
+        let from = shown.join(" or ") + or_another;
         let said = match row.could {
-            Could::Reuse => format!("{can} reuse the value of {}{changes}", from()),
+            Could::Reuse => format!("{can} reuse the value of {from}{changes}"),
             Could::Partly => {
-                format!("{can} reuse the value of {}, and load on one way only{changes}", from())
+                format!("{can} reuse the value of {from}, and load on one way only{changes}")
             }
             Could::Hoist => {
                 let verb = if row.load.access.is_some() { "load" } else { "call" };
@@ -492,7 +458,7 @@ impl<'a> Shown<'a> {
             writeln!(out, "    help: {}{more}", again.unwrap_or(help))?;
         }
         if let Some((_, Some(remark))) = &row.vectors {
-            writeln!(out, "    LLVM's remark: {}", printable(remark.as_bytes()))?;
+            writeln!(out, "    LLVM's remark: {}", printable(remark))?;
         }
         let asked = match row.outcome {
             Some(Proved::Loop(_)) => "LLVM, if no two objects of the loop overlap: ",
@@ -506,15 +472,12 @@ impl<'a> Shown<'a> {
         writeln!(out, "    {asked}{}", row.outcome.map_or("", Proved::words))
     }
 
-    /// Returns the line at which a loop begins.
     fn loop_of(&self, function: &Judged<'_>, header: usize) -> Option<String> {
-        let blocks = function.body.function.blocks.iter().enumerate();
+        let body = &function.body;
+        let blocks = body.function.blocks.iter().enumerate();
         let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
-        let named = back.find_map(|(block, _)| {
-            function.body.last_offset(block).and_then(|offset| self.debug.loop_at(offset))
-        });
-        let first = || function.body.first_offset(header);
-        let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
+        let named = back.find_map(|(block, _)| self.debug.loop_at(body.last_offset(block)?));
+        let at = named.or_else(|| self.debug.location_near(body.first_offset(header)?));
         Some(self.sources.place(&at?))
     }
 
@@ -523,18 +486,14 @@ impl<'a> Shown<'a> {
             return Some(Proved::Loop(it.then));
         }
         let (sample, load) = (self.sample?, blocked.load.access()?);
-        if sample.is_gone(load) {
-            return Some(Proved::Anyhow);
-        }
-        sample.outcome(load).map(Proved::Load)
+        let gone = sample.is_gone(load).then_some(Proved::Anyhow);
+        gone.or_else(|| sample.outcome(load).map(Proved::Load))
     }
 
-    /// The global variable that an access is to, if its tag says nothing of the variable's members:
-    /// its name, or `tab[]` of an element.
+    /// The global variable that an access is to, if its tag names no member: its name, or `tab[]` of an element.
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
-        let tag = self.judge.module.instructions()[access].tag;
-        let tag = tag.map(|tag| self.judge.module.graph().tag(tag));
-        if tag.is_some_and(|tag| tag.is_ok_and(|it| it.base != it.access)) {
+        let tag = self.instruction(access).tag.map(|tag| self.judge.module.graph().tag(tag));
+        if tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.base != tag.access)) {
             return None;
         }
         let body = &function.body;
@@ -553,28 +512,27 @@ impl<'a> Shown<'a> {
         let offset = self.sample.is_none().then_some(offset);
         let inst = body.inst(event);
         let opcode = inst.map_or(Opcode::Other, |inst| inst.opcode);
-        let callee =
-            || inst.and_then(|inst| body.function.call(inst)).map_or(&b""[..], |inst| inst.callee);
         let verb = match opcode {
-            Opcode::Call | Opcode::Other => call_of(callee()),
+            Opcode::Call | Opcode::Other => {
+                let call = inst.and_then(|inst| body.function.call(inst));
+                call_of(call.map_or(&b""[..], |call| call.callee))
+            }
             _ => opcode.word().to_owned(),
         };
         let Event::Access(index) = event else {
             let (access, tag, of) = (None, None, String::new());
             return ShownEvent { access, what: verb, of, tag, source, at, offset };
         };
-        let instruction = &self.judge.module.instructions()[index];
+        let instruction = self.instruction(index);
         let of = match instruction.tag {
-            Some(tag) => printable(self.names.tag(tag).as_bytes()),
+            Some(tag) => printable(self.names.tag(tag)),
             None => {
                 let ty = printable(self.judge.module.access_type(instruction));
                 format!("{ty}{}without a tag", if ty.is_empty() { "" } else { " " })
             }
         };
-        let of = match self.global(function, index) {
-            Some(name) => format!("{name} ({of})"),
-            None => of,
-        };
+        let global = self.global(function, index);
+        let of = global.map_or(of.clone(), |name| format!("{name} ({of})"));
         let what = match instruction.tag {
             Some(_) if opcode == Opcode::Call => format!("{verb}, tagged {of}"),
             _ => format!("{verb} {of}"),
@@ -586,18 +544,18 @@ impl<'a> Shown<'a> {
 
     /// The class that declares the member that is accessed, if others inherit from it.
     fn base_class(&self, access: usize) -> Option<String> {
-        let tag = self.judge.module.instructions()[access].tag?;
+        let tag = self.instruction(access).tag?;
         let graph = self.judge.module.graph();
         let tag = graph.tag(tag).ok().filter(|tag| tag.base != tag.access)?;
         let is_base = self.debug.is_base_class(graph.ty(tag.base).name()?);
-        is_base.then(|| printable(self.names.ty(tag.base).as_bytes()))
+        is_base.then(|| printable(self.names.ty(tag.base)))
     }
 
     /// Says which of the two accesses is tagged as `char`, and why.
     fn why_char(&self, blocker: &Blocker) -> String {
         let both = [("", blocker.event.access()), ("of the load: ", blocker.load.access())];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
-            let instruction = &self.judge.module.instructions()[index?];
+            let instruction = self.instruction(index?);
             let is_wider = is_wider_char(self.judge.module, self.judge.sizes, instruction);
             let origin = is_wider.then(|| self.origins.of(instruction))??;
             Some(format!("{whose}{}", of_char(&origin)))
@@ -605,7 +563,6 @@ impl<'a> Shown<'a> {
         origins.next().unwrap_or_default()
     }
 
-    /// Says what a call may write.
     fn written_by(&self, function: &Judged<'_>, call: Event) -> &'static str {
         match function.body.writes_only_arguments(call) {
             true => "it may write what its arguments lead to",
@@ -614,8 +571,8 @@ impl<'a> Shown<'a> {
     }
 
     fn why(&self, function: &Judged<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
-        let tag = |index: usize| self.judge.module.instructions()[index].tag;
-        let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
+        let tag = |index: usize| self.instruction(index).tag;
+        let place = |index| tag(index).map(|tag| printable(self.names.place(tag)));
         let both = [blocker.event, blocker.load].map(Event::access);
         let [written, read] = both.map(|both| both.and_then(place).unwrap_or_default());
         let globals = both.map(|both| self.global(function, both?));
@@ -682,12 +639,10 @@ impl<'a> Shown<'a> {
             Cause::Order => "it orders memory".to_owned(),
             Cause::Call => self.written_by(function, blocker.event).to_owned(),
             Cause::NoReturn { writes } => {
-                let written = match writes {
-                    true => format!("{}, and ", self.written_by(function, blocker.event)),
-                    false => String::new(),
-                };
+                let written = self.written_by(function, blocker.event);
+                let written = if writes { format!("{written}, and ") } else { String::new() };
                 let verb = match blocker.event.access() {
-                    Some(it) if self.judge.module.instructions()[it].opcode == Opcode::Store => {
+                    Some(it) if self.instruction(it).opcode == Opcode::Store => {
                         "LLVM takes a volatile store for one that may not return"
                     }
                     _ => "it may not return",
@@ -697,28 +652,48 @@ impl<'a> Shown<'a> {
             }
             Cause::Errno => "it may write errno".to_owned(),
         };
-        if blocker.load == blocked.load {
-            return why;
+        match blocker.load == blocked.load {
+            true => why,
+            false => format!("{why}; the load's pointer is read from there"),
         }
-        format!("{why}; the load's pointer is read from there")
     }
+}
+
+/// Counts the loads of a list, and says in words how many stores and loops it has.
+fn others<'f, 't: 'f>(
+    before: &str,
+    loads: impl Iterator<Item = InFunction<'f, 't>>,
+) -> (usize, String) {
+    let (mut kept, mut stores, mut loops) = (0, 0, BTreeSet::new());
+    for (function, blocked) in loads {
+        match &blocked.wanted {
+            Wanted::Sink(_) => stores += 1,
+            Wanted::Vectorise(it) => drop(loops.insert((function.index, it.header))),
+            _ => kept += 1,
+        }
+    }
+    let words = |count: usize, one: &str, many: &str| match count {
+        0 => String::new(),
+        1 => format!("{before}1 {one}"),
+        _ => format!("{before}{count} {many}"),
+    };
+    let stores = words(stores, "store stays in its loop", "stores stay in their loops");
+    let [one, many] =
+        ["loop is", "loops are"].map(|are| format!("{are} not vectorised, or behind a check"));
+    (kept, stores + &words(loops.len(), &one, &many))
 }
 
 /// Writes how many loads LLVM was asked about, and how many go.
 pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io::Result<()> {
     let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } = figures;
+    let (loads, share) = (counted(*blamed, "load"), percent(*gone as u64, *asked as u64));
+    let explained = percent(*found as u64, *gone_of_tried as u64);
     writeln!(
         out,
-        "{passes} leaves {} that stores and calls alone block. LLVM was asked about {asked} of \
-         them: if what is blamed is to other memory, {gone} go ({}).",
-        counted(*blamed, "load"),
-        percent(*gone as u64, *asked as u64)
-    )?;
-    writeln!(
-        out,
-        "Of {tried} loads that it leaves, {gone_of_tried} go if all accesses to other places \
-         and all calls are to other memory; {found} of these go by the blamed ones alone ({}).",
-        percent(*found as u64, *gone_of_tried as u64)
+        "{passes} leaves {loads} that stores and calls alone block. LLVM was asked about {asked} of \
+         them: if what is blamed is to other memory, {gone} go ({share}).\n\
+         Of {tried} loads that it leaves, {gone_of_tried} go if all accesses to other places \
+         and all calls are to other memory; {found} of these go by the blamed ones alone ({explained})."
     )?;
     if missed.is_empty() {
         return Ok(());
@@ -728,6 +703,7 @@ pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io:
 }
 
 const IN_USE: &str = ", but these may use that memory:";
+const UNCHANGED: &str = ": nothing in between may change it";
 
 /// A call that changes nothing, and may not return.
 const IDLE: Cause = Cause::NoReturn { writes: false };

@@ -9,7 +9,7 @@ use tbaa_ir::Location;
 
 use super::show::{BlockerRow, Could, Row, Shown};
 use crate::output::listed;
-use crate::report::{Failure, Result, note};
+use crate::report::{Result, bail, note};
 use crate::sources::Sources;
 
 /// Lines that are shown around one that something is said of.
@@ -27,7 +27,6 @@ pub(crate) struct SourceLine {
     blocks: usize,
 }
 
-/// The remarks on a line.
 #[derive(Default)]
 struct Said {
     reloads: usize,
@@ -35,7 +34,7 @@ struct Said {
     notes: IndexSet<String>,
 }
 
-/// The remarks on lines.
+/// The remarks on each line that has some.
 type Lines = BTreeMap<u32, Said>;
 
 /// The lines of each file, in the order in which the files come up.
@@ -70,8 +69,7 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
             Could::Vectorise => ["uses no vectors for", "be the same memory"],
             _ => ["reloads", "change it"],
         };
-        let what = &row.load.of;
-        let blockers = blockers(row, at, sources);
+        let (what, blockers) = (&row.load.of, blockers(row, at, sources));
         let (name, heat) = (&row.function, row.heat());
         let reload = format!("{name} {verb} {what}{turn}, because {blockers} may {end}{heat}");
         said(at, &mut |said| {
@@ -102,11 +100,11 @@ fn short(source: &str, at: &Location, sources: &Sources) -> String {
 pub(super) fn write(rows: &[Row], shown: &Shown<'_>, out: &mut dyn Write) -> Result {
     let files = by_file(rows, &shown.sources);
     if files.is_empty() && !rows.is_empty() {
-        return Err(Failure::unusable(format!(
+        bail!(
             "{} has no debug information that tells the lines of these loads: compile with -g, or \
              leave out --source",
             shown.input.file()
-        )));
+        );
     }
     for (at, lines) in &files {
         write_file(at, lines, &shown.sources, out)?;
@@ -136,12 +134,10 @@ fn write_file(
             }
             let text = sources.line(at, number);
             let is_said = number == line;
-            if text.is_none() && !is_said {
-                continue;
-            }
             match text {
                 Some(_) => found += 1,
-                None => missing += 1,
+                None if is_said => missing += 1,
+                None => continue,
             }
             let figure = |count: usize| match count {
                 1.. if is_said => count.to_string(),
@@ -180,14 +176,10 @@ pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
             let from = line.saturating_sub(AROUND).max(last + 1);
             for number in from..=line.saturating_add(AROUND) {
                 let Some(text) = shown.sources.line(at, number) else { continue };
-                let said = lines.get(&number);
-                all.push(SourceLine {
-                    file: shown.sources.name(at),
-                    line: number,
-                    text,
-                    reloads: said.map_or(0, |said| said.reloads),
-                    blocks: said.map_or(0, |said| said.blocks),
-                });
+                let file = shown.sources.name(at);
+                let (reloads, blocks) =
+                    lines.get(&number).map_or((0, 0), |said| (said.reloads, said.blocks));
+                all.push(SourceLine { file, line: number, text, reloads, blocks });
                 last = number;
             }
         }

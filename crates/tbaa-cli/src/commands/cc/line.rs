@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tbaa_instrument::is_supported;
 
-use crate::report::{Failure, Result};
+use crate::report::{Result, bail};
 
-/// The work that the line asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     /// `-c`, or `-S`: one output for each input.
@@ -19,7 +18,6 @@ pub(super) enum Task {
     Other,
 }
 
-/// A part of the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Word {
     /// A flag, with its value where that is a word of its own.
@@ -87,18 +85,14 @@ impl Line {
                 line.words.push(Word::Flag(vec![word, value]));
             } else {
                 let bytes = word.as_encoded_bytes();
+                let joined = |flag: &[u8]| bytes.strip_prefix(flag).map(String::from_utf8_lossy);
                 // `-object` is another flag.
-                if let Some(joined) =
-                    bytes.strip_prefix(b"-o").filter(|strip_prefix| !strip_prefix.starts_with(b"b"))
-                {
-                    line.output = Some(String::from_utf8_lossy(joined).into_owned().into());
+                if let Some(value) = joined(b"-o").filter(|value| !value.starts_with('b')) {
+                    line.output = Some(value.into_owned().into());
                     continue;
                 }
-                if let Some(joined) =
-                    bytes.strip_prefix(b"-x").filter(|strip_prefix| !strip_prefix.is_empty())
-                {
-                    let joined = String::from_utf8_lossy(joined).into_owned();
-                    language = (joined != "none").then(|| joined.into());
+                if let Some(value) = joined(b"-x").filter(|value| !value.is_empty()) {
+                    language = (value != "none").then(|| value.into_owned().into());
                 }
                 line.flag(&word);
                 line.words.push(Word::Flag(vec![word]));
@@ -113,17 +107,16 @@ impl Line {
     fn input(&mut self, word: OsString, language: Option<OsString>) {
         let path = PathBuf::from(&word);
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        let is_one_of = |list: &str, it: &str| list.split(' ').any(|known| known == it);
         let is_header = match language.as_deref() {
             Some(language) => language.as_encoded_bytes().ends_with(b"-header"),
-            None => is_one_of("h H hh hp hpp hxx h++ HPP tcc", extension),
+            None => is_among(extension.as_ref(), "h H hh hp hpp hxx h++ HPP tcc"),
         };
         if is_header && self.task != Task::Other {
             self.task = Task::Header;
         }
-        let is_source = match language.as_deref().and_then(OsStr::to_str) {
-            Some(language) => is_one_of("c c++ cpp-output c++-cpp-output ir", language),
-            None => is_one_of("c i cc cp cpp cxx c++ C CPP ii", extension),
+        let is_source = match language.as_deref() {
+            Some(language) => is_among(language, "c c++ cpp-output c++-cpp-output ir"),
+            None => is_among(extension.as_ref(), "c i cc cp cpp cxx c++ C CPP ii"),
         };
         self.words.push(match is_source {
             true => Word::Source { path, language },
@@ -140,7 +133,6 @@ impl Line {
         }
     }
 
-    /// Returns whether this flag is there.
     pub(super) fn has(&self, flag: &str) -> bool {
         self.words.iter().any(|word| matches!(word, Word::Flag(words) if words[0] == flag))
     }
@@ -164,15 +156,13 @@ impl Line {
                 found.retain(|found| list != "all" && list.split(',').all(|other| other != found));
             }
         }
-        let is_patchable = |flag: &&[OsString]| {
+        let patchable = |flag: &[OsString]| {
             let text = flag[0].to_string_lossy();
-            let counts = text.strip_prefix("-fpatchable-function-entry=");
-            counts
-                .is_some_and(|count| count.split_once(',').is_some_and(|(_, before)| before != "0"))
+            let counts = text.strip_prefix("-fpatchable-function-entry=")?;
+            (counts.split_once(',')?.1 != "0").then(|| text.to_string())
         };
-        let patchable =
-            || self.flags().find(is_patchable).map(|flag| flag[0].display().to_string());
-        found.first().map(|found| format!("-fsanitize={found}")).or_else(patchable)
+        let first = found.first().map(|found| format!("-fsanitize={found}"));
+        first.or_else(|| self.flags().find_map(patchable))
     }
 
     /// Returns whether it is for x86-64 Linux, as far as flags say.
@@ -220,14 +210,10 @@ fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
     let mut all = Vec::new();
     for argument in arguments {
         let file = argument.to_str().and_then(|text| text.strip_prefix('@'));
-        let text = file.and_then(|file| std::fs::read_to_string(file).ok());
-        match text {
+        match file.and_then(|file| std::fs::read_to_string(file).ok()) {
             None => all.push(argument.clone()),
             Some(_) if depth >= DEEP => {
-                return Err(Failure::unusable(format!(
-                    "response files name each other {DEEP} deep: {}",
-                    argument.display()
-                )));
+                bail!("response files name each other {DEEP} deep: {}", argument.display())
             }
             Some(text) => all.extend(expand(&words(&text), depth + 1)?),
         }

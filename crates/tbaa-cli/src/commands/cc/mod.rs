@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus};
 use tbaa_instrument::{Form, instrument};
 
 use crate::convert::{Words, words};
-use crate::report::{Context, Failure, Result, note, refuse_input};
+use crate::report::{Context, Failure, Result, bail, note, refuse_input};
 use crate::scratch::Folder;
 use crate::tools::{INSTALL, cannot_run, clang, command_of, version};
 use line::{Line, Task, Word};
@@ -71,10 +71,10 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
         return finish(driver.command().args(arguments).args(headers.unwrap_or_default()));
     }
     if let Some(other) = line.other_sanitizer() {
-        return Err(Failure::unusable(format!(
+        bail!(
             "{other} cannot be together with checks of tags, for both need the same addresses, \
              functions or bytes before a function: build without it"
-        )));
+        );
     }
     if line.task == Task::Header {
         // The flags of sources that include it.
@@ -110,6 +110,9 @@ fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     }
 }
 
+/// The flag of clang by which it writes no tags.
+const NO_ALIASING: &str = "-fno-strict-aliasing";
+
 /// The flag of this program that names the clang to use.
 const BY: &str = "--by";
 
@@ -121,22 +124,22 @@ pub(crate) fn arguments() -> Vec<OsString> {
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
     let name = named.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let plain = name.trim_end_matches(|byte: char| byte.is_ascii_digit() || ".-".contains(byte));
-    let (machine, plain) = plain
-        .rsplit_once('-')
-        .map_or((None, plain), |rsplit_once| (Some(rsplit_once.0), rsplit_once.1));
-    let flag = match plain {
-        "clang" | "clang++" => Some([BY.into(), named.into()].to_vec()),
-        // These are commands of this program.
-        "cc" | "c++" if named.as_os_str() == plain => None,
-        "cc" | "c++" | "gcc" | "g++" => {
-            Some(machine.map(|machine| format!("--target={machine}").into()).into_iter().collect())
-        }
-        _ => None,
+    let (machine, plain) = match plain.rsplit_once('-') {
+        Some((machine, plain)) => (Some(machine), plain),
+        None => (None, plain),
     };
-    if let Some(flag) = flag {
-        let command = if plain.ends_with("++") { "c++" } else { "cc" };
-        arguments.splice(1..2, [command.into()].into_iter().chain(flag));
+    let command = if plain.ends_with("++") { "c++" } else { "cc" };
+    let mut new: Vec<OsString> = vec![command.into()];
+    match plain {
+        "clang" | "clang++" => new.extend([OsString::from(BY), named.into()]),
+        // These are commands of this program.
+        "cc" | "c++" if named.as_os_str() == plain => return arguments,
+        "cc" | "c++" | "gcc" | "g++" => {
+            new.extend(machine.map(|machine| OsString::from(format!("--target={machine}"))));
+        }
+        _ => return arguments,
     }
+    arguments.splice(1..2, new);
     arguments
 }
 
@@ -180,7 +183,6 @@ fn code(status: ExitStatus) -> Status {
     status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// One call of the compiler.
 struct Job<'j> {
     line: &'j Line,
     driver: Driver<'j>,
@@ -206,17 +208,14 @@ impl Job<'_> {
             return finish(self.driver.command().args(self.plain(|_| true)));
         }
         for (path, language) in self.line.sources() {
-            let to = match &self.line.output {
-                Some(output) => output.clone(),
-                None => self.default_output(path),
-            };
+            let to = self.line.output.clone().unwrap_or_else(|| self.default_output(path));
             check!(self.compile(path, language, &to, &to));
         }
-        let others = self.line.words.iter().any(|word| matches!(word, Word::Input(_)));
-        if !others {
+        if !self.line.words.iter().any(|word| matches!(word, Word::Input(_))) {
             return Ok(0);
         }
-        finish(self.driver.command().args(self.plain(|it| !matches!(it, Word::Source { .. }))))
+        let others = self.plain(|word| !matches!(word, Word::Source { .. }));
+        finish(self.driver.command().args(others))
     }
 
     /// Clang's name for a source's output.
@@ -236,10 +235,8 @@ impl Job<'_> {
         kept.flat_map(plain).chain(self.output()).collect()
     }
 
-    /// The flag that names the output.
     fn output(&self) -> Vec<OsString> {
-        let output = self.line.output.as_ref();
-        output.map(|output| vec!["-o".into(), output.into()]).unwrap_or_default()
+        self.line.output.iter().flat_map(|output| ["-o".into(), output.into()]).collect()
     }
 
     /// Compiles one source to `to`. `named` is what rules of dependencies are for.
@@ -251,16 +248,11 @@ impl Job<'_> {
         named: &Path,
     ) -> Result<Status> {
         // Clang names files beside the object by this.
-        let stem = source
-            .file_stem()
-            .filter(|file_stem| *file_stem != "-")
-            .unwrap_or(OsStr::new("module"));
+        let stem = source.file_stem().filter(|stem| *stem != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
         let mut front = self.front(source, language, &text, named);
-        let aliasing = ["-fno-strict-aliasing", "-fstrict-aliasing"];
-        let aliasing =
-            front.get_args().filter(|arg| aliasing.iter().any(|flag| arg == flag)).last();
-        let has_no_tags = aliasing.is_some_and(|aliasing| aliasing == "-fno-strict-aliasing");
+        let is_aliasing = |arg: &&OsStr| *arg == NO_ALIASING || *arg == "-fstrict-aliasing";
+        let has_no_tags = front.get_args().filter(is_aliasing).last() == Some(NO_ALIASING.as_ref());
         check!(finish(&mut front));
         let module = match self.recording {
             Some(recording) => recording.keep(&text)?,
@@ -312,6 +304,11 @@ impl Job<'_> {
         [level.then_some("-O1"), lines, old.then_some("-gdwarf-4")].into_iter().flatten()
     }
 
+    /// The line's flags but these, each with its value.
+    fn flags_but(&self, skipped: &[&str]) -> impl Iterator<Item = &[OsString]> {
+        self.line.flags().filter(move |flag| !skipped.iter().any(|skipped| flag[0] == *skipped))
+    }
+
     /// The beginning of names of files that clang makes of a source when it links at once.
     fn prefix(&self) -> String {
         let output = self.line.output.as_deref().and_then(Path::file_name);
@@ -322,19 +319,16 @@ impl Job<'_> {
     fn front(&self, source: &Path, language: Option<&OsStr>, to: &Path, named: &Path) -> Command {
         let mut command = self.driver.command();
         let line = self.line;
-        let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"];
-        let kept = line.flags().filter(|flag| !skipped.iter().any(|skipped| flag[0] == *skipped));
+        let kept = self.flags_but(&["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"]);
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|count| line.has(count)) {
             // Named as clang names them, and not by the module.
-            let place = match line.task {
-                Task::Link => named.with_file_name(
-                    self.prefix() + &to.file_name().unwrap_or_default().to_string_lossy(),
-                ),
-                _ => named.to_owned(),
-            };
-            let place = std::path::absolute(place).unwrap_or_default();
+            let mut place = std::path::absolute(named).unwrap_or_default();
+            if line.task == Task::Link {
+                let name = to.file_name().unwrap_or_default().to_string_lossy();
+                place.set_file_name(self.prefix() + &name);
+            }
             for (kind, extension) in [("notes", "gcno"), ("data", "gcda")] {
                 let file = place.with_extension(extension);
                 let flag = format!("-coverage-{kind}-file={}", file.display());
@@ -342,8 +336,7 @@ impl Job<'_> {
             }
         }
         // The object's name, not the module's, is what dependencies are said of.
-        let says =
-            |name: &str| line.flags().any(|flag| flag[0].to_string_lossy().starts_with(name));
+        let says = |flag: &str| line.flags().any(|of| of[0].to_string_lossy().starts_with(flag));
         let wants = says("-MD") || says("-MMD");
         if wants && !says("-MF") {
             command.arg("-MF").arg(named.with_extension("d"));
@@ -364,9 +357,7 @@ impl Job<'_> {
     /// The rest of clang, but for the module and the output.
     fn back(&self) -> Command {
         let mut command = self.driver.command();
-        let skipped = ["-x", "--language", "-pipe"];
-        let kept =
-            self.line.flags().filter(|flag| !skipped.iter().any(|skipped| flag[0] == *skipped));
+        let kept = self.flags_but(&["-x", "--language", "-pipe"]);
         command.args(kept.filter(|flag| !line::is_front(flag)).flatten());
         if self.line.task == Task::Link {
             let folder = self.line.output.as_deref().and_then(Path::parent);
@@ -391,13 +382,14 @@ impl Job<'_> {
                 // A configure script that tries the flag takes any output for a refusal. What it compiles
                 // accesses no memory.
                 let is_told = has_no_tags && checked.calls > 0;
-                is_told.then(|| "-fno-strict-aliasing leaves out all tags".to_owned())
+                is_told.then(|| format!("{NO_ALIASING} leaves out all tags"))
             }
             Err(error) => {
                 let clang = self.driver.version();
                 if (1..15).contains(&clang) {
-                    let why = format!("checks at run time need clang 15 or newer: {INSTALL}");
-                    return Err(Failure::unusable(format!("this is clang {clang}, and {why}")));
+                    bail!(
+                        "this is clang {clang}, and checks at run time need clang 15 or newer: {INSTALL}"
+                    );
                 }
                 Some(error.kind.to_string())
             }
@@ -451,7 +443,6 @@ pub(super) fn runtime(
     }
 }
 
-/// The words of a part of the line.
 fn plain(word: &Word) -> Vec<OsString> {
     match word {
         Word::Flag(words) => words.clone(),

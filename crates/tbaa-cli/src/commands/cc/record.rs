@@ -1,7 +1,7 @@
 //! The steps of a build, for `tbaa bisect --recorded`: its modules, how they became objects, and what was linked.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +9,8 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Context, Failure, Result};
+use crate::tools;
 
-/// A folder that records a build.
 pub(crate) struct Recording {
     folder: PathBuf,
 }
@@ -48,7 +48,7 @@ impl Recording {
     pub(super) fn requested(arguments: &[OsString]) -> Result<(Option<Recording>, &[OsString])> {
         let (folder, rest) = match arguments {
             [flag, folder, rest @ ..] if flag == "--record" => (Some(folder.clone()), rest),
-            rest => (std::env::var_os("TBAA_RECORD").filter(|var_o| !var_o.is_empty()), rest),
+            rest => (tools::named("TBAA_RECORD"), rest),
         };
         let Some(folder) = folder else { return Ok((None, rest)) };
         fs::create_dir_all(&folder)
@@ -62,7 +62,7 @@ impl Recording {
         for number in 0.. {
             let name = format!("{}-{}-{number}", stem.display(), std::process::id());
             let file = self.folder.join(name).with_extension(extension);
-            match OpenOptions::new().write(true).create_new(true).open(&file) {
+            match File::create_new(&file) {
                 Ok(_) => return Ok(file),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error).context(self.place()),
@@ -75,7 +75,6 @@ impl Recording {
         format!("cannot record in {}", self.folder.display())
     }
 
-    /// Keeps a module.
     pub(super) fn keep(&self, module: &Path) -> Result<PathBuf> {
         let file = self.fresh(OsStr::new("module"), "ll")?;
         fs::copy(module, &file).context(self.place())?;
@@ -103,17 +102,14 @@ impl Recording {
 /// Reads the steps of a build, in order. Of steps that made one file the last one counts.
 pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>> {
     let list = folder.join(LIST);
+    let (place, folder) = (list.display(), folder.display());
     let text = fs::read_to_string(&list).map_err(|error| {
-        Failure::unusable(format!(
-            "cannot read {}: {error}; build with CC='tbaa cc --record {}'",
-            list.display(),
-            folder.display()
-        ))
+        let how = format!("build with CC='tbaa cc --record {folder}'");
+        Failure::unusable(format!("cannot read {place}: {error}; {how}"))
     })?;
     let mut steps: Vec<Step> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let (number, list) = (number + 1, list.display());
-        let what = format_args!("line {number} of {list} is not what `tbaa cc` writes");
+    for (number, line) in (1..).zip(text.lines()) {
+        let what = format_args!("line {number} of {place} is not what `tbaa cc` writes");
         let step: Step = serde_json::from_str(line).context(what)?;
         steps.retain(|other| other.output != step.output);
         steps.push(step);

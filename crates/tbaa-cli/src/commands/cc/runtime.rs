@@ -7,7 +7,7 @@ use std::process::Command;
 use tbaa_instrument::interposed;
 
 use super::line::Line;
-use crate::report::{Failure, Result};
+use crate::report::{Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
@@ -30,19 +30,17 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
         ]);
     }
     let gnu = || is_on_path("objcopy").then(|| "objcopy".to_owned());
-    let tool = installed("llvm-objcopy").or_else(gnu);
-    let Some(tool) = tool else {
-        return Err(Failure::unusable(
+    let Some(tool) = installed("llvm-objcopy").or_else(gnu) else {
+        bail!(
             "-static needs `objcopy` or `llvm-objcopy`, and neither is on the path: install \
              binutils, or link dynamically",
-        ));
+        );
     };
     let run = |command: &mut Command, made: &Path| {
-        let done = command.arg(made).status();
-        let name = command.get_program().display().to_string();
-        done.is_ok_and(|status| status.success())
-            .then_some(())
-            .ok_or_else(|| Failure::unusable(format!("{name} cannot make the library for -static")))
+        if command.arg(made).status().is_ok_and(|status| status.success()) {
+            return Ok(());
+        }
+        bail!("{} cannot make the library for -static", command.get_program().display())
     };
     // A program has one `malloc`, and the static C library's cannot be called by another
     // name. Checked code says itself what it allocates.
@@ -58,8 +56,7 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     Ok(vec![own.into(), "-lpthread".into(), "-ldl".into(), "-lm".into()])
 }
 
-/// Returns what lets clang find `tbaa_witness.h`, after all other folders: `include` beside the library's folder,
-/// or where this repository has it. Nothing where it is not there.
+/// Returns the flag by which clang finds `tbaa_witness.h`: beside the library's folder, or in this repository.
 pub(super) fn include() -> Vec<OsString> {
     let library = find("libtbaa_witness.so").and_then(|it| Ok(std::path::absolute(it)?));
     let library = library.unwrap_or_default();
@@ -71,8 +68,7 @@ pub(super) fn include() -> Vec<OsString> {
     found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
 }
 
-/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, in `lib` beside
-/// its folder, and where packages put libraries.
+/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, by this program, and where packages put libraries.
 fn find(name: &str) -> Result<PathBuf> {
     let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
     let program = std::env::current_exe().ok();

@@ -96,15 +96,14 @@ fn ask_more(
     let source =
         format!("{include}unsigned long long tbaa_sizes[] = {{ 1, {} }};\n", all.join(", "));
     let mut module = command(args);
-    let module = ask(args, module.args(["-S", "-emit-llvm", "-o", "-", "-"]), &source)?;
+    let output = output_of(args, module.args(["-S", "-emit-llvm", "-o", "-", "-"]), &source)?;
+    if !output.status.success() {
+        return Err(rejected(args, &output));
+    }
+    let module = String::from_utf8_lossy(&output.stdout);
     let (target, name) = super::target(args, &module)?;
-    let integer = |size| match size {
-        1 => Some("char"),
-        2 => Some("short"),
-        4 => Some("unsigned int"),
-        8 => Some("uint64_t"),
-        _ => None,
-    };
+    let integers = [(1, "char"), (2, "short"), (4, "unsigned int"), (8, "uint64_t")];
+    let integer = |size| Some(integers.into_iter().find(|known| known.0 == size)?.1);
     let mut answers = sizes_in(&module).into_iter().skip(1);
     let names = enums.into_iter().chain(typedefs).map(str::to_owned);
     let enums = names.zip(&mut answers).filter_map(|(name, size)| Some((name, integer(size)?)));
@@ -114,8 +113,7 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Has clang compile an access to each member. Returns the records that it tags
-/// otherwise than they are declared, with what differs.
+/// Has clang compile an access to each member. Returns the records that it tags otherwise, with what differs.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
@@ -129,10 +127,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
     let module = tbaa_ir::read(&module).context("clang's own output")?;
     let functions: Vec<Vec<u8>> = module.functions().map(<[u8]>::to_vec).collect();
-    let tags = module
-        .instructions()
-        .iter()
-        .map(|instruction| (instruction.function as usize, instruction.tag));
+    let tags = module.instructions().iter().map(|it| (it.function as usize, it.tag));
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
     let mut graph = module.into_graph();
     let differences =
@@ -198,30 +193,16 @@ fn command(args: &Declare) -> Command {
     command
 }
 
-/// Runs clang, which reads `input` if it is told to, and returns its output.
-fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String> {
-    let output = output_of(args, command, input)?;
-    if !output.status.success() {
-        return Err(rejected(args, &output));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output> {
     let output = convert::output_of(command.stderr(Stdio::piped()), Some(input.as_bytes()));
-    output.map_err(|error| {
-        let or = "name a clang with --clang";
-        Failure::unusable(cannot_run(clang(args).display(), &error, or))
-    })
+    let why = |error| cannot_run(clang(args).display(), &error, "name a clang with --clang");
+    output.map_err(|error| Failure::unusable(why(error)))
 }
 
-/// Returns clang's complaint about an input.
 fn rejected(args: &Declare, output: &Output) -> Failure {
     let said = String::from_utf8_lossy(&output.stderr);
-    let said: Vec<&str> = said.lines().take(5).collect();
-    let said = said.join("; ");
-    let clang = clang(args).display().to_string();
-    Failure::unusable(format!("{clang} rejects the input: {}", printable(said.as_bytes())))
+    let said = printable(said.lines().take(5).collect::<Vec<_>>().join("; "));
+    Failure::unusable(format!("{} rejects the input: {said}", clang(args).display()))
 }
 
 /// Returns the numbers of the array that was asked for.

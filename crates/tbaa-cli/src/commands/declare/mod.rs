@@ -19,7 +19,7 @@ use crate::files::read_file;
 use crate::input::load_spec;
 use crate::output::NEW_NUMBERS;
 use crate::printable::{printable, printable_path};
-use crate::report::{Context as _, Failure, Result, warn};
+use crate::report::{Context as _, Failure, Result, bail, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
 ///
@@ -142,13 +142,8 @@ fn lowered(
         for &record in records.iter().filter(|_| args.paths.is_empty()) {
             types.node(&mut graph, record).map_err(Failure::unusable)?;
         }
-        writeln!(
-            out,
-            "{NEW_NUMBERS}\ntarget datalayout = \"{}\"\n",
-            types.types().target().data_layout()
-        )?;
-        out.write_all(text.as_bytes())?;
-        writeln!(out)?;
+        let layout = types.types().target().data_layout();
+        writeln!(out, "{NEW_NUMBERS}\ntarget datalayout = \"{layout}\"\n\n{text}")?;
         out.write_all(tbaa_ir::write(&graph).as_bytes())?;
     }
     Ok(wrong.is_empty())
@@ -183,11 +178,11 @@ fn layout(
     indent: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let word = |ty| if types.is_union(ty) { "union" } else { "struct" };
     if indent == 0 {
-        let word = if types.is_union(record) { "union" } else { "struct" };
-        let size = types.size_of(record).unwrap_or(0);
-        let name = types.display(record);
-        writeln!(out, "{word} {name}: {size} bytes, aligned to {}", types.align_of(record))?;
+        let (size, align) = (types.size_of(record).unwrap_or(0), types.align_of(record));
+        let (word, name) = (word(record), types.display(record));
+        writeln!(out, "{word} {name}: {size} bytes, aligned to {align}")?;
     }
     for member in types.members(record) {
         let at = base + member.offset;
@@ -198,13 +193,12 @@ fn layout(
         };
         let (space, name) = ("  ".repeat(indent), member.name);
         if types.is_unnamed(member.ty) {
-            let word = if types.is_union(member.ty) { "union" } else { "struct" };
-            let line = format!("{place:>8} {size:>6}  {space}{word} {name}");
+            let line = format!("{place:>8} {size:>6}  {space}{} {name}", word(member.ty));
             writeln!(out, "{}", line.trim_end())?;
             layout(types, member.ty, at, indent + 1, out)?;
         } else {
-            let line = format!("{place:>8} {size:>6}  {space}{name}: {}", types.display(member.ty));
-            writeln!(out, "{line}")?;
+            let ty = types.display(member.ty);
+            writeln!(out, "{place:>8} {size:>6}  {space}{name}: {ty}")?;
         }
     }
     Ok(())
@@ -219,9 +213,7 @@ fn load(args: &Declare) -> Result<Loaded> {
         let (file, text) = read_file(&args.input)?;
         let built = load_spec(&file, &text)?;
         let Some(declare) = &built.spec().declare else {
-            return Err(Failure::unusable(format!(
-                "{file} declares no types with a layout; give it a `declare` section"
-            )));
+            bail!("{file} declares no types with a layout; give it a `declare` section");
         };
         let mut declare = declare.clone();
         declare.target = args.target.clone().unwrap_or(declare.target);
@@ -243,13 +235,10 @@ fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
         preset.or_else(|| name.parse().ok().map(Target::from_data_layout))
     };
     if let Some(name) = &args.target {
-        let found = named(name).ok_or_else(|| {
-            let names: Vec<_> = Target::names().collect();
-            Failure::unusable(format!(
-                "no target {name:?}: give one of {}, or a data layout string",
-                names.join(", ")
-            ))
-        })?;
+        let Some(found) = named(name) else {
+            let names = Target::names().collect::<Vec<_>>().join(", ");
+            bail!("no target {name:?}: give one of {names}, or a data layout string");
+        };
         return Ok((found, name.clone()));
     }
     let line = |start: &str| {
@@ -258,10 +247,9 @@ fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
     };
     let triple = line("target triple = ");
     let layout = line("target datalayout = ").and_then(|layout| layout.parse().ok());
-    let found = Target::of_module(triple, layout).or_else(Target::host);
-    let found = found.ok_or_else(|| {
-        Failure::unusable("the input does not say its target: give it with --target")
-    })?;
+    let Some(found) = Target::of_module(triple, layout).or_else(Target::host) else {
+        bail!("the input does not say its target: give it with --target");
+    };
     let preset = Target::names().find(|name| Target::by_name(name).as_ref() == Some(&found));
     let name = preset.map_or_else(|| found.data_layout().to_string(), str::to_owned);
     Ok((found, name))

@@ -4,8 +4,7 @@ use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// The most pairs of accesses for which the longest common subsequence is found. Of more, a long one
-/// is found in bounded time.
+/// The most pairs of accesses for which the longest subsequence is found. Of more, a long one is found in bounded time.
 const EXACT: usize = 1 << 24;
 
 /// Returns pairs of places at which two lists are alike, ascending in both.

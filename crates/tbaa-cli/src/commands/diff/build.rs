@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
+use tbaa_ir::{DebugInfo, Instruction, Names, Opcode};
 
 use crate::find::by_function;
 use crate::input::{Content, Input};
@@ -30,7 +30,6 @@ pub(super) struct Function<'a> {
     pub(super) accesses: Vec<BuildAccess<'a>>,
 }
 
-/// A build.
 pub(super) struct Build<'a> {
     pub(super) input: &'a Input,
     pub(super) rules: AliasRule,
@@ -55,7 +54,6 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Takes the tags off.
     pub(super) fn without_tags(mut self) -> Build<'a> {
         let accesses = self.functions.iter_mut().flat_map(|function| &mut function.accesses);
         accesses.for_each(|access| access.tag = None);
@@ -72,27 +70,20 @@ impl<'a> Build<'a> {
         tags.into_iter().collect()
     }
 
-    /// Returns the meaning of a tag.
     pub(super) fn meaning(&self, tag: TagId) -> String {
-        printable(self.names.tag(tag).as_bytes())
+        printable(self.names.tag(tag))
     }
 
     /// Returns the place where an access stands: a line of the source, or else of the text.
     pub(super) fn place(&self, access: &BuildAccess<'_>) -> String {
-        let Some(instruction) = access.instruction else {
-            return printable(access.key.1);
-        };
-        let debug = self.debug.as_ref();
-        match debug.and_then(|debug| debug.location_near(instruction.offset as usize)) {
-            Some(at) => format!("{}:{}", printable(at.file.as_bytes()), at.line),
-            None => {
-                let (line, _) = self.source.position(instruction.offset as usize);
-                format!("{}:{line}", self.input.file())
-            }
+        let Some(instruction) = access.instruction else { return printable(access.key.1) };
+        let (debug, offset) = (self.debug.as_ref(), instruction.offset as usize);
+        match debug.and_then(|debug| debug.location_near(offset)) {
+            Some(at) => format!("{}:{}", printable(at.file), at.line),
+            None => format!("{}:{}", self.input.file(), self.source.position(offset).0),
         }
     }
 
-    /// Returns an access and its tag in words.
     pub(super) fn words(&self, access: &BuildAccess<'_>) -> String {
         let what = match access.key.0 {
             Some(Opcode::Load) => "load",
@@ -118,30 +109,20 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
                 writes: true,
                 instruction: None,
             });
-            return vec![Function {
-                symbol: b"tags",
-                name: "tags".to_owned(),
-                accesses: tags.collect(),
-            }];
+            let (name, accesses) = ("tags".to_owned(), tags.collect());
+            return vec![Function { symbol: b"tags", name, accesses }];
         }
     };
-    by_function(module)
-        .map(|(symbol, instructions)| {
-            let listed = instructions.iter().filter(|instruction| {
-                instruction.opcode.accesses_memory() || instruction.tag.is_some()
-            });
-            let access = |instruction| access(module, instruction);
-            let name = format!("@{}", function_name(symbol));
-            Function { symbol, name, accesses: listed.map(access).collect() }
-        })
-        .collect()
-}
-
-fn access<'a>(module: &'a Module<'a>, instruction: &'a Instruction) -> BuildAccess<'a> {
-    BuildAccess {
-        key: (Some(instruction.opcode), module.access_type(instruction)),
-        tag: instruction.tag,
-        writes: instruction.opcode != Opcode::Load,
-        instruction: Some(instruction),
-    }
+    let is_listed = |it: &&Instruction| it.opcode.accesses_memory() || it.tag.is_some();
+    let functions = by_function(module).map(|(symbol, all)| {
+        let accesses = all.iter().filter(is_listed).map(|instruction| BuildAccess {
+            key: (Some(instruction.opcode), module.access_type(instruction)),
+            tag: instruction.tag,
+            writes: instruction.opcode != Opcode::Load,
+            instruction: Some(instruction),
+        });
+        let accesses = accesses.collect();
+        Function { symbol, name: format!("@{}", function_name(symbol)), accesses }
+    });
+    functions.collect()
 }

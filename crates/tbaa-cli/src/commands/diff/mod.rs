@@ -54,7 +54,6 @@ pub(crate) struct Diff {
     top: usize,
 }
 
-/// All that is found.
 #[derive(Serialize)]
 struct Found {
     a: String,
@@ -107,7 +106,6 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome> {
     Ok(if differs && !args.without_tags { Outcome::Found } else { Outcome::Fine })
 }
 
-/// Returns how many rows of a list are shown.
 fn shown(limit: usize, len: usize) -> usize {
     if limit == 0 { len } else { limit.min(len) }
 }
@@ -129,12 +127,11 @@ impl Found {
         }
         let Counts { functions, accesses, pairs, lost, gained, .. } = &self.counts;
         let functions = counted(*functions, "function");
+        let [lost, gained] = [lost, gained].map(|count| words(count, *pairs));
         writeln!(out, "accesses  {accesses} compared in {functions}{}", self.unmatched())?;
         writeln!(
             out,
-            "pairs     {pairs} compared; lost (NoAlias in A, MayAlias in B) {}; gained {}",
-            words(lost, *pairs),
-            words(gained, *pairs)
+            "pairs     {pairs} compared; lost (NoAlias in A, MayAlias in B) {lost}; gained {gained}"
         )?;
         let most = shown(args.top, self.functions.len());
         for changes in &self.functions[..most] {
@@ -165,15 +162,14 @@ impl Found {
 
     /// Returns the sentence about accesses without a counterpart.
     fn unmatched(&self) -> String {
-        let Counts { functions_only_a, functions_only_b, accesses_only_a, accesses_only_b, .. } =
-            &self.counts;
-        let mut text = String::new();
-        for (functions, accesses, side) in
-            [(functions_only_a, accesses_only_a, "A"), (functions_only_b, accesses_only_b, "B")]
-        {
-            if functions + *accesses as usize > 0 {
-                let functions = counted(*functions, "function");
-                let accesses = counted(*accesses, "other access");
+        let (counts, mut text) = (&self.counts, String::new());
+        for (functions, accesses, side) in [
+            (counts.functions_only_a, counts.accesses_only_a, "A"),
+            (counts.functions_only_b, counts.accesses_only_b, "B"),
+        ] {
+            if functions + accesses as usize > 0 {
+                let functions = counted(functions, "function");
+                let accesses = counted(accesses, "other access");
                 text += &format!("; only in {side}: {functions}, {accesses}");
             }
         }
@@ -201,11 +197,8 @@ fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Re
     for Pair { lost, count, first, second } in &pairs[..most] {
         let word = if *lost { "lost  " } else { "gained" };
         let times = counted(count.pairs, "pair");
-        writeln!(
-            out,
-            "  {word} {times}: {}, {}; {}, {}",
-            first.place, first.a, second.place, second.a
-        )?;
+        let [in_a, other_in_a] = [first, second].map(|of| format!("{}, {}", of.place, of.a));
+        writeln!(out, "  {word} {times}: {in_a}; {other_in_a}")?;
         // The tags of B follow, where it has any.
         if !args.without_tags && (first.a != first.b || second.a != second.b) {
             writeln!(out, "         in B: {}; {}", first.b, second.b)?;

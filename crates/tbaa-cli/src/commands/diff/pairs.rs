@@ -40,8 +40,7 @@ impl Count {
     }
 }
 
-/// The changes of one function.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub(super) struct Changes {
     pub(super) function: String,
     pub(super) lost: Count,
@@ -69,10 +68,9 @@ pub(super) struct MatchedAccess {
     pub(super) b: String,
 }
 
-/// Accesses with one tag in A and one in B.
+/// Accesses with one tag in A and one in B, by their place in the list of matched accesses.
 #[derive(Default)]
 struct SameTags {
-    /// The accesses that write, and those that do not, by their place in the list of matched accesses.
     writes: Vec<usize>,
     reads: Vec<usize>,
 }
@@ -84,8 +82,7 @@ impl SameTags {
 
     /// Two different accesses, one of which writes if that can be.
     fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
-        let in_order = |kind: &SameTags| kind.writes.iter().chain(&kind.reads).copied().collect();
-        let (a, b): (Vec<usize>, Vec<usize>) = (in_order(self), in_order(other));
+        let [a, b] = [self, other].map(|kind| [&kind.writes[..], &kind.reads].concat());
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
     }
 }
@@ -106,10 +103,9 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> (Counts, Vec<Changes>) {
         };
         counts.functions += 1;
         let (keys_a, keys_b) = (keys(function), keys(other));
-        let matched: Vec<Matched<'_>> = align(&keys_a, &keys_b)
-            .into_iter()
-            .map(|(x, y)| (function.accesses[x], other.accesses[y]))
-            .collect();
+        let pairs = align(&keys_a, &keys_b).into_iter();
+        let matched: Vec<Matched<'_>> =
+            pairs.map(|(x, y)| (function.accesses[x], other.accesses[y])).collect();
         counts.accesses += matched.len() as u64;
         counts.accesses_only_a += (keys_a.len() - matched.len()) as u64;
         counts.accesses_only_b += (keys_b.len() - matched.len()) as u64;
@@ -134,9 +130,7 @@ fn changes(
     counts: &mut Counts,
 ) -> Changes {
     let kinds = kinds(matched);
-    let none = Count::default();
-    let mut changes =
-        Changes { function: function.to_owned(), lost: none, gained: none, pairs: Vec::new() };
+    let mut changes = Changes { function: function.to_owned(), ..Changes::default() };
     for (x, (tags, kind)) in kinds.iter().enumerate() {
         for (y, (others, other)) in kinds.iter().enumerate().skip(x) {
             let count = count(kind, other, x == y);
@@ -146,7 +140,6 @@ fn changes(
             if before == after || count.pairs == 0 {
                 continue;
             }
-            let (first, second) = kind.example(other, x == y);
             let lost = after;
             let (of_function, of_all) = match lost {
                 true => (&mut changes.lost, &mut counts.lost),
@@ -154,12 +147,12 @@ fn changes(
             };
             of_function.add(count);
             of_all.add(count);
-            let place = |(in_a, in_b): &Matched<'_>| MatchedAccess {
-                place: a.place(in_a),
-                a: a.words(in_a),
-                b: b.words(in_b),
+            let place = |at: usize| {
+                let (in_a, in_b) = &matched[at];
+                MatchedAccess { place: a.place(in_a), a: a.words(in_a), b: b.words(in_b) }
             };
-            let (first, second) = (place(&matched[first]), place(&matched[second]));
+            let (first, second) = kind.example(other, x == y);
+            let (first, second) = (place(first), place(second));
             changes.pairs.push(Pair { lost, count, first, second });
         }
     }

@@ -13,7 +13,6 @@ use crate::report::{Failure, Result};
 /// Fields of a type that are shown.
 const FIELDS: usize = 8;
 
-/// The tags of two builds.
 #[derive(Serialize, Default)]
 pub(super) struct Tags {
     /// Distinct tags of each.
@@ -26,7 +25,6 @@ pub(super) struct Tags {
     pub(super) changed: Vec<Changed>,
 }
 
-/// A tag of one build.
 #[derive(Serialize)]
 pub(super) struct Used {
     pub(super) tag: String,
@@ -43,7 +41,6 @@ pub(super) struct Changed {
     pub(super) b: String,
 }
 
-/// Compares the tags on accesses.
 pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     let graphs = [("a", a.input.graph()), ("b", b.input.graph())];
     let linked = Linked::new(&graphs).map_err(Failure::unusable)?;
@@ -70,9 +67,8 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
         let meaning = a.meaning(tag);
         let of_a = base(a, tag);
         let others = rest_b.get(&meaning).map_or(&[][..], Vec::as_slice);
-        let same = others
-            .iter()
-            .find(|(other, of_b)| is_unnamed(a, tag) && is_unnamed(b, *other) && of_a == *of_b);
+        let mut same = others.iter().filter(|(other, of_b)| is_unnamed(b, *other) && of_a == *of_b);
+        let same = same.next().filter(|_| is_unnamed(a, tag));
         match same.or(others.first()) {
             Some((other, of_b)) => {
                 changed.insert(*other);

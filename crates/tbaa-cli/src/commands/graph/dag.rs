@@ -15,7 +15,7 @@ use super::mark::{Bits, Marks};
 use crate::input::Input;
 use crate::output::counted;
 use crate::printable::printable;
-use crate::walk::{elements, named_parent};
+use crate::walk::{elements, named_parent, type_name};
 
 /// Up to this many types a graph is drawn in full.
 const SMALL: usize = 60;
@@ -82,6 +82,7 @@ pub(super) struct Arrow {
     pub(super) marks: Bits,
 }
 
+#[derive(Default)]
 pub(super) struct Dag {
     pub(super) nodes: Vec<DrawnType>,
     pub(super) edges: Vec<Arrow>,
@@ -90,14 +91,14 @@ pub(super) struct Dag {
 }
 
 impl Dag {
-    /// Draws these types.
     pub(super) fn of(input: &Input, names: &Names<'_>, marks: &Marks, types: &TypeDag) -> Dag {
         let graph = input.graph();
         let small = types.node_count() <= SMALL;
-        let groups = if small { HashMap::new() } else { groups(graph, types, marks) };
-        let apart = if small { Vec::new() } else { apart(graph, types, marks) };
-        let dag = Dag { nodes: Vec::new(), edges: Vec::new(), omitted: None };
-        let (place, hidden) = (HashMap::new(), 0);
+        let (groups, apart) = match small {
+            true => Default::default(),
+            false => (groups(graph, types, marks), apart(graph, types, marks)),
+        };
+        let (place, dag, hidden) = (HashMap::new(), Dag::default(), 0);
         let mut build =
             DagBuilder { input, names, graph, marks, small, groups, place, dag, hidden };
         let drawn: HashSet<TypeId> = apart.iter().copied().collect();
@@ -123,9 +124,8 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
         let ty = types[at];
-        let is_parent = types
-            .edges_directed(at, Incoming)
-            .any(|edges_directed| *edges_directed.weight() == Edge::Parent);
+        let is_parent =
+            types.edges_directed(at, Incoming).any(|edge| *edge.weight() == Edge::Parent);
         if graph.ty(ty).kind() == TypeKind::Scalar
             && marks.ty(ty) == 0
             && !is_parent
@@ -141,11 +141,8 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
 /// Returns the unmarked aggregates that have no aggregate as a field and are no field of any.
 fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
-    let is_part = |at| {
-        types
-            .edges_directed(at, Incoming)
-            .any(|edges_directed| *edges_directed.weight() != Edge::Parent)
-    };
+    let is_part =
+        |at| types.edges_directed(at, Incoming).any(|edge| *edge.weight() != Edge::Parent);
     let is_apart = |&at: &NodeIndex| {
         let ty = types[at];
         let has_parts = || graph.ty(ty).fields().any(|field| is_aggregate(field.ty));
@@ -155,8 +152,7 @@ fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     if all.len() < GROUP { Vec::new() } else { all }
 }
 
-/// Returns the types within `depth` steps of `centre`, with all their parents. A step leads from an
-/// aggregate to the type of a field, or to an aggregate of which it is a field.
+/// Returns the types within `depth` steps of `centre`, along fields in both directions, with all their parents.
 pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
     let dag = graph.type_dag();
     let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);
@@ -211,9 +207,7 @@ impl DagBuilder<'_> {
             let kind = match node.kind() {
                 TypeKind::Root => DrawnKind::Root,
                 TypeKind::Scalar => DrawnKind::Scalar,
-                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => {
-                    DrawnKind::Union
-                }
+                TypeKind::Aggregate if all.iter().any(|field| field.1) => DrawnKind::Union,
                 TypeKind::Aggregate => DrawnKind::Struct,
                 _ => DrawnKind::Malformed,
             };
@@ -225,11 +219,15 @@ impl DagBuilder<'_> {
         }
     }
 
+    /// The rows of a box of several types.
+    fn rows(&self, types: &[TypeId]) -> Vec<Row> {
+        types.iter().map(|&ty| Row { text: self.name(ty), ..Row::default() }).collect()
+    }
+
     /// Adds the box of the scalars below a type, if they share one.
     fn group(&mut self, parent: TypeId) {
         let Some(members) = self.groups.get(&parent) else { return };
-        let row = |&ty: &TypeId| Row { text: self.name(ty), ..Row::default() };
-        let rows: Vec<Row> = members.iter().map(row).collect();
+        let rows = self.rows(members);
         let name = format!("{} under {}", rows.len(), self.name(parent));
         let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
         self.dag.edges.push(Arrow { from, row: None, to, parent: true, marks: 0 });
@@ -243,8 +241,7 @@ impl DagBuilder<'_> {
             return;
         }
         self.hidden += types.iter().map(|&ty| self.graph.ty(ty).fields().count()).sum::<usize>();
-        let row = |&ty: &TypeId| Row { text: self.name(ty), ..Row::default() };
-        let rows: Vec<Row> = types.iter().map(row).collect();
+        let rows = self.rows(types);
         let name = format!("{} of scalars alone, in no other struct", rows.len());
         let (kind, size) = (DrawnKind::Apart, None);
         self.dag.nodes.push(DrawnType { kind, name, size, rows, marks: 0 });
@@ -305,15 +302,13 @@ impl DagBuilder<'_> {
     }
 
     fn field_text(&self, ty: TypeId, at: usize, field: &Field) -> String {
-        let into = self.name(field.ty);
-        match self.input.any_name_of_field(self.names, ty, at, field) {
-            Some(name) => format!("{}: {into}", printable(name.as_bytes())),
-            None => into,
-        }
+        let name = self.input.any_name_of_field(self.names, ty, at, field);
+        let name = name.map_or(String::new(), |name| printable(name) + ": ");
+        name + &self.name(field.ty)
     }
 
     fn name(&self, ty: TypeId) -> String {
-        printable(self.names.ty(ty).as_bytes())
+        type_name(self.names, ty)
     }
 }
 
@@ -326,8 +321,7 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
     let mut all: Vec<(Field, bool)> = node.fields().map(|field| (field, false)).collect();
     let end = |field: &Field| match field.extent {
         Some(0) => u64::MAX,
-        Some(extent) => field.offset.saturating_add(extent),
-        None => field.offset.saturating_add(1),
+        extent => field.offset.saturating_add(extent.unwrap_or(1)),
     };
     // Among the fields so far, the one with the largest end.
     let mut furthest: Option<usize> = None;

@@ -1,20 +1,16 @@
 //! The DAG for Graphviz.
 
-use std::io::{self, Write};
+use std::io::{Result, Write};
 
-use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
+use super::dag::{Arrow, Dag, DrawnKind, DrawnType};
 use super::mark::{A, B, Bits};
 use crate::svg::{cut, escape};
+use crate::walk::brackets;
 
 /// Characters of a name that are shown.
 const NAME: usize = 48;
 
-pub(super) fn write(
-    dag: &Dag,
-    title: &str,
-    about: &[String],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Write) -> Result<()> {
     let label: Vec<String> =
         std::iter::once(title).chain(about.iter().map(String::as_str)).map(escape).collect();
     writeln!(
@@ -32,7 +28,7 @@ pub(super) fn write(
     writeln!(out, "}}")
 }
 
-fn node(at: usize, node: &DrawnType, out: &mut dyn Write) -> io::Result<()> {
+fn node(at: usize, node: &DrawnType, out: &mut dyn Write) -> Result<()> {
     let (border, fill) = match node.marks {
         0 => ("#555555", "#ffffff"),
         marks => (color(marks), "#fff7e0"),
@@ -57,13 +53,13 @@ fn node(at: usize, node: &DrawnType, out: &mut dyn Write) -> io::Result<()> {
             out,
             "<TR><TD ALIGN=\"RIGHT\">{offset}</TD><TD ALIGN=\"LEFT\" PORT=\"r{number}\"{color}>{shared}{}{}</TD></TR>",
             escape(&cut(&row.text, NAME)),
-            array(row)
+            brackets(row.array)
         )?;
     }
     writeln!(out, "</TABLE>>];")
 }
 
-fn edge(edge: &Arrow, out: &mut dyn Write) -> io::Result<()> {
+fn edge(edge: &Arrow, out: &mut dyn Write) -> Result<()> {
     let port = edge.row.map_or_else(|| "t".to_owned(), |row| format!("r{row}"));
     write!(out, "  n{}:{port}:e -> n{}:t:w [", edge.from, edge.to)?;
     if edge.parent {
@@ -83,15 +79,6 @@ pub(super) fn note(node: &DrawnType) -> String {
         (DrawnKind::Scalars, _) => String::new(),
         (kind, None) => kind.word().to_owned(),
         (kind, Some(size)) => format!("{}, {size} B", kind.word()),
-    }
-}
-
-/// `[4]` after an array.
-pub(super) fn array(row: &Row) -> String {
-    match row.array {
-        None => String::new(),
-        Some(None) => "[]".to_owned(),
-        Some(Some(count)) => format!("[{count}]"),
     }
 }
 

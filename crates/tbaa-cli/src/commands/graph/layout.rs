@@ -118,11 +118,13 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
+    let high =
+        |nodes: &[usize]| nodes.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>();
     // Columns have gaps, so that the picture becomes wider than high.
     let target = ((area as f64).sqrt() as usize).max(600);
     let mut columns: Vec<(usize, Vec<usize>)> = Vec::new();
     for layer in layers.iter().rev() {
-        let all: usize = layer.iter().map(|&node| sizes[node].height + GAP_Y).sum();
+        let all = high(layer);
         let parts = if all > target * 4 / 3 { all.div_ceil(target) } else { 1 };
         let (share, mut filled) = (all.div_ceil(parts), 0);
         for (at, &node) in layer.iter().enumerate() {
@@ -135,9 +137,7 @@ fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize
             columns.last_mut().expect("the first node opens one").1.push(node);
         }
     }
-    let stack = |column: &[usize]| {
-        column.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>() - GAP_Y
-    };
+    let stack = |column: &[usize]| high(column) - GAP_Y;
     let widest = |column: &[usize]| column.iter().map(|&node| sizes[node].width).max().unwrap_or(0);
     // The first column of each band, and the band's height.
     let mut bands: Vec<(usize, usize)> = Vec::new();

@@ -12,7 +12,6 @@ pub(super) type Bits = u8;
 pub(super) const A: Bits = 1;
 pub(super) const B: Bits = 2;
 
-/// The highlighted types and steps.
 #[derive(Default)]
 pub(super) struct Marks {
     types: HashMap<TypeId, Bits>,

@@ -19,7 +19,7 @@ use crate::find::Found;
 use crate::input::{Input, RulesArg};
 use crate::output::{counted, listed};
 use crate::printable::printable;
-use crate::report::{Failure, Result};
+use crate::report::{Result, bail};
 use crate::walk::type_name;
 
 use dag::{Dag, around};
@@ -70,10 +70,11 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result {
     if let [a, b] = &args.pair[..] {
         let [a_tag, b_tag] = [one(&mut input, a)?, one(&mut input, b)?];
         let why = Oracle::new(input.graph(), rules).explain(a_tag, b_tag);
-        about.push(format!("{a} and {b}: {}", why.answer));
-        about.push(format!("rule {rules}: {}", why.clause));
-        about
-            .push("blue: the first access; orange and dashed: the second; purple: both".to_owned());
+        about.extend([
+            format!("{a} and {b}: {}", why.answer),
+            format!("rule {rules}: {}", why.clause),
+            "blue: the first access; orange and dashed: the second; purple: both".to_owned(),
+        ]);
         marks = Marks::of_pair(input.graph(), &why, a_tag, b_tag);
     } else if let Some(name) = &args.highlight {
         let tag = one(&mut input, name)?;
@@ -90,7 +91,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result {
     };
     let dag = Dag::of(&input, &input.names(), &marks, &types);
     about.extend(dag.omitted.clone());
-    let about: Vec<String> = about.iter().map(|line| printable(line.as_bytes())).collect();
+    let about: Vec<String> = about.iter().map(printable).collect();
     let title = format!("Types of {}", input.file());
     match args.format {
         Format::Svg => picture::write(&dag, &title, &about, out)?,
@@ -120,13 +121,10 @@ fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
         return Ok(found);
     }
     let lower = name.to_lowercase();
-    let all: Vec<String> = graph.types().map(|ty| names.ty(ty)).collect();
-    let (mut near, mut others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|it| it.to_lowercase().contains(&lower));
-    near.append(&mut others);
+    let mut near: Vec<String> = graph.types().map(|ty| names.ty(ty)).collect();
+    near.sort_by_key(|name| !name.to_lowercase().contains(&lower));
     let (file, near) = (input.file(), listed(near.into_iter(), LISTED, ", ", " and "));
-    let why = format!("no type of {file} is called {name:?}; its types are {near}");
-    Err(Failure::unusable(why))
+    bail!("no type of {file} is called {name:?}; its types are {near}")
 }
 
 /// Finds the one tag that a name stands for.
@@ -134,10 +132,7 @@ fn one(input: &mut Input, name: &str) -> Result<TagId> {
     let found = input.find(&[name])?;
     match found[0][..] {
         [Found { tag: Some(tag), .. }] => Ok(tag),
-        [_] => Err(Failure::unusable(format!("{name} has no tag, and so leads nowhere"))),
-        _ => {
-            let count = found[0].len();
-            Err(Failure::unusable(format!("{name} names {count} accesses: name one of them")))
-        }
+        [_] => bail!("{name} has no tag, and so leads nowhere"),
+        _ => bail!("{name} names {} accesses: name one of them", found[0].len()),
     }
 }

@@ -1,12 +1,13 @@
 //! The DAG as SVG.
 
-use std::io::{self, Write};
+use std::io::{Result, Write};
 
 use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
-use super::dot::{array, color, note};
+use super::dot::{color, note};
 use super::layout::{Layout, Size, WIDTH, layout};
 use super::mark::B;
-use crate::svg::{Head, cut, escape, text, width};
+use crate::svg::{cut, escape, height_of_head, text, width, write_head};
+use crate::walk::brackets;
 
 /// Characters of a name that are shown.
 const NAME: usize = 40;
@@ -20,23 +21,17 @@ const COLUMN: usize = 32;
 const BOLD: &str = " font-weight=\"bold\"";
 const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
 
-pub(super) fn write(
-    dag: &Dag,
-    title: &str,
-    about: &[String],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Write) -> Result<()> {
     let sizes: Vec<Size> = dag.nodes.iter().map(size).collect();
     let edges: Vec<(usize, usize)> = dag.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     // A small graph is drawn with all its arrows, which bands would lead back.
     let most = if dag.omitted.is_some() { WIDTH } else { usize::MAX };
     let Layout { mut places, width, height } = layout(&sizes, &edges, most);
-    let top = Head::height_of(about.len()) + MARGIN;
+    let top = height_of_head(about.len()) + MARGIN;
     for place in &mut places {
         *place = (place.0 + MARGIN, place.1 + top);
     }
-    let (width, height) = (width + 2 * MARGIN, height + top + MARGIN);
-    Head { width, height, title, about }.write(out)?;
+    write_head((width + 2 * MARGIN, height + top + MARGIN), title, about, out)?;
     writeln!(
         out,
         "<defs><marker id=\"into\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
@@ -68,10 +63,8 @@ fn columns(node: &DrawnType) -> usize {
 
 /// Width of a column of rows: offset, mark and text.
 fn row_width(node: &DrawnType) -> usize {
-    let texts = node.rows.iter().map(|row| {
-        let text = cut(&row.text, NAME);
-        width(&text) + width(&array(row))
-    });
+    let text = |row: &Row| width(&cut(&row.text, NAME)) + width(&brackets(row.array));
+    let texts = node.rows.iter().map(text);
     offset_width(node) + texts.max().unwrap_or(0) + PAD
 }
 
@@ -95,7 +88,7 @@ fn arrow(
     sizes: &[Size],
     places: &[(usize, usize)],
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> Result<()> {
     let (x, y) = places[edge.from];
     let line = edge.row.map_or(0, |row| row + 1);
     let lines = from.rows.len() + 1;
@@ -116,12 +109,7 @@ fn arrow(
     writeln!(out, "/>")
 }
 
-fn draw(
-    node: &DrawnType,
-    size: Size,
-    (x, y): (usize, usize),
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn draw(node: &DrawnType, size: Size, (x, y): (usize, usize), out: &mut dyn Write) -> Result<()> {
     let Size { width: w, height: h, .. } = size;
     let (fill, stroke) = match node.kind {
         DrawnKind::Root => ("#e8eaed", "#5f6368"),
@@ -163,7 +151,7 @@ fn draw_row(
     left: usize,
     width_of_box: usize,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> Result<()> {
     let baseline = y + LINE - 3 + PAD / 2;
     let (text_x, top) = (x + left, y + PAD / 2);
     if row.marks != 0 {
@@ -177,10 +165,7 @@ fn draw_row(
     if row.overlaps {
         // A bar beside all that share bytes.
         let x = text_x - 8;
-        writeln!(
-            out,
-            "<rect x=\"{x}\" y=\"{top}\" width=\"3\" height=\"{LINE}\" fill=\"#7b3f98\"/>"
-        )?;
+        writeln!(out, r##"<rect x="{x}" y="{top}" width="3" height="{LINE}" fill="#7b3f98"/>"##)?;
     }
     if let Some(offset) = row.offset {
         let at = ((x + left).saturating_sub(PAD + 5), baseline);
@@ -190,11 +175,11 @@ fn draw_row(
     let said = cut(&row.text, NAME);
     text(out, (text_x, baseline), "", &said)?;
     if row.array.is_some() {
-        let (at, wide, high) = (text_x + width(&said), width(&array(row)), LINE - 4);
+        let (at, wide, high) = (text_x + width(&said), width(&brackets(row.array)), LINE - 4);
         let (x, y) = (at + 3, baseline + 3);
         // One sheet behind another.
         write!(out, "<path d=\"M{x} {y}h{wide}v-{high}\" fill=\"none\" stroke=\"#222\"/>")?;
-        text(out, (at, baseline), BOLD, &array(row))?;
+        text(out, (at, baseline), BOLD, &brackets(row.array))?;
     }
     writeln!(out)
 }

@@ -14,11 +14,8 @@ use crate::printable::printable;
 use crate::report::Failure;
 
 /// Returns the tags of a spec's sources.
-pub(super) fn named<'r>(
-    rows: &'r [(String, TagId)],
-    lowering: &Lowering,
-) -> impl Iterator<Item = (&'r String, TagId)> {
-    rows.iter().filter_map(|(name, tag)| Some((name, lowering.tag(*tag)?)))
+pub(super) fn named(rows: &[(String, TagId)], lowering: &Lowering) -> Vec<(String, TagId)> {
+    rows.iter().filter_map(|(name, tag)| Some((name.clone(), lowering.tag(*tag)?))).collect()
 }
 
 #[derive(Serialize)]
@@ -56,21 +53,16 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     let names: HashMap<TagId, &str> =
         rows.iter().rev().map(|(name, tag)| (*tag, name.as_str())).collect();
     let name = |access: Access| access.tag.and_then(|tag| names.get(&tag).copied()).unwrap_or("?");
-    let sources: Vec<Line<'_>> = lowering
-        .sources()
-        .filter_map(|access| {
-            let why = lowering.why(access)?;
-            let scopes = lowering.scopes_of(access);
-            Some(Line {
-                source: name(access),
-                node: why.node,
-                why: why.why.to_string(),
-                scope: scopes.as_ref().map(|of| of.scope),
-                noalias: scopes.map(|of| of.noalias().collect()).unwrap_or_default(),
-            })
+    let line = |access| {
+        let (why, scopes) = (lowering.why(access)?, lowering.scopes_of(access));
+        Some(Line {
+            source: name(access),
+            node: why.node,
+            why: why.why.to_string(),
+            scope: scopes.as_ref().map(|of| of.scope),
+            noalias: scopes.map(|of| of.noalias().collect()).unwrap_or_default(),
         })
-        .collect();
-    let lost_pairs = lowering.lost_pairs(oracle).map(|(a, b)| [name(a), name(b)]).collect();
+    };
     let lost = lowering.lost();
     let document = Document {
         no_alias: lost.no_alias,
@@ -78,8 +70,8 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
         unsearched: lost.unsearched,
         domain: (!lowering.scope_names().is_empty()).then(|| lowering.scope_domain()),
         scopes: lowering.scope_names(),
-        sources,
-        lost_pairs,
+        sources: lowering.sources().filter_map(line).collect(),
+        lost_pairs: lowering.lost_pairs(oracle).map(|(a, b)| [name(a), name(b)]).collect(),
         printed,
     };
     if let LowerFormat::Json = format {
@@ -87,10 +79,10 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     }
     for line in &document.sources {
         let node = line.node.unwrap_or("-");
-        let [source, node] = [line.source, node].map(|text| printable(text.as_bytes()));
+        let [source, node] = [line.source, node].map(printable);
         writeln!(out, "{source}\t{node}\t{}", line.why)?;
     }
-    for [a, b] in document.lost_pairs.iter().map(|pair| pair.map(|of| printable(of.as_bytes()))) {
+    for [a, b] in document.lost_pairs.iter().map(|pair| pair.map(printable)) {
         writeln!(out, "lost\t{a}\t{b}")?;
     }
     Ok(())

@@ -17,7 +17,7 @@ use super::dump::{Numbers, Printed};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::output::NEW_NUMBERS;
-use crate::report::{Context, Failure, Result, note};
+use crate::report::{Context, Result, bail, note};
 use certificate::{certificate, named};
 use rewrite::{classes, rewrite, sources};
 
@@ -88,16 +88,10 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result {
 }
 
 fn options(args: &Lower) -> Options {
-    let mut options = Options::new();
-    if args.size_aware {
-        options = options.format(Format::New);
-    }
-    if let Some(depth) = args.depth {
-        options = options.depth(depth);
-    }
-    if let Some(lineage) = &args.lineage {
-        options = options.lineage(lineage);
-    }
+    let options = Options::new();
+    let options = if args.size_aware { options.format(Format::New) } else { options };
+    let options = args.depth.iter().fold(options, |options, &depth| options.depth(depth));
+    let options = args.lineage.iter().fold(options, |options, name| options.lineage(name));
     if args.scopes { options.scopes() } else { options }
 }
 
@@ -109,25 +103,20 @@ fn open_option(args: &Lower) -> Option<&'static str> {
     }
 }
 
-fn unusable(file: &str, why: impl std::fmt::Display) -> Failure {
-    Failure::unusable(format!("{file}: {why}"))
-}
-
 fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn Write) -> Result {
     args.numbers.of_spec(input.file())?;
     if let Some(option) = open_option(args) {
-        let why = "needs the types that are shared; name a spec that declares them";
-        return Err(unusable(input.file(), format!("{option} {why}")));
+        let file = input.file();
+        bail!("{file}: {option} needs the types that are shared; name a spec that declares them");
     }
-    let old = |line: &[u8]| {
+    let is_old = |line: &[u8]| {
         line.starts_with(b"!") && memchr::memmem::find(line, b" = metadata !").is_some()
     };
-    if matches!(args.format, LowerFormat::Llvm)
-        && input.text().split(|&byte| byte == b'\n').any(old)
-    {
+    let mut lines = input.text().split(|&byte| byte == b'\n');
+    if matches!(args.format, LowerFormat::Llvm) && lines.any(is_old) {
         let why = "nodes of LLVM before 3.6, `metadata !{`, beside which LLVM reads no new ones: \
                    assemble the module with its own llvm-as, and name the bitcode";
-        return Err(unusable(input.file(), why));
+        bail!("{}: {why}", input.file());
     }
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
@@ -145,7 +134,8 @@ fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn 
         LowerFormat::Llvm => {
             let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();
             let classes = classes.context(input.file())?;
-            rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
+            let text = rewrite(module, &sizes, &lowering, classes.as_ref());
+            Ok(out.write_all(&text.map_err(|error| input.wrong(&error))?)?)
         }
         format => certificate(&input.rows(), &lowering, &oracle, format, None, out),
     }
@@ -169,22 +159,19 @@ fn lower_spec(
     let rules = rules_of_spec(built.spec(), args.rules);
     let types = built.tagged().map(|declared| declared.types().clone());
     if args.classes {
-        return Err(unusable(file, "--classes needs a module, whose accesses get the scopes"));
+        bail!("{file}: --classes needs a module, whose accesses get the scopes");
     }
     let open = open_option(args);
     if let (Some(option), None) = (open, &types) {
-        let why = "needs declared types; the spec has no `declare`";
-        return Err(unusable(file, format!("{option} {why}")));
+        bail!("{file}: {option} needs declared types; the spec has no `declare`");
     }
     let mut graph = built.into_graph();
     let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
     let mut theirs = None;
     if let Some(types) = types.filter(|_| open.is_some()) {
         let shared = shared(&types, &args.open_struct).context(file)?;
-        let found = tags_of_clang(&types, &mut graph, |record| {
-            shared.as_ref().is_none_or(|shared| shared.has(record))
-        });
-        theirs = Some(found.context(file)?);
+        let is_shared = |record| shared.as_ref().is_none_or(|shared| shared.has(record));
+        theirs = Some(tags_of_clang(&types, &mut graph, is_shared).context(file)?);
         if let Some(shared) = shared {
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
@@ -200,9 +187,9 @@ fn lower_spec(
     let (numbering, named) = (args.numbers.of(graph)?, named(rows, &lowering));
     if let LowerFormat::Llvm = args.format {
         writeln!(out, "{NEW_NUMBERS}")?;
-        return args.numbers.write(graph, &numbering, named, out);
+        return args.numbers.write(graph, &numbering, &named, out);
     }
-    let printed = Printed::new(graph, &numbering, named);
+    let printed = Printed::new(graph, &numbering, &named);
     certificate(rows, &lowering, &oracle, args.format, Some(printed), out)
 }
 
@@ -230,17 +217,14 @@ const MANY_SCOPES: usize = 64;
 /// Says on standard error what was lost.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
-    let more = match lost.unsearched {
-        true => {
-            "; pairs beyond the limit of searches are taken to alias, and not counted: lower a \
-             function or a module at a time"
-        }
-        false => "",
-    };
+    let mut more = "";
+    if lost.unsearched {
+        more = "; pairs beyond the limit of searches are taken to alias, and not counted: lower a \
+                function or a module at a time";
+    }
+    let (kept, all) = (lost.no_alias - lost.pairs, lost.no_alias);
     note(format!(
-        "with these tags LLVM answers NoAlias for {} of the rule's {} NoAlias pairs{more}",
-        lost.no_alias - lost.pairs,
-        lost.no_alias
+        "with these tags LLVM answers NoAlias for {kept} of the rule's {all} NoAlias pairs{more}"
     ));
     let scopes = lowering.scope_names().len();
     if scopes > MANY_SCOPES {

@@ -11,7 +11,7 @@ use tbaa::{Masks, Oracle, TagId};
 use crate::convert::Origin;
 use crate::input::{Content, Input, RulesArg};
 use crate::output::counted;
-use crate::report::{Failure, note};
+use crate::report::{Context, Result, bail, note};
 
 /// Prints the answers on a spec's tags as a table of bits, in Rust or C.
 ///
@@ -49,26 +49,24 @@ enum Lang {
 /// The most names in a table, which says the answer on each pair of them.
 const MOST_NAMES: usize = 512;
 
-pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
     let input = Input::open(Origin::new(&args.input, &[]))?;
     let file = input.file();
-    let unusable = |text: String| Err(Failure::unusable(format!("{file}{text}")));
     if let Content::Module(_) = input.content {
-        let help = format!("make a spec by `tbaa dump {file} --format ron`, and name its tags");
-        return unusable(format!(" is no spec, so its tags have no names: {help}"));
+        bail!(
+            "{file} is no spec, so its tags have no names: make a spec by `tbaa dump {file} --format ron`, \
+             and name its tags"
+        );
     }
     let (names, tags): (Vec<String>, Vec<TagId>) = input.rows().into_iter().unzip();
     if tags.is_empty() || tags.len() > MOST_NAMES {
-        let count = counted(tags.len() as u64, "tag");
-        return unusable(format!(" has {count}: list 1 to {MOST_NAMES} accesses under `tags`"));
+        let count = counted(tags.len(), "tag");
+        bail!("{file} has {count}: list 1 to {MOST_NAMES} accesses under `tags`");
     }
     let rules = input.rules(args.rules.rules);
     input.warn_rejected(rules, tags.iter().copied());
     let oracle = Oracle::new(input.graph(), rules);
-    let masks = match oracle.masks(tags.iter().map(|&tag| (tag, 1)), args.bits) {
-        Ok(masks) => masks,
-        Err(error) => return unusable(format!(": {error}")),
-    };
+    let masks = oracle.masks(tags.iter().map(|&tag| (tag, 1)), args.bits).context(file)?;
     let lost: HashSet<(usize, usize)> = masks.lost().collect();
     let about = about(&masks, lost.len());
     if !lost.is_empty() {
@@ -131,13 +129,12 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Says how many bits there are, and what they are worth.
 fn about(masks: &Masks, lost: usize) -> String {
-    let accesses = counted(masks.len() as u64, "access");
-    let bits = counted(masks.bits() as u64, "bit");
+    let (accesses, bits) = (counted(masks.len(), "access"), counted(masks.bits(), "bit"));
+    let pairs = counted(lost, "pair");
     let worth = match (lost, masks.exact_bits(), masks.least_bits()) {
         (0, exact, least) if exact == least => "exact, and fewer cannot be".to_owned(),
         (0, _, least) => format!("exact, and fewer than {least} cannot be"),
-        (lost, exact, _) => {
-            let pairs = counted(lost as u64, "pair");
+        (_, exact, _) => {
             format!("{pairs} that do not alias share a bit, and {exact} bits would be exact")
         }
     };
@@ -152,8 +149,7 @@ fn identifier(name: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("ACCESS_{id}") }
 }
 
-/// Returns an identifier for each name. Those that would be equal end in hashes of their names, so
-/// that no identifier passes to another access when names are added.
+/// Returns identifiers. Equal ones end in hashes of their names, so that none passes to another when names are added.
 fn identifiers(names: &[String]) -> Vec<String> {
     let plain: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     let mut uses = HashMap::new();

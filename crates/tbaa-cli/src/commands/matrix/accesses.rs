@@ -3,11 +3,12 @@
 //! A function with thousands of accesses has millions of pairs, but the answer depends on the tags
 //! alone: it is asked once for each pair of distinct tags, and counted for the pairs of accesses.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tbaa::{AliasResult, Matrix, Oracle, TagId};
+use tbaa::{AliasResult, Graph, Matrix, Oracle, TagId};
 use tbaa_ir::{Instruction, Module};
 
 use crate::input::Input;
@@ -24,22 +25,6 @@ struct Count {
     may_alias: u64,
 }
 
-impl std::fmt::Display for Count {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}, {} untagged; {}: {} NoAlias ({}), {} MayAlias",
-            counted(self.tagged, "tagged access"),
-            self.untagged,
-            counted(self.pairs, "pair"),
-            self.no_alias,
-            percent(self.no_alias, self.pairs),
-            self.may_alias
-        )
-    }
-}
-
-/// A tagged access.
 #[derive(Serialize)]
 struct AccessRow {
     index: u32,
@@ -72,7 +57,7 @@ impl Accesses {
     pub(super) fn new(
         input: &Input,
         module: &Module<'_>,
-        oracle: &Oracle<&tbaa::Graph>,
+        oracle: &Oracle<&Graph>,
         (name, instructions): (&[u8], &[Instruction]),
     ) -> Accesses {
         let mut uses: IndexMap<TagId, u64> = IndexMap::new();
@@ -84,20 +69,17 @@ impl Accesses {
                 continue;
             };
             let entry = uses.entry(tag);
-            let place = entry.index();
+            let tag = entry.index();
             *entry.or_default() += 1;
-            accesses.push(AccessRow {
-                index: instruction.index,
-                access,
-                opcode: Some(instruction.opcode.word())
-                    .filter(|it| !it.is_empty())
-                    .unwrap_or("other"),
-                ty: match module.access_type(instruction) {
-                    b"" => "-".to_owned(),
-                    ty => printable(ty),
-                },
-                tag: place,
-            });
+            let opcode = match instruction.opcode.word() {
+                "" => "other",
+                word => word,
+            };
+            let ty = match module.access_type(instruction) {
+                b"" => "-".to_owned(),
+                ty => printable(ty),
+            };
+            accesses.push(AccessRow { index: instruction.index, access, opcode, ty, tag });
         }
         let (tags, uses): (Vec<TagId>, Vec<u64>) = uses.into_iter().unzip();
         let answers = oracle.matrix(&tags);
@@ -117,7 +99,14 @@ impl Accesses {
 
     /// Writes the counts, and a line for each access.
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}: {}", self.function, self.count)?;
+        let Count { tagged, untagged, pairs, no_alias, may_alias } = &self.count;
+        let (accesses, percent) = (counted(*tagged, "tagged access"), percent(*no_alias, *pairs));
+        writeln!(
+            out,
+            "{}: {accesses}, {untagged} untagged; {}: {no_alias} NoAlias ({percent}), {may_alias} MayAlias",
+            self.function,
+            counted(*pairs, "pair"),
+        )?;
         let digits = self.accesses.last().map_or(0, |last| last.access.to_string().len());
         let ty = self.accesses.iter().map(|access| access.ty.chars().count()).max().unwrap_or(0);
         for AccessRow { access: number, opcode, ty: accessed, tag, .. } in &self.accesses {
@@ -127,7 +116,6 @@ impl Accesses {
         writeln!(out)
     }
 
-    /// Writes a line for each pair of accesses.
     pub(super) fn pairs(&self, out: &mut dyn Write) -> io::Result<()> {
         for (i, a) in self.accesses.iter().enumerate() {
             for b in &self.accesses[i + 1..] {
@@ -147,16 +135,10 @@ impl Accesses {
     }
 }
 
-/// The distinct tags of a function's accesses.
 pub(super) fn distinct_tags(instructions: &[Instruction]) -> usize {
-    let mut tags: Vec<TagId> =
-        instructions.iter().filter_map(|instruction| instruction.tag).collect();
-    tags.sort_unstable();
-    tags.dedup();
-    tags.len()
+    instructions.iter().filter_map(|instruction| instruction.tag).collect::<HashSet<_>>().len()
 }
 
-/// Returns the number of pairs of accesses in functions.
 pub(super) fn count_pairs<'m>(functions: impl Iterator<Item = &'m [Instruction]>) -> u64 {
     let tagged = |all: &[Instruction]| all.iter().filter(|it| it.tag.is_some()).count() as u64;
     functions.map(tagged).map(|count| count * count.saturating_sub(1) / 2).sum()

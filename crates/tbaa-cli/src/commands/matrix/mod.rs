@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
-use tbaa::{Oracle, TagId};
+use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Module};
 
 use super::completions::accesses as completed;
@@ -85,21 +85,16 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
         None => input.rows().into_iter().unzip(),
     };
     args.limit.check(tags.len(), input.file())?;
+    let meanings = input.names();
     let describe = || match &input.content {
-        Content::Module(_) => {
-            let meanings = input.names();
-            tags.iter().map(|&tag| input.described(&meanings, tag)).collect()
-        }
+        Content::Module(_) => tags.iter().map(|&tag| input.described(&meanings, tag)).collect(),
         // Several names of one tag are as many rows.
-        Content::Spec(..) => {
-            names.iter().map(|name| printable(name.as_bytes())).collect::<Vec<_>>()
-        }
+        Content::Spec(..) => names.iter().map(printable).collect::<Vec<_>>(),
     };
     input.warn_rejected(rules, tags.iter().copied());
-    let default = if tags.len() <= TABLE_TAGS && io::stdout().is_terminal() {
-        MatrixFormat::Table
-    } else {
-        MatrixFormat::Grid
+    let default = match tags.len() <= TABLE_TAGS && io::stdout().is_terminal() {
+        true => MatrixFormat::Table,
+        false => MatrixFormat::Grid,
     };
     match args.format.unwrap_or(default) {
         MatrixFormat::Grid => each_row(&oracle, &tags, |row| {
@@ -118,7 +113,6 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
                 write_json_text(&of[1..of.len() - 1], out)?;
                 write!(out, ",")?;
             }
-            let meanings = input.names();
             let meanings: Vec<_> = tags.iter().map(|&tag| meanings.tag(tag)).collect();
             let json = |of: &[String]| serde_json::to_string(of).map_err(io::Error::from);
             let (names, meanings) = (json(&names)?, json(&meanings)?);
@@ -134,9 +128,8 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
             writeln!(out, "]}}")?;
         }
         MatrixFormat::Svg => {
-            let title = format!("{}, rules {}", input.file(), rules);
-            let order = order::preorder(input.graph(), &tags);
-            let names = describe();
+            let title = format!("{}, rules {rules}", input.file());
+            let (order, names) = (order::preorder(input.graph(), &tags), describe());
             let tags: Vec<TagId> = order.iter().map(|&at| tags[at]).collect();
             let names: Vec<&str> = order.iter().map(|&at| names[at].as_str()).collect();
             let mut picture = Picture::new(tags.len());
@@ -158,41 +151,36 @@ fn functions<'m>(
     module: &'m Module<'m>,
     name: Option<&str>,
 ) -> Result<impl Iterator<Item = (&'m [u8], &'m [Instruction])> + Clone> {
-    let number = |name: &str| input.function(module, name.strip_prefix('@').unwrap_or(name));
-    let wanted = name.map(number).transpose()?;
+    let wanted = name.map(|name| input.function(module, name)).transpose()?;
     let all: Vec<_> = by_function(module).collect();
-    let is_wanted =
-        move |all: &[Instruction]| wanted.is_none_or(|wanted| wanted == all[0].function);
-    Ok(all.into_iter().filter(move |(_, all)| is_wanted(all)))
+    let is_wanted = move |function| wanted.is_none_or(|wanted| wanted == function);
+    Ok(all.into_iter().filter(move |(_, all)| is_wanted(all[0].function)))
 }
 
 /// The accesses of the function of a name.
-fn function(
-    args: &Matrix,
-    input: &Input,
-    name: &str,
-    oracle: &Oracle<&tbaa::Graph>,
-) -> Result<Accesses> {
+fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -> Result<Accesses> {
     let module = input.module()?;
     let found = functions(input, module, Some(name))?.next();
     // Without an access there is nothing to say but its name.
     let found = found.unwrap_or((name.trim_start_matches('@').as_bytes(), &[]));
-    args.limit.check(distinct_tags(found.1), &format!("@{}", function_name(found.0)))?;
+    check(&args.limit, found)?;
     Ok(Accesses::new(input, module, oracle, found))
 }
 
-/// Writes the pairs of accesses of each function.
+/// Refuses a function that has too many pairs of tags.
+fn check(limit: &AnswersLimit, (name, all): (&[u8], &[Instruction])) -> Result {
+    limit.check(distinct_tags(all), &format!("@{}", function_name(name)))
+}
+
 fn pairs(
     args: &Matrix,
     input: &Input,
     module: &Module<'_>,
-    oracle: &Oracle<&tbaa::Graph>,
+    oracle: &Oracle<&Graph>,
     out: &mut dyn Write,
 ) -> Result {
     let functions = functions(input, module, args.function.as_deref())?;
-    for (name, all) in functions.clone() {
-        args.limit.check(distinct_tags(all), &format!("@{}", function_name(name)))?;
-    }
+    functions.clone().try_for_each(|function| check(&args.limit, function))?;
     let count = count_pairs(functions.clone().map(|(_, all)| all));
     if count > MANY_PAIRS {
         note(format!("{count} pairs, a line each; name a function for its pairs alone"));
@@ -205,7 +193,7 @@ fn pairs(
 
 /// Asks for all pairs, and hands on each row of `M` and `N`.
 fn each_row(
-    oracle: &Oracle<&tbaa::Graph>,
+    oracle: &Oracle<&Graph>,
     tags: &[TagId],
     mut use_row: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -223,12 +211,7 @@ fn each_row(
 }
 
 /// A grid with the names of the tags before the rows, and their places above the columns.
-fn table(
-    oracle: &Oracle<&tbaa::Graph>,
-    names: &[String],
-    tags: &[TagId],
-    out: &mut dyn Write,
-) -> Result {
+fn table(oracle: &Oracle<&Graph>, names: &[String], tags: &[TagId], out: &mut dyn Write) -> Result {
     let number_width = tags.len().to_string().len();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     write!(out, "{:number_width$}  {:name_width$} ", "", "")?;
@@ -250,13 +233,11 @@ fn table(
         index += 1;
         writeln!(out)
     })?;
+    let (share, rule) = (percent(disjoint, pairs), oracle.rule());
+    let (tags, pairs) = (counted(tags.len(), "tag"), counted(pairs, "pair"));
     writeln!(
         out,
-        "\nM MayAlias   . NoAlias   {}, {}, {disjoint} NoAlias ({}) by rule {}",
-        counted(tags.len(), "tag"),
-        counted(pairs, "pair"),
-        percent(disjoint, pairs),
-        oracle.rule()
+        "\nM MayAlias   . NoAlias   {tags}, {pairs}, {disjoint} NoAlias ({share}) by rule {rule}"
     )?;
     Ok(())
 }

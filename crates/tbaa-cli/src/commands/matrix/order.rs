@@ -17,17 +17,14 @@ pub(crate) struct Group {
     pub(crate) rows: usize,
 }
 
-/// Returns the places of the tags in the list, in preorder: first by the access
-/// type's way from its root, then by the base type's way to it.
+/// Returns the tags' places in preorder: by the access type's way from its root, then by the base type's way to it.
 pub(crate) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
-    let mut keyed: Vec<_> =
-        tags.iter().enumerate().map(|(at, &tag)| (key(graph, tag), at)).collect();
-    keyed.sort();
-    keyed.into_iter().map(|(_, at)| at).collect()
+    let mut order: Vec<usize> = (0..tags.len()).collect();
+    order.sort_by_cached_key(|&at| key(graph, tags[at]));
+    order
 }
 
-/// Types by their position in the graph, with offsets; bases of a scalar come
-/// before the scalars below it. What cannot be read comes last.
+/// Types by position, with offsets: bases of a scalar before the scalars below it, what cannot be read last.
 fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
     let Ok(tag) = graph.tag(tag) else { return (true, Vec::new()) };
     let above = |place: &WalkStep| (true, place.ty.node().index(), place.offset);
@@ -46,11 +43,9 @@ fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
 /// Returns the groups of tags that stand in this order.
 pub(crate) fn groups(graph: &Graph, tags: &[TagId]) -> Vec<Group> {
     let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
-    tags.chunk_by(|&a, &b| access(a) == access(b))
-        .map(|tags| {
-            let name = access(tags[0]).map(|ty| Names::of_graph(graph).ty(ty));
-            let name = name.unwrap_or_else(|| "malformed".to_owned());
-            Group { name, rows: tags.len() }
-        })
-        .collect()
+    let groups = tags.chunk_by(|&a, &b| access(a) == access(b)).map(|tags| {
+        let name = access(tags[0]).map(|ty| Names::of_graph(graph).ty(ty));
+        Group { name: name.unwrap_or_else(|| "malformed".to_owned()), rows: tags.len() }
+    });
+    groups.collect()
 }

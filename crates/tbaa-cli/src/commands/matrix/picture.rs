@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::order::Group;
-use crate::svg::{Head, cut, escape, width};
+use crate::svg::{cut, escape, height_of_head, width, write_head};
 
 /// The most cells in a row; with more tags than this, a cell stands for a square block of pairs.
 const MAX_CELLS: usize = 512;
@@ -57,10 +57,7 @@ impl Picture {
         match may {
             0 => 0,
             _ if may == pairs => SHADES,
-            _ => {
-                let halvings = (pairs / may).ilog2() as usize;
-                (SHADES - 1).saturating_sub(halvings).max(1)
-            }
+            _ => (SHADES - 1).saturating_sub((pairs / may).ilog2() as usize).max(1),
         }
     }
 
@@ -74,24 +71,20 @@ impl Picture {
         let axis = Axis::new(self, names, groups);
         let cells = self.cells();
         let size = self.cell_size();
-        let about = vec![match self.block {
-            1 => format!(
-                "{} tags: dark cells are pairs that may alias, light ones never do",
-                self.tags
-            ),
+        let tags = self.tags;
+        let about = [match self.block {
+            1 => format!("{tags} tags: dark cells are pairs that may alias, light ones never do"),
             block => format!(
-                "{} tags, {block} by {block} pairs a cell: darkest where all may alias, \
-                 each shade lighter half as many",
-                self.tags
+                "{tags} tags, {block} by {block} pairs a cell: darkest where all may alias, \
+                 each shade lighter half as many"
             ),
         }];
-        let lines = about.len();
         let longest = axis.labels.iter().map(|label| width(&label.text)).max().unwrap_or(0);
-        let (left, top) = (24 + longest, Head::height_of(lines) + 16 + longest);
+        let (left, top) = (24 + longest, height_of_head(about.len()) + 16 + longest);
         let side = cells * size;
         let (width, height) = ((left + side + 16).max(480), top + side + 16);
         let title = format!("Alias matrix of {title}");
-        Head { width, height, title: &title, about: &about }.write(out)?;
+        write_head((width, height), &title, &about, out)?;
         axis.write((left, top), out)?;
         writeln!(
             out,
@@ -130,36 +123,26 @@ impl Picture {
 
     /// All cells of a shade, neighbours in a row as one rectangle.
     fn path(&self, shade: usize) -> String {
-        let cells = self.cells();
-        let mut path = String::new();
+        let (cells, mut path) = (self.cells(), String::new());
         for row in 0..cells {
-            let mut column = 0;
-            while column < cells {
-                let start = column;
-                while column < cells && self.shade(row, column) == shade {
-                    column += 1;
-                }
-                if column > start {
-                    let run = column - start;
-                    path.push_str(&format!("M{start} {row}h{run}v1h-{run}z"));
-                } else {
-                    column += 1;
-                }
+            let columns: Vec<usize> =
+                (0..cells).filter(|&at| self.shade(row, at) == shade).collect();
+            for columns in columns.chunk_by(|a, b| a + 1 == *b) {
+                let (start, run) = (columns[0], columns.len());
+                path += &format!("M{start} {row}h{run}v1h-{run}z");
             }
         }
         path
     }
 }
 
-/// From the pale grey of "never" to the dark blue of "may": a difference in
-/// lightness, which takes no colour vision to see.
+/// From pale grey for "never" to dark blue for "may": a difference in lightness takes no colour vision.
 fn color(shade: usize) -> String {
     let mix = |from: usize, to: usize| (from * (SHADES - shade) + to * shade) / SHADES;
     format!("#{:02x}{:02x}{:02x}", mix(0xe6, 0x12), mix(0xe9, 0x4a), mix(0xef, 0x8c))
 }
 
-/// The labels along both sides: the tags' names where there is room for each,
-/// and else the types that the tags of a range access.
+/// The labels along both sides: the tags' names, or the types that ranges of tags access if names have no room.
 struct Axis {
     labels: Vec<Label>,
     /// The place where the ranges stand, in pixels; none where each tag has a label.
@@ -176,11 +159,10 @@ impl Axis {
     fn new(picture: &Picture, names: &[&str], groups: &[Group]) -> Axis {
         let size = picture.cell_size();
         if picture.tags <= MAX_LABELS {
-            let label = |(row, name): (usize, &&str)| Label {
-                text: cut(name, LABEL),
-                at: row * size + size / 2,
-            };
-            return Axis { labels: names.iter().enumerate().map(label).collect(), ranges: vec![] };
+            let middles = (0..).map(|row| row * size + size / 2);
+            let labels = names.iter().zip(middles);
+            let labels = labels.map(|(name, at)| Label { text: cut(name, LABEL), at }).collect();
+            return Axis { labels, ranges: vec![] };
         }
         let (mut labels, mut ranges, mut row) = (Vec::new(), Vec::new(), 0);
         let pixel = |row: usize| row * size / picture.block;
@@ -200,14 +182,11 @@ impl Axis {
         writeln!(out, "<g font-family=\"monospace\" font-size=\"11\" fill=\"#222\">")?;
         for Label { text, at } in &self.labels {
             let (text, at) = (escape(text), at + 4);
+            let ((x, y), (u, v)) = ((left - 8, top + at), (left + at, top - 8));
             writeln!(
                 out,
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{text}</text>\n\
-                 <text transform=\"translate({} {}) rotate(-90)\">{text}</text>",
-                left - 8,
-                top + at,
-                left + at,
-                top - 8
+                "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{text}</text>\n\
+                 <text transform=\"translate({u} {v}) rotate(-90)\">{text}</text>"
             )?;
         }
         writeln!(out, "</g>")?;

@@ -61,9 +61,8 @@ impl Answers {
     ) -> Answers {
         let oracles = AliasRule::ALL.map(|rules| Oracle::new(graph, rules));
         let matrices = [0, 1, 2].map(|rule: usize| oracles[rule].matrix(tags));
-        let triangle_of = |matrix: &Matrix| {
-            triangle(tags.len(), |row, column| letter(matrix.may_alias(row, column)))
-        };
+        let triangle_of =
+            |matrix: &Matrix| triangle(tags.len(), |a, b| letter(matrix.may_alias(a, b)));
         let len = tags.len() as u64;
         let (differ, differing) = differing(&matrices);
         // The most used are explained, in the order of the matrix.
@@ -71,26 +70,25 @@ impl Answers {
         chosen.sort_by_key(|&at| std::cmp::Reverse(uses[at]));
         chosen.truncate(explained);
         chosen.sort_unstable();
-        let (clauses, comparisons, last) = (IndexSet::new(), Vec::new(), HashMap::new());
+        let (clauses, comparisons, last) = Default::default();
         let mut reasons = Reasons { graph, place, clauses, comparisons, last };
         let related = Related::of(graph, chosen.iter().map(|&at| tags[at]));
-        let letters: Vec<String> = (0..3)
-            .map(|rule| {
-                triangle(chosen.len(), |row, column| {
-                    let (a, b) = (chosen[row], chosen[column]);
-                    let pair = (tags[a], tags[b]);
-                    // No type leads to another: this is the reason.
-                    if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
-                        return reasons.clause(Clause::Unrelated);
-                    }
-                    let why = oracles[rule].explain(pair.0, pair.1);
-                    if let Some(found) = &why.comparison {
-                        reasons.comparison((a, b), pair, rule, found);
-                    }
-                    reasons.clause(why.clause)
-                })
+        let mut reasons_by = |rule: usize| {
+            triangle(chosen.len(), |row, column| {
+                let (a, b) = (chosen[row], chosen[column]);
+                let pair = (tags[a], tags[b]);
+                // No type leads to another: this is the reason.
+                if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
+                    return reasons.clause(Clause::Unrelated);
+                }
+                let why = oracles[rule].explain(pair.0, pair.1);
+                if let Some(found) = &why.comparison {
+                    reasons.comparison((a, b), pair, rule, found);
+                }
+                reasons.clause(why.clause)
             })
-            .collect();
+        };
+        let letters = (0..3).map(&mut reasons_by).collect();
         Answers {
             rules: AliasRule::ALL.map(|rules| rules.to_string()),
             answers: matrices.iter().map(triangle_of).collect(),
@@ -233,33 +231,26 @@ fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
         if row > 0 {
             text.push(',');
         }
-        let (mut last, mut length) = (0, 0_usize);
-        for column in row + 1..side {
-            let next = letter(row, column);
-            if next != last && length > 0 {
-                push(&mut text, last, length);
-                length = 0;
+        let letters: Vec<u8> = (row + 1..side).map(|column| letter(row, column)).collect();
+        let mut runs = letters.chunk_by(|a, b| a == b).peekable();
+        while let Some(run) = runs.next() {
+            // A letter is a capital, so that it is no digit of a length.
+            debug_assert!(run[0].is_ascii_uppercase());
+            text.push(char::from(run[0]));
+            if runs.peek().is_some() {
+                push_length(&mut text, run.len());
             }
-            last = next;
-            length += 1;
-        }
-        if length > 0 {
-            text.push(char::from(last));
         }
     }
     text
 }
 
-/// A letter is a capital, so that it is no digit of a length.
-fn push(text: &mut String, letter: u8, length: usize) {
-    debug_assert!(letter.is_ascii_uppercase());
-    text.push(char::from(letter));
-    let (mut digits, mut rest) = (Vec::new(), length);
-    while rest > 0 {
-        digits.push(b"0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
-        rest /= 36;
+/// Writes a length in base 36.
+fn push_length(text: &mut String, length: usize) {
+    if length > 0 {
+        push_length(text, length / 36);
+        text.push(char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[length % 36]));
     }
-    text.extend(digits.iter().rev().map(|&digit| char::from(digit)));
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The content of the page: one document for each input, which the page's script reads.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tbaa::parts::TagParts;
-use tbaa::{AliasRule, Field, Graph, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Field, TagId, TypeId, TypeKind};
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
 use tbaa_check::verify::{Verifier, verify, verify_graph};
@@ -23,8 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The most entries of each kind; the most used are kept. A page that is too large has half of
-/// each, or a quarter, and so on.
+/// The most entries of each kind, the most used ones. A page that is too large has half of each, and so on.
 pub(super) const TAGS: usize = 3000;
 /// Tags whose pairs are all explained.
 const EXPLAINED: usize = 1500;
@@ -39,7 +39,6 @@ const BLOCKERS: usize = 4;
 const PICTURES: usize = 40;
 const PICTURE: usize = 30_000;
 
-/// One input.
 #[derive(Serialize)]
 pub(super) struct Data<'f> {
     file: String,
@@ -104,8 +103,7 @@ struct Function {
     /// Accesses with a tag, and without.
     tagged: u64,
     untagged: u64,
-    /// Pairs of tagged accesses, and how many of them each rule tells apart; not
-    /// counted for more than [`COUNTED`] tags.
+    /// Pairs of tagged accesses, and those that each rule tells apart; `None` for more than [`COUNTED`] tags.
     pairs: u64,
     apart: Option<[u64; 3]>,
 }
@@ -125,15 +123,19 @@ impl Facts {
     pub(super) fn of(input: &Input, profile: Option<&Path>) -> Result<Facts> {
         let used = used(input);
         let (rows, kept_loads) = blocked_loads(input, profile, LOADS)?;
-        let loads = rows.iter().filter_map(|(row, lines)| {
+        let load = |(row, lines)| {
             let mut row = short(serde_json::to_value(row).ok()?);
             row["lines"] = serde_json::to_value(lines).ok()?;
             Some(row)
-        });
-        let loads = loads.collect();
-        let (functions, findings) = (functions(input, &used), judge(input));
-        let pictures = pictures(input, &used);
-        Ok(Facts { functions, findings, used, loads, kept_loads, pictures })
+        };
+        Ok(Facts {
+            functions: functions(input, &used),
+            findings: judge(input),
+            loads: rows.into_iter().filter_map(load).collect(),
+            kept_loads,
+            pictures: pictures(input, &used),
+            used,
+        })
     }
 }
 
@@ -149,7 +151,7 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     }
     // Equal counts stay in the order of the text.
     let mut ranked: Vec<TypeId> = graph.types().filter(|ty| uses.contains_key(ty)).collect();
-    ranked.sort_by_key(|ty| std::cmp::Reverse(uses[ty]));
+    ranked.sort_by_key(|ty| Reverse(uses[ty]));
     let draw = |ty| Some((ty, String::from_utf8(near(input, &names, ty).ok()?).ok()?));
     let drawn = ranked.into_iter().take(PICTURES).filter_map(draw);
     drawn.filter(|(_, svg)| svg.len() <= PICTURE).collect()
@@ -157,25 +159,22 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
 
 /// Leaves out all but the first blockers of a load.
 fn short(mut row: Value) -> Value {
-    let blockers = row["blockers"].as_array_mut();
-    let more = blockers.map_or(0, |blockers| {
+    if let Some(blockers) = row["blockers"].as_array_mut() {
         let more = blockers.len().saturating_sub(BLOCKERS);
         blockers.truncate(BLOCKERS);
-        more
-    });
-    row["more"] = more.into();
+        row["more"] = more.into();
+    }
     row
 }
 
 impl<'f> Data<'f> {
     /// Keeps a part of the facts: all, or half of them `halvings` times.
     pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
-        let graph = input.graph();
-        let names = input.names();
-        let mut left_out = Vec::new();
+        let (graph, names, left_out) = (input.graph(), input.names(), Vec::new());
         let used = &facts.used;
-        let (tags, uses) = kept_tags(graph, used, TAGS >> halvings, &mut left_out);
-        let (mut types, place) = types(input, &names, &tags, halvings, &mut left_out);
+        let mut part = Part { input, names: &names, halvings, left_out };
+        let (tags, uses) = part.tags(used);
+        let (mut types, place) = part.types(&tags);
         for (ty, svg) in facts.pictures.iter().take(PICTURES >> halvings) {
             if let Some(&at) = place.get(ty) {
                 types[at].picture = Some(svg.clone());
@@ -183,16 +182,17 @@ impl<'f> Data<'f> {
         }
         let answers = Answers::of(graph, &tags, &uses, &place, EXPLAINED >> halvings);
         if answers.explained < tags.len() {
-            left_out.push(format!(
+            part.left_out.push(format!(
                 "reasons: of pairs of the {} most used tags only; answers are of all",
                 answers.explained
             ));
         }
-        let functions = kept_functions(&facts.functions, FUNCTIONS >> halvings, &mut left_out);
-        let findings = kept_findings(input, &facts.findings, FINDINGS >> halvings, &mut left_out);
+        let functions = part.functions(&facts.functions);
+        let findings = part.findings(&facts.findings);
         let loads: Vec<Value> = facts.loads.iter().take(LOADS >> halvings).cloned().collect();
         if loads.len() < facts.kept_loads {
-            left_out.push(format!("loads: the first {} of {}", loads.len(), facts.kept_loads));
+            let left_out = format!("loads: the first {} of {}", loads.len(), facts.kept_loads);
+            part.left_out.push(left_out);
         }
         let figure = |count: usize| count.to_string();
         let mut summary =
@@ -200,28 +200,19 @@ impl<'f> Data<'f> {
         if let Content::Module(module) = &input.content {
             summary.push(("functions", figure(module.functions().len())));
             let of = |opcode| {
-                let all = || {
-                    module
-                        .instructions()
-                        .iter()
-                        .filter(move |instruction| instruction.opcode == opcode)
-                };
-                format!(
-                    "{}, {} with a tag",
-                    all().count(),
-                    all().filter(|it| it.tag.is_some()).count()
-                )
+                let all = || module.instructions().iter().filter(|it| it.opcode == opcode);
+                let tagged = all().filter(|it| it.tag.is_some()).count();
+                format!("{}, {tagged} with a tag", all().count())
             };
             summary.extend([("loads", of(Opcode::Load)), ("stores", of(Opcode::Store))]);
         }
         summary.push(("findings", figure(facts.findings.0.len() + facts.findings.1)));
-        let tags = rows(input, &names, &tags, &uses, &place);
         Data {
             file: input.file().to_owned(),
             summary,
-            left_out,
+            tags: part.rows(&tags, &uses, &place),
+            left_out: part.left_out,
             types,
-            tags,
             answers,
             findings,
             functions,
@@ -243,105 +234,121 @@ fn used(input: &Input) -> Vec<(TagId, u64)> {
     counts.into_iter().collect()
 }
 
-/// The most used tags, in the order of the matrix.
-fn kept_tags(
-    graph: &Graph,
-    used: &[(TagId, u64)],
-    most: usize,
-    left_out: &mut Vec<String>,
-) -> (Vec<TagId>, Vec<u64>) {
-    let mut kept: Vec<(TagId, u64)> = used.to_vec();
-    kept.sort_by_key(|&(_, uses)| std::cmp::Reverse(uses));
-    if kept.len() > most {
-        left_out.push(format!("tags: the {most} most used of {}", kept.len()));
-        kept.truncate(most);
-    }
-    let tags: Vec<TagId> = kept.iter().map(|&(tag, _)| tag).collect();
-    let order = preorder(graph, &tags);
-    order.into_iter().map(|at| kept[at]).unzip()
-}
-
-/// The types, those of the tags first where not all are kept.
-fn types(
-    input: &Input,
-    names: &Names<'_>,
-    tags: &[TagId],
+/// The part of an input's facts that a page has.
+struct Part<'a> {
+    input: &'a Input,
+    names: &'a Names<'a>,
     halvings: u32,
-    left_out: &mut Vec<String>,
-) -> (Vec<Type>, HashMap<TypeId, usize>) {
-    let graph = input.graph();
-    let mut all: Vec<TypeId> = graph.types().collect();
-    let most = TYPES >> halvings;
-    if all.len() > most {
-        left_out.push(format!("types: {most} of {}", all.len()));
-        let of_tags = tags.iter().filter_map(|&tag| graph.tag(tag).ok());
-        let first: std::collections::HashSet<TypeId> =
-            of_tags.flat_map(|tag| [tag.base, tag.access]).collect();
-        all.sort_by_key(|ty| !first.contains(ty));
-        all.truncate(most);
-    }
-    let place: HashMap<TypeId, usize> = all.iter().enumerate().map(|(at, &ty)| (ty, at)).collect();
-    let (mut room, mut cut) = (FIELDS >> halvings, 0);
-    let types = all.iter().map(|&ty| {
-        let node = graph.ty(ty);
-        let kind = match node.kind() {
-            TypeKind::Root => "root",
-            TypeKind::Scalar => "scalar",
-            TypeKind::Aggregate => "aggregate",
-            _ => "malformed",
-        };
-        let aggregate = node.kind() == TypeKind::Aggregate;
-        let count = if aggregate { node.fields().count() } else { 0 };
-        let shown = count.min(room);
-        room -= shown;
-        cut += count - shown;
-        let row = |(at, field): (usize, Field)| {
-            let name = input.any_name_of_field(names, ty, at, &field).unwrap_or_default();
-            FieldRow(field.offset, field.extent, place.get(&field.ty).copied(), name)
-        };
-        Type {
-            name: names.ty(ty),
-            kind,
-            size: node.size(),
-            parent: node
-                .parent()
-                .filter(|_| !aggregate)
-                .and_then(|parent| place.get(&parent).copied()),
-            fields: node.fields().enumerate().take(shown).map(row).collect(),
-            picture: None,
-        }
-    });
-    let types = types.collect();
-    if cut > 0 {
-        left_out.push(format!("fields: {cut}"));
-    }
-    (types, place)
+    left_out: Vec<String>,
 }
 
-fn rows(
-    input: &Input,
-    names: &Names<'_>,
-    tags: &[TagId],
-    uses: &[u64],
-    place: &HashMap<TypeId, usize>,
-) -> Vec<TagRow> {
-    let graph = input.graph();
-    let mut verifier = Verifier::new(graph);
-    let row = |(&id, &uses): (&TagId, &u64)| {
-        let tag = graph.tag(id).ok();
-        let at = |ty: Option<TypeId>| ty.and_then(|ty| place.get(&ty).copied());
-        TagRow {
-            label: input.label(id),
-            meaning: names.tag(id),
-            base: at(tag.map(|tag| tag.base)),
-            access: at(tag.map(|tag| tag.access)),
-            offset: tag.map_or(0, |tag| tag.offset),
-            size: TagParts::size_number(graph, graph.tag_node(id)),
-            uses,
-            rejected: verifier.check(id).err().map(|violation| violation.to_string()),
+/// The positions of the types on the page.
+type Places = HashMap<TypeId, usize>;
+
+impl Part<'_> {
+    /// The most used tags, in the order of the matrix, and how many instructions have each.
+    fn tags(&mut self, used: &[(TagId, u64)]) -> (Vec<TagId>, Vec<u64>) {
+        let (mut kept, most) = (used.to_vec(), TAGS >> self.halvings);
+        kept.sort_by_key(|&(_, uses)| Reverse(uses));
+        if kept.len() > most {
+            self.left_out.push(format!("tags: the {most} most used of {}", kept.len()));
+            kept.truncate(most);
         }
-    };
-    tags.iter().zip(uses).map(row).collect()
+        let tags: Vec<TagId> = kept.iter().map(|&(tag, _)| tag).collect();
+        preorder(self.input.graph(), &tags).into_iter().map(|at| kept[at]).unzip()
+    }
+
+    /// The types, those of the tags first where not all are kept.
+    fn types(&mut self, tags: &[TagId]) -> (Vec<Type>, Places) {
+        let graph = self.input.graph();
+        let mut all: Vec<TypeId> = graph.types().collect();
+        let most = TYPES >> self.halvings;
+        if all.len() > most {
+            self.left_out.push(format!("types: {most} of {}", all.len()));
+            let of_tags = tags.iter().filter_map(|&tag| graph.tag(tag).ok());
+            let first: HashSet<TypeId> = of_tags.flat_map(|tag| [tag.base, tag.access]).collect();
+            all.sort_by_key(|ty| !first.contains(ty));
+            all.truncate(most);
+        }
+        let place: Places = all.iter().enumerate().map(|(at, &ty)| (ty, at)).collect();
+        let (mut room, mut cut) = (FIELDS >> self.halvings, 0);
+        let types = all.iter().map(|&ty| {
+            let node = graph.ty(ty);
+            let kind = match node.kind() {
+                TypeKind::Root => "root",
+                TypeKind::Scalar => "scalar",
+                TypeKind::Aggregate => "aggregate",
+                _ => "malformed",
+            };
+            let aggregate = node.kind() == TypeKind::Aggregate;
+            let count = if aggregate { node.fields().count() } else { 0 };
+            let shown = count.min(room);
+            room -= shown;
+            cut += count - shown;
+            let row = |(at, field): (usize, Field)| {
+                let name = self.input.any_name_of_field(self.names, ty, at, &field);
+                let into = place.get(&field.ty).copied();
+                FieldRow(field.offset, field.extent, into, name.unwrap_or_default())
+            };
+            let parent = node.parent().filter(|_| !aggregate);
+            Type {
+                name: self.names.ty(ty),
+                kind,
+                size: node.size(),
+                parent: parent.and_then(|parent| place.get(&parent).copied()),
+                fields: node.fields().enumerate().take(shown).map(row).collect(),
+                picture: None,
+            }
+        });
+        let types = types.collect();
+        if cut > 0 {
+            self.left_out.push(format!("fields: {cut}"));
+        }
+        (types, place)
+    }
+
+    fn rows(&self, tags: &[TagId], uses: &[u64], place: &Places) -> Vec<TagRow> {
+        let graph = self.input.graph();
+        let mut verifier = Verifier::new(graph);
+        let row = |(&id, &uses): (&TagId, &u64)| {
+            let tag = graph.tag(id).ok();
+            let at = |ty: Option<TypeId>| ty.and_then(|ty| place.get(&ty).copied());
+            TagRow {
+                label: self.input.label(id),
+                meaning: self.names.tag(id),
+                base: at(tag.map(|tag| tag.base)),
+                access: at(tag.map(|tag| tag.access)),
+                offset: tag.map_or(0, |tag| tag.offset),
+                size: TagParts::size_number(graph, graph.tag_node(id)),
+                uses,
+                rejected: verifier.check(id).err().map(|violation| violation.to_string()),
+            }
+        };
+        tags.iter().zip(uses).map(row).collect()
+    }
+
+    fn findings<'f>(&mut self, (all, more): &'f (Vec<Diagnostic>, usize)) -> Vec<Finding<'f>> {
+        let (kept, count) = (all.len().min(FINDINGS >> self.halvings), all.len() + more);
+        if kept < count {
+            self.left_out.push(format!("findings: the first {kept} of {count}"));
+        }
+        let source = Source::new(self.input.file(), self.input.text());
+        all.iter().take(kept).map(|found| finding(self.input, &source, found)).collect()
+    }
+
+    /// The functions with the most pairs, in file order.
+    fn functions(&mut self, all: &[Function]) -> Vec<Function> {
+        let (mut kept, most): (Vec<usize>, _) =
+            ((0..all.len()).collect(), FUNCTIONS >> self.halvings);
+        if all.len() > most {
+            let left_out = format!("functions: the {most} with the most pairs of {}", all.len());
+            self.left_out.push(left_out);
+            kept.sort_by_key(|&at| Reverse(all[at].pairs));
+            kept.truncate(most);
+            kept.sort_unstable();
+        }
+        kept.into_iter().map(|at| all[at].clone()).collect()
+    }
 }
 
 /// The findings, and how many more there are.
@@ -355,20 +362,6 @@ fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     };
     let more = verified.left_out().chain(linted.left_out()).map(|more| more.count).sum();
     (verified.into_iter().chain(linted).collect(), more)
-}
-
-fn kept_findings<'f>(
-    input: &Input,
-    (all, more): &'f (Vec<Diagnostic>, usize),
-    most: usize,
-    left_out: &mut Vec<String>,
-) -> Vec<Finding<'f>> {
-    let (kept, count) = (all.len().min(most), all.len() + more);
-    if kept < count {
-        left_out.push(format!("findings: the first {kept} of {count}"));
-    }
-    let source = Source::new(input.file(), input.text());
-    all.iter().take(kept).map(|found| finding(input, &source, found)).collect()
 }
 
 /// Characters of a line that are shown on either side of a place.
@@ -398,8 +391,7 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
     let source = Source::new(input.file(), input.text());
     let oracles = AliasRule::ALL.map(|rules| tbaa::Oracle::new(module.graph(), rules));
     let mut all = Vec::new();
-    let order: HashMap<TagId, usize> =
-        used.iter().enumerate().map(|(at, &(tag, _))| (tag, at)).collect();
+    let order: HashMap<_, usize> = used.iter().map(|used| used.0).zip(0..).collect();
     for (name, instructions) in by_function(module) {
         let mut counts: HashMap<TagId, u64> = HashMap::new();
         let mut untagged = 0;
@@ -431,16 +423,4 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
         all.push(Function { name, line, tagged, untagged, pairs, apart });
     }
     all
-}
-
-/// The functions with the most pairs, in file order.
-fn kept_functions(all: &[Function], most: usize, left_out: &mut Vec<String>) -> Vec<Function> {
-    let mut kept: Vec<usize> = (0..all.len()).collect();
-    if all.len() > most {
-        left_out.push(format!("functions: the {most} with the most pairs of {}", all.len()));
-        kept.sort_by_key(|&at| std::cmp::Reverse(all[at].pairs));
-        kept.truncate(most);
-        kept.sort_unstable();
-    }
-    kept.into_iter().map(|at| all[at].clone()).collect()
 }

@@ -63,16 +63,14 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Returns an input's data as JSON. Halves the number of tags until the data fits into `room`
-/// bytes, or until at most 8 tags are left.
+/// Returns an input's data as JSON. Halves the tags until it fits into `room` bytes, or at most 8 tags are left.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;
     loop {
-        let data =
-            serde_json::to_string(&Data::of(input, &facts, halvings)).map_err(io::Error::from)?;
+        let data = serde_json::to_string(&Data::of(input, &facts, halvings));
         // A `<` in a script could begin a tag of HTML.
-        let data = data.replace('<', "\\u003c");
+        let data = data.map_err(io::Error::from)?.replace('<', "\\u003c");
         if data.len() <= room || TAGS >> halvings <= 8 {
             return Ok(data);
         }

@@ -2,6 +2,7 @@
 
 mod show;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,11 +12,11 @@ use tbaa_plugin::{Runs, Toolchain, cache, search};
 
 use self::show::Findings;
 use super::tag::Tagging;
-use crate::convert::InputArg;
+use crate::convert::{InputArg, Origin};
 use crate::input::Input;
 use crate::output::{TextOrJson, write_json};
 use crate::progress;
-use crate::report::{Failure, Result};
+use crate::report::{Failure, Result, bail};
 
 /// Measures what tags buy: the loads, stores and loops that LLVM makes better.
 ///
@@ -50,12 +51,7 @@ pub(crate) struct Worth {
     format: TextOrJson,
 }
 
-/// Prints where the plugin for LLVM 22 is, compiled for the LLVM that is installed.
-#[derive(clap::Args)]
-#[command(after_help = include_str!("../help/plugin.txt"))]
-pub(crate) struct Plugin {}
-
-pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result {
+pub(super) fn plugin(out: &mut dyn Write) -> Result {
     let tools = cache().and_then(|cache| Toolchain::find(&cache)).map_err(Failure::unusable)?;
     writeln!(out, "{}", tools.plugin.display())?;
     Ok(())
@@ -64,34 +60,32 @@ pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result {
 pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result {
     let input = match args.tag {
         true => {
-            let (file, text) = args.tagging.tagged(&args.input)?;
-            Input::of_text(file, text)?
+            args.tagging.tagged(&args.input).and_then(|(file, text)| Input::of_text(file, text))
         }
-        false => Input::open(crate::convert::Origin::from(&args.input).as_written())?,
-    };
+        false => Input::open(Origin::from(&args.input).as_written()),
+    }?;
     let module = input.module()?;
     if module.attached_tags().is_empty() {
-        return Err(Failure::unusable(format!(
+        bail!(
             "{}: no access has a tag. clang writes tags at -O1 and above without \
              -fno-strict-aliasing; rustc writes none",
             input.file()
-        )));
+        );
     }
     progress::doing("compiling the plugin");
     let cache = cache().map_err(Failure::unusable)?;
     let tools = Toolchain::find(&cache).map_err(Failure::unusable)?;
     let folder = args.cache.clone().unwrap_or_else(|| cache.join("worth"));
-    let mut runs =
-        Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
-    let calls = calls(module);
-    let found = search(&mut runs, &calls, args.runs, |done, left| {
+    let runs = Runs::new(&tools, &folder, input.text(), &args.passes);
+    let mut runs = runs.map_err(Failure::unusable)?;
+    let found = search(&mut runs, &calls(module), args.runs, |done, left| {
         let groups = if left == 0 { String::new() } else { format!(", {left} groups left") };
         progress::doing(format!("run {done} of {}{groups}", args.runs));
-    })
-    .map_err(Failure::unusable)?;
+    });
+    let found = found.map_err(Failure::unusable)?;
     let times = times(&runs)?;
     progress::end();
-    let findings = Findings::of(&input, module, &found, times);
+    let findings = Findings::of(&input, &found, times);
     match args.format {
         TextOrJson::Text => findings.write(args.top, out)?,
         TextOrJson::Json => write_json(&findings, out)?,
@@ -104,13 +98,11 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
     let (mut calls, sizes) = (Vec::new(), Sizes::new(module));
-    for (at, function) in module.functions().enumerate() {
-        let body = module.function(&sizes, at as u32);
-        let callees = body.instructions.iter().filter_map(|instruction| body.call(instruction));
-        let callees = callees.map(|callee| name(callee.callee));
-        let mut callees: Vec<_> = callees.filter(|callee| !callee.is_empty()).collect();
-        callees.sort_unstable();
-        callees.dedup();
+    for (at, function) in (0..).zip(module.functions()) {
+        let body = module.function(&sizes, at);
+        let callees =
+            body.instructions.iter().filter_map(|inst| Some(name(body.call(inst)?.callee)));
+        let callees: BTreeSet<_> = callees.filter(|callee| !callee.is_empty()).collect();
         calls.extend(callees.into_iter().map(|callee| (name(function), callee)));
     }
     calls

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::Serialize;
-use tbaa::{Graph, Tag, TypeId};
-use tbaa_ir::Module;
-use tbaa_plugin::{Found, Loss};
+use tbaa::{Tag, TagId, TypeId};
+use tbaa_plugin::{Code, Found, Loss};
 
 use crate::input::Input;
 use crate::output::{self, counted, percent};
@@ -56,8 +55,7 @@ struct Questions {
 struct Totals {
     functions: usize,
     functions_that_differ: usize,
-    /// Spearman's rank correlation, over the functions, of the number of answers and the
-    /// number of loads that come back without any.
+    /// Spearman's rank correlation, over functions, of the number of answers and of loads that come back without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers_and_loads: Option<f64>,
     loads: i64,
@@ -110,13 +108,12 @@ impl Entry {
             (self.loss.stores, "store"),
             (self.loss.vector_loops, "vectorised loop"),
         ];
-        let listed = |of: &dyn Fn(i64) -> bool, more: &str| {
-            let counts = counts.iter().filter(|count| of(count.0));
-            let words = counts
-                .map(|&(count, noun)| counted(count.unsigned_abs(), &format!("{more}{noun}")));
+        let listed = |sign: i64, more: &str| {
+            let counts = counts.iter().filter(|count| count.0.signum() == sign);
+            let words = counts.map(|(count, noun)| counted(count.abs(), &format!("{more}{noun}")));
             words.collect::<Vec<_>>().join(", ")
         };
-        let (saved, spent) = (listed(&|it| it > 0, ""), listed(&|it| it < 0, "more "));
+        let (saved, spent) = (listed(1, ""), listed(-1, "more "));
         match (saved.is_empty(), spent.is_empty()) {
             (false, true) => saved,
             (false, false) => format!("{saved}, for {spent}"),
@@ -127,72 +124,54 @@ impl Entry {
 }
 
 impl Findings {
-    pub(super) fn of(
-        input: &Input,
-        module: &Module<'_>,
-        found: &Found,
-        times: [Duration; 2],
-    ) -> Self {
-        let names = places(input, module.graph());
+    pub(super) fn of(input: &Input, found: &Found, times: [Duration; 2]) -> Self {
+        let [with_types, without_types] = times.map(|time| time.as_secs_f64());
+        let names = places(input);
         let place = |key: &String| names.get(key).unwrap_or(key).clone();
-        let decided: Vec<_> =
-            found.questions.iter().filter(|question| question.is_decided()).collect();
-        let differ: Vec<String> = found
-            .all
-            .iter()
-            .filter(|(name, code)| found.none.get(*name).is_none_or(|none| none.code != code.code))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let decided: Vec<_> = found.questions.iter().filter(|asked| asked.is_decided()).collect();
+        let differs = |(name, code): (&String, &Code)| {
+            let none = found.none.get(name).filter(|none| none.code == code.code);
+            none.is_none().then(|| name.clone())
+        };
+        let differ: Vec<String> = found.all.iter().filter_map(differs).collect();
         let loss = Loss::between(&found.all, &found.none, found.all.keys());
-
         let mut pairs: BTreeMap<_, (Loss, BTreeSet<String>)> = BTreeMap::new();
         for worth in &found.worth {
             let entry = pairs.entry(worth.pair.clone()).or_default();
             entry.0.add(&worth.loss);
             entry.1.insert(worth.function.clone());
         }
-        let mut pairs: Vec<PairEntry> = pairs
-            .into_iter()
-            .map(|((a, b), (loss, functions))| PairEntry {
-                a: place(&a),
-                b: (!b.is_empty()).then(|| place(&b)),
-                buys: Entry::of(
-                    loss,
-                    functions.iter().map(|function| function_name(function.as_bytes())).collect(),
-                ),
-            })
-            .collect();
+        let entry = |((a, b), (loss, functions)): ((String, String), (Loss, BTreeSet<String>))| {
+            let functions = functions.iter().map(|name| function_name(name.as_bytes())).collect();
+            let b = (!b.is_empty()).then(|| place(&b));
+            PairEntry { a: place(&a), b, buys: Entry::of(loss, functions) }
+        };
+        let mut pairs: Vec<PairEntry> = pairs.into_iter().map(entry).collect();
         pairs.sort_by(|x, y| {
-            let rank = |entry: &PairEntry| {
-                (entry.buys.loss.vector_loops, entry.buys.loss.loads, entry.buys.loss.stores)
-            };
-            rank(y).cmp(&rank(x)).then_with(|| y.buys.loss.cost.total_cmp(&x.buys.loss.cost))
+            let (x, y) = (&x.buys.loss, &y.buys.loss);
+            let rank = |loss: &Loss| (loss.vector_loops, loss.loads, loss.stores);
+            rank(y).cmp(&rank(x)).then_with(|| y.cost.total_cmp(&x.cost))
         });
-
         let open = decided.iter().filter(|decided| found.open.contains(&decided.function));
-        let kept = found.worth.iter().map(|worth| &worth.pair);
-        let kept: BTreeSet<&String> = kept
-            .flat_map(|(a, b)| [a, b])
-            .chain(open.flat_map(|open| [&open.a, &open.b]))
-            .collect();
-        let (needed, nothing): (Vec<_>, Vec<_>) =
-            names.iter().partition(|(key, _)| kept.contains(key));
-        let words =
-            |tags: Vec<(&String, &String)>| tags.into_iter().map(|tag| tag.1.clone()).collect();
-        let answers: BTreeSet<_> =
-            decided.iter().map(|decided| (&decided.function, &decided.a, &decided.b)).collect();
-        let pairs_decided: BTreeSet<_> =
-            decided.iter().map(|decided| (&decided.a, &decided.b)).collect();
+        let open = open.flat_map(|open| [&open.a, &open.b]);
+        let kept = found.worth.iter().flat_map(|worth| [&worth.pair.0, &worth.pair.1]);
+        let kept: BTreeSet<&String> = kept.chain(open).collect();
+        let words = |is_needed: bool| {
+            let tags = names.iter().filter(|(key, _)| kept.contains(key) == is_needed);
+            tags.map(|(_, place)| place.clone()).collect()
+        };
+        let answers: BTreeSet<_> = decided.iter().map(|of| (&of.function, &of.a, &of.b)).collect();
+        let pairs_decided: BTreeSet<_> = decided.iter().map(|of| (&of.a, &of.b)).collect();
         let asked = found.asked.iter().filter(|asked| asked.is_decided());
         let pairs_asked: BTreeSet<_> = asked.map(|asked| (&asked.a, &asked.b)).collect();
-        let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
+        let total = |of: fn(&Code) -> i64| found.all.values().map(of).sum();
         Findings {
             questions: Questions {
                 asked: found.questions.iter().map(|question| question.count).sum(),
                 decided: decided.iter().map(|decided| decided.count).sum(),
                 answers: answers.len(),
                 worth: found.worth.len(),
-                pairs_apart: apart(input, module),
+                pairs_apart: apart(input),
                 pairs_asked: pairs_asked.len(),
                 pairs_decided: pairs_decided.len(),
                 pairs_worth: pairs.len(),
@@ -208,13 +187,10 @@ impl Findings {
             },
             without_types: Entry::of(loss, differ),
             pairs,
-            tags: Tags { all: names.len(), needed: words(needed), worth_nothing: words(nothing) },
+            tags: Tags { all: names.len(), needed: words(true), worth_nothing: words(false) },
             unfinished: found.open.iter().cloned().collect(),
             inexact: found.differ.iter().cloned().collect(),
-            seconds: Seconds {
-                with_types: times[0].as_secs_f64(),
-                without_types: times[1].as_secs_f64(),
-            },
+            seconds: Seconds { with_types, without_types },
         }
     }
 
@@ -237,27 +213,22 @@ impl Findings {
             "Without tags, as with -fno-strict-aliasing, {} of {} functions have other code.",
             code.functions_that_differ, code.functions
         )?;
+        let Questions { asked, decided, answers, worth, pairs_apart, .. } = questions;
+        let share = percent(*decided, *asked);
         writeln!(
             out,
-            "\nLLVM asked about types {} times where no other analysis had an answer; {} answers \
-             ({}) were NoAlias.",
-            questions.asked,
-            questions.decided,
-            percent(questions.decided, questions.asked)
+            "\nLLVM asked about types {asked} times where no other analysis had an answer; {decided} answers \
+             ({share}) were NoAlias."
         )?;
-        let share =
-            |count: usize| format!("{count} ({})", percent(count as u64, questions.pairs_apart));
+        let share = |count: usize| format!("{count} ({})", percent(count as u64, *pairs_apart));
         writeln!(
             out,
-            "Of {} pairs of tags that are apart, LLVM asked about {}. Types alone decided {}, and {} \
-             change the code.\nOf {} answers to functions, {} ({}) change the code.",
-            questions.pairs_apart,
+            "Of {pairs_apart} pairs of tags that are apart, LLVM asked about {}. Types alone decided {}, and {} \
+             change the code.\nOf {answers} answers to functions, {worth} ({}) change the code.",
             share(questions.pairs_asked),
             share(questions.pairs_decided),
             share(questions.pairs_worth),
-            questions.answers,
-            questions.worth,
-            percent(questions.worth as u64, questions.answers as u64)
+            percent(*worth as u64, *answers as u64)
         )?;
         if let Some(correlation) = code.answers_and_loads {
             writeln!(
@@ -283,37 +254,33 @@ impl Findings {
                 writeln!(out, "        {line}: {}", counted(*count, "load"))?;
             }
         }
-        let (needed, others) = (&tags.needed, listed(&tags.worth_nothing, top));
-        if needed.is_empty() {
-            writeln!(out, "\nNo tag of this file changes the code: {others}.")?;
-        } else {
-            writeln!(
+        let Tags { all, needed, worth_nothing } = tags;
+        let (needed_tags, others) = (listed(needed, top), listed(worth_nothing, top));
+        match needed.len() {
+            0 => writeln!(out, "\nNo tag of this file changes the code: {others}.")?,
+            count => writeln!(
                 out,
-                "\nWith {} of the {} tags LLVM makes the same code as with all: {}.",
-                needed.len(),
-                tags.all,
-                listed(needed, top)
-            )?;
-            if !tags.worth_nothing.is_empty() {
-                writeln!(out, "The other {} buy nothing: {others}.", tags.worth_nothing.len())?;
-            }
+                "\nWith {count} of the {all} tags LLVM makes the same code as with all: {needed_tags}."
+            )?,
         }
+        if !needed.is_empty() && !worth_nothing.is_empty() {
+            writeln!(out, "The other {} buy nothing: {others}.", worth_nothing.len())?;
+        }
+        let functions = |names: &[String]| (counted(names.len(), "function"), listed(names, top));
         if !self.unfinished.is_empty() {
+            let (functions, names) = functions(&self.unfinished);
             writeln!(
                 out,
-                "\nNot all answers were tried in {}: {}. Raise --runs to go on; their tags count \
-                 as needed.",
-                counted(self.unfinished.len(), "function"),
-                listed(&self.unfinished, top)
+                "\nNot all answers were tried in {functions}: {names}. Raise --runs to go on; their tags count \
+                 as needed."
             )?;
         }
         if !self.inexact.is_empty() {
+            let (functions, names) = functions(&self.inexact);
             writeln!(
                 out,
-                "\nIf all tags that buy nothing are left out at once, the code of {} differs: {}. \
-                 Functions that are inlined there change each other's code.",
-                counted(self.inexact.len(), "function"),
-                listed(&self.inexact, top)
+                "\nIf all tags that buy nothing are left out at once, the code of {functions} differs: {names}. \
+                 Functions that are inlined there change each other's code."
             )?;
         }
         Ok(())
@@ -321,7 +288,7 @@ impl Findings {
 }
 
 fn word(name: &str) -> String {
-    format!("`{}`", printable(name.as_bytes()))
+    format!("`{}`", printable(name))
 }
 
 fn listed(names: &[String], most: usize) -> String {
@@ -329,8 +296,8 @@ fn listed(names: &[String], most: usize) -> String {
 }
 
 /// The places that tags name, by the plugin's name for a tag: `base+offset:access`.
-fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
-    let names = input.names();
+fn places(input: &Input) -> BTreeMap<String, String> {
+    let (names, graph) = (input.names(), input.graph());
     let name =
         |ty: TypeId| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default()).into_owned();
     let key = |tag: &Tag| format!("{}+{}:{}", name(tag.base), tag.offset, name(tag.access));
@@ -339,10 +306,11 @@ fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
 }
 
 /// Returns the number of pairs of the module's tags for which LLVM answers NoAlias.
-fn apart(input: &Input, module: &Module<'_>) -> u64 {
+fn apart(input: &Input) -> u64 {
     let oracle = tbaa::Oracle::new(input.graph(), tbaa::AliasRule::Llvm);
-    let tags = module.attached_tags();
-    let pairs =
-        tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));
-    pairs.filter(|&(a, b)| oracle.alias(a, b) == tbaa::AliasResult::NoAlias).count() as u64
+    let tags: Vec<TagId> = input.rows().into_iter().map(|(_, tag)| tag).collect();
+    let apart = |(at, &a): (usize, &TagId)| {
+        tags[at + 1..].iter().filter(|&&b| !oracle.may_alias(a, b)).count() as u64
+    };
+    tags.iter().enumerate().map(apart).sum()
 }
