@@ -13,7 +13,7 @@ use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings};
-use super::link::Globals;
+use super::types::Globals;
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::output::counted;

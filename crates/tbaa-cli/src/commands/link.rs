@@ -1,6 +1,5 @@
 //! `tbaa link`.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -9,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use tbaa::types::{self, Context, MergedTypes, Type};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
+use tbaa_ir::Names;
 use tbaa_ir::types::ReadTypes;
-use tbaa_ir::{Names, Sizes};
 
-use super::types::FileTypes;
+use super::types::{FileTypes, Globals};
 use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
-use crate::input::{Content, Input};
+use crate::input::Input;
 use crate::output::{NEW_NUMBERS, counted, listed, write_json};
 use crate::printable::printable;
 use crate::report::{Context as _, Failure, Result, warn};
@@ -214,44 +213,4 @@ fn report(linked: &Linked, merged: &MergedTypes, out: &mut dyn Write) -> io::Res
         |&ty: &Type| matches!(context.kind(ty), types::TypeKind::Identified { body: None, .. });
     let opaque = context.structs().filter(is_opaque).count();
     writeln!(out, "{}", counted(opaque, "opaque struct type"))
-}
-
-/// The global variables of the modules that were seen: by name, the type and the first file that has it so.
-#[derive(Default)]
-pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
-
-impl Globals {
-    /// Warns of each variable that is one scalar in a module and another in an earlier one.
-    ///
-    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its initial value.
-    pub(super) fn add(&mut self, input: &Input) {
-        let Content::Module(module) = &input.content else { return };
-        let sizes = Sizes::new(module);
-        let scalar = |ty: &[u8]| -> Option<Type> {
-            let ty = sizes.opaque(sizes.ty(ty)?);
-            let is_scalar = |kind: types::TypeKind<'_>| {
-                use types::TypeKind::{Int, Pointer, Primitive};
-                matches!(kind, Primitive(_) | Int(_) | Pointer { .. })
-            };
-            sizes.with_kind(ty, is_scalar).then_some(ty)
-        };
-        let globals = module.globals(&sizes).into_iter().filter(|global| !global.1.local);
-        let globals =
-            globals.filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))));
-        let mut globals: Vec<(&[u8], String)> = globals.collect();
-        globals.sort_unstable();
-        let mut clashes = Vec::new();
-        for (name, ty) in globals {
-            let new = || (ty.clone(), input.file().to_owned());
-            let (other, file) = self.0.entry(name.to_owned()).or_insert_with(new);
-            if *other != ty {
-                let (name, here) = (printable(name), input.file());
-                clashes.push(format!(
-                    "@{name} is {other} in {file}, and {ty} in {here}: what one file stores, the other \
-                     reads as another type; declare the variable once, in a header of both"
-                ));
-            }
-        }
-        warn(&clashes, |text| (None, text.clone()));
-    }
 }

@@ -8,13 +8,17 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use serde::Serialize;
-use tbaa::types::{Context, DataLayout, DataLayoutError, Equality, Layouts, Type, TypeClasses};
+use tbaa::types::{
+    Context, DataLayout, DataLayoutError, Equality, Layouts, Type, TypeClasses, TypeKind,
+};
 
-use super::link::Globals;
+use tbaa_ir::Sizes;
+
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::output::{TextOrJson, write_json};
-use crate::report::{Failure, Result, note};
+use crate::printable::printable;
+use crate::report::{Failure, Result, note, warn};
 
 /// Prints the struct types of modules, in classes of equal ones.
 ///
@@ -170,4 +174,44 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The global variables of the modules that were seen: by name, the type and the first file that has it so.
+#[derive(Default)]
+pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
+
+impl Globals {
+    /// Warns of each variable that is one scalar in a module and another in an earlier one.
+    ///
+    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its initial value.
+    pub(super) fn add(&mut self, input: &Input) {
+        let Content::Module(module) = &input.content else { return };
+        let sizes = Sizes::new(module);
+        let scalar = |ty: &[u8]| -> Option<Type> {
+            let ty = sizes.opaque(sizes.ty(ty)?);
+            let is_scalar = |kind: TypeKind<'_>| {
+                use TypeKind::{Int, Pointer, Primitive};
+                matches!(kind, Primitive(_) | Int(_) | Pointer { .. })
+            };
+            sizes.with_kind(ty, is_scalar).then_some(ty)
+        };
+        let globals = module.globals(&sizes).into_iter().filter(|global| !global.1.local);
+        let globals =
+            globals.filter_map(|(name, global)| Some((name, sizes.written(scalar(global.ty)?))));
+        let mut globals: Vec<(&[u8], String)> = globals.collect();
+        globals.sort_unstable();
+        let mut clashes = Vec::new();
+        for (name, ty) in globals {
+            let new = || (ty.clone(), input.file().to_owned());
+            let (other, file) = self.0.entry(name.to_owned()).or_insert_with(new);
+            if *other != ty {
+                let (name, here) = (printable(name), input.file());
+                clashes.push(format!(
+                    "@{name} is {other} in {file}, and {ty} in {here}: what one file stores, the other \
+                     reads as another type; declare the variable once, in a header of both"
+                ));
+            }
+        }
+        warn(&clashes, |text| (None, text.clone()));
+    }
 }
