@@ -111,7 +111,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod bits;
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
@@ -172,7 +171,7 @@ pub use session::Session;
 /// The code that the project's crates share. It may change in any version.
 #[doc(hidden)]
 pub mod parts {
-    pub use crate::bits::ones;
+    pub use crate::type_set::ones;
     pub use crate::fnv::fnv;
     pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, encoding, import, is_clang_root};
     #[cfg(feature = "declare")]

@@ -263,13 +263,9 @@ impl Builder<'_> {
     /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
     /// old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
-        self.tag_as(tag, 0)
-    }
-
-    /// The same, with a number for an unknown size.
-    pub(crate) fn tag_as(&mut self, tag: Tag, unknown: u64) -> Result<TagId, BuildError> {
         self.check_path(tag.base, tag.access, tag.offset, tag.format)?;
-        Ok(self.graph.add_tag(tag, unknown)?)
+        let size = tag.size.map(|size| Size::Bytes(size.into()));
+        Ok(self.graph.insert_tag(Tag { size, ..tag })?)
     }
 
     /// Returns the tag without its immutable flag; the same tag if it has none.
@@ -293,8 +289,8 @@ impl Builder<'_> {
             return Ok(tag);
         }
         // An unknown size stays the number that it is.
-        let size = TagParts::size_number(self.graph, self.graph.tag_node(tag));
-        Ok(self.graph.add_tag(Tag { immutable: false, ..parts }, size.unwrap_or(0))?)
+        let size = TagParts::size_number(self.graph, self.graph.tag_node(tag)).map(Size::Bytes);
+        Ok(self.graph.insert_tag(Tag { immutable: false, size, ..parts })?)
     }
 
     /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,

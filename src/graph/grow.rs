@@ -90,7 +90,8 @@ impl Graph {
     }
 
     /// Adds the tag with these parts, or finds it: the node that LLVM would make. All integers are
-    /// `i64`, and an unknown size is 2^64-1, as LLVM writes it when it merges tags. Like
+    /// `i64`. [`Size::Bytes`](crate::Size::Bytes) is written as its number, whatever it means, and
+    /// an unknown size as 2^64-1, as LLVM writes it when it merges tags. Like
     /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
     /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
@@ -101,12 +102,6 @@ impl Graph {
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
-        self.add_tag(tag, u64::MAX)
-    }
-
-    /// The same, with a number for an unknown size.
-    #[doc(hidden)]
-    pub fn add_tag(&mut self, tag: Tag, unknown: u64) -> Result<TagId, GraphError> {
         let Tag { base, access, offset, size, immutable, format } = tag;
         if !self.owns(base.0) || !self.owns(access.0) {
             return Err(GraphError::ForeignId);
@@ -114,7 +109,7 @@ impl Graph {
         if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
             return Err(GraphError::TagFormat);
         }
-        let size = size.map(|size| size.bytes().unwrap_or(unknown));
+        let size = size.map(|size| size.bytes().unwrap_or(u64::MAX));
         let node =
             self.add(false, TagParts::operands(base.0, access.0, offset, size, immutable))?;
         Ok(self.mark_tag(node))

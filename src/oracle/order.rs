@@ -9,11 +9,12 @@ use std::borrow::Borrow;
 use std::cell::Cell;
 use std::ops::Range;
 
+use fixedbitset::FixedBitSet;
+
 use super::grow::Oracle;
 use super::index::Role;
 use super::rule::Candidates;
 use super::types::{TypeIndex, Types};
-use crate::bits::{Bits, fill, ones};
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
@@ -33,30 +34,31 @@ pub(super) struct Group {
 
 /// Returns for each base type that `asks` selects, the base types that may contain it or be inside
 /// it, including itself; all if a base type is unknown.
-fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>> {
+fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
     let mut pair = |a: u32, b: u32| {
-        if asks.get(a as usize) {
+        if asks.contains(a as usize) {
             near[a as usize].push(b);
         }
-        if a != b && asks.get(b as usize) {
+        if a != b && asks.contains(b as usize) {
             near[b as usize].push(a);
         }
     };
     // For each bit of a type set, the base types whose sets have the bit.
-    let stride = bases.len().div_ceil(64);
-    let mut columns = Bits::new(64 * stride * TypeSet::BITS);
+    let mut columns = vec![FixedBitSet::with_capacity(bases.len()); TypeSet::BITS];
     for (at, base) in known() {
-        let bits = ones(types.inside(base).words());
-        bits.for_each(|bit| columns.set(64 * stride * bit + at as usize));
+        types.inside(base).ones().for_each(|bit| columns[bit].insert(at as usize));
     }
+    let mut both = FixedBitSet::new();
     for (inner, base) in known() {
-        let all = if asks.get(inner as usize) { u64::MAX } else { 0 };
-        let column = |bit: u32| &columns.words()[stride * bit as usize..][..stride];
-        let [x, y] = TypeSet::bits(base).map(column);
-        let both = x.iter().zip(y).zip(asks.words()).map(|((x, y), asks)| x & y & (asks | all));
-        for outer in ones(both) {
+        let [x, y] = TypeSet::bits(base).map(|bit| &columns[bit as usize]);
+        both.clone_from(x);
+        both.intersect_with(y);
+        if !asks.contains(inner as usize) {
+            both.intersect_with(asks);
+        }
+        for outer in both.ones() {
             if bases[outer].is_some_and(|ty| types.may_hold(ty, base)) {
                 pair(outer as u32, inner);
             }
@@ -78,7 +80,7 @@ pub(super) struct Row {
 /// Positions below a length.
 enum Set {
     Few(Vec<u32>),
-    Many(Bits),
+    Many(FixedBitSet),
 }
 
 impl Row {
@@ -91,12 +93,11 @@ impl Row {
         match &mut self.set {
             Set::Few(list) if list.len() < len / 32 => list.push(position),
             Set::Few(list) => {
-                let mut bits = Bits::new(len);
-                list.iter().for_each(|&position| bits.set(position as usize));
-                bits.set(position as usize);
+                let mut bits = FixedBitSet::with_capacity(len);
+                bits.extend(list.iter().chain([&position]).map(|&position| position as usize));
                 self.set = Set::Many(bits);
             }
-            Set::Many(bits) => bits.set(position as usize),
+            Set::Many(bits) => bits.insert(position as usize),
         }
     }
 
@@ -105,7 +106,7 @@ impl Row {
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
-            Set::Many(bits) => ones(bits.words().iter().copied()).for_each(found),
+            Set::Many(bits) => bits.ones().for_each(found),
         }
     }
 }
@@ -227,8 +228,8 @@ impl Order {
         }
         let own = |position| by_base.get_index_of(&base(position));
         let bases: Vec<Option<u32>> = by_base.keys().copied().collect();
-        let mut asks = Bits::new(bases.len());
-        listed.clone().filter_map(own).for_each(|own| asks.set(own));
+        let mut asks = FixedBitSet::with_capacity(bases.len());
+        asks.extend(listed.clone().filter_map(own));
         let near = near(&oracle.index.types, &bases, &asks);
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
         for position in listed.clone() {
@@ -358,23 +359,26 @@ impl Order {
         }
     }
 
-    /// Sets the bits of each position's row, `stride` words each, and returns them.
-    pub(super) fn rows(&self, stride: usize) -> Bits {
-        let mut rows = Bits::new(64 * stride * self.len());
-        for (position, words) in rows.words_mut().chunks_exact_mut(stride.max(1)).enumerate() {
+    /// Returns the rows of all positions, a bit for each position, one after the other.
+    pub(super) fn rows(&self) -> FixedBitSet {
+        let len = self.len();
+        let mut rows = FixedBitSet::with_capacity(len * len);
+        for position in 0..len {
+            let row = position * len;
+            let mut fill = |range: Range<usize>| rows.insert_range(row + range.start..row + range.end);
             if self.rejected.contains(&position) {
-                fill(words, 0..self.len());
+                fill(0..len);
                 continue;
             }
-            fill(words, self.rejected.clone());
+            fill(self.rejected.clone());
             if position < self.regular() {
-                self.ranges(position, |range| fill(words, range));
+                self.ranges(position, fill);
             }
         }
         for (position, row) in (self.rejected.end..).zip(&self.others) {
             let mut both = |column| {
-                rows.set(64 * stride * position + column);
-                rows.set(64 * stride * column + position);
+                rows.insert(position * len + column);
+                rows.insert(column * len + position);
             };
             row.for_each(&mut both);
             self.outside(&row.root).into_iter().flatten().for_each(both);

@@ -11,6 +11,7 @@ use super::place::SpecPath;
 use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
 use crate::declare::TaggedTypes;
+use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
@@ -275,9 +276,8 @@ impl Declared {
         let base = self.ty(&decl.base, &SpecPath::list("base"))?;
         let access = self.ty(&decl.access, &SpecPath::list("access"))?;
         let format = self.graph.ty(base).format();
-        let number = decl.size.unwrap_or(0);
         let size = match (format, decl.size) {
-            (Format::New, _) => Some(number.into()),
+            (Format::New, size) => Some(Size::Bytes(size.unwrap_or(0))),
             (Format::Old, None) => None,
             (Format::Old, Some(_)) => {
                 let message = "a size in an old-format tag: only tags of size-aware types \
@@ -287,7 +287,7 @@ impl Declared {
         };
         let &TagDecl { offset, immutable, .. } = decl;
         let tag = Tag { base, access, offset, size, immutable, format };
-        let id = self.graph.builder().tag_as(tag, number);
+        let id = self.graph.builder().tag(tag);
         id.map_err(|error| refused(&error, &SpecPath::list("name")))
     }
 

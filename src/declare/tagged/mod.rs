@@ -370,8 +370,9 @@ impl TaggedTypes {
             None => node,
         };
         let format = self.policy.format();
-        let size = (format == Format::New).then_some(size);
+        let size = (format == Format::New).then_some(size.bytes().unwrap_or(u64::MAX));
+        let size = size.map(Size::Bytes);
         let tag = Tag { base, access: node, offset, size, immutable, format };
-        Ok(Some(graph.builder().tag_as(tag, u64::MAX)?))
+        Ok(Some(graph.builder().tag(tag)?))
     }
 }
