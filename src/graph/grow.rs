@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use super::encoding::{COPY_TAG, Format, Shape, TAG_TYPES, TagParts, copy_entries};
+use super::encoding::{Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{
     ASCENDING, DISTINCT, Graph, GraphError, IS_SCALAR, NO_ROOT, NO_TAG, NodeId, Operand, RawGraph,
@@ -115,35 +115,17 @@ impl Graph {
         Ok(self.mark_tag(node))
     }
 
-    pub(super) fn mark_types_of(&mut self, tag: NodeId) {
-        for position in TAG_TYPES {
-            if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
-                self.mark_type(ty);
-            }
-        }
-    }
-
     /// Returns the nodes that a tag marks as types, without their parts.
-    pub(crate) fn types_of_tag(&self, tag: TagId) -> impl Iterator<Item = NodeId> + '_ {
-        let node = self.tag_node(tag);
-        TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
-    }
-
-    pub(super) fn mark_tags_of(&mut self, copy: NodeId) {
-        let entries = copy_entries(self.operand_count(copy));
-        let tags: Vec<_> =
-            entries.filter_map(|at| self.operand(copy, at + COPY_TAG)?.node()).collect();
-        for tag in tags {
-            self.mark_tag(tag);
-        }
+    pub(crate) fn types_of_tag(&self, tag: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        TAG_TYPES.map(|at| self.operand(tag, at).and_then(Operand::node)).into_iter().flatten()
     }
 
     /// Takes note of a type's format, if it is the first under its root.
     pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
-        if !shape.is_root() && root != NO_ROOT && !self.root_formats.contains_key(&root) {
-            self.root_formats.insert(root, shape.format);
+        if !shape.is_root() && root != NO_ROOT {
+            self.root_formats.entry(root).or_insert(shape.format);
         }
     }
 

@@ -81,13 +81,11 @@ pub enum MasksError {
 
 impl Masks {
     /// Returns the number of accesses.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.masks.len()
     }
 
     /// Returns whether there is no access.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
@@ -98,7 +96,6 @@ impl Masks {
     /// # Panics
     ///
     /// If the list has no such access, as all functions that take a number.
-    #[must_use]
     #[inline]
     pub fn mask(&self, at: usize) -> u64 {
         self.masks[at]
@@ -121,19 +118,16 @@ impl Masks {
     }
 
     /// Returns the number of bits in use.
-    #[must_use]
     pub fn bits(&self) -> usize {
         self.bits
     }
 
     /// Returns the number of bits of the exact masks that were found, if more than the wanted ones.
-    #[must_use]
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
 
     /// Returns a number of bits below which no masks are exact, seldom less than [`Masks::exact_bits`].
-    #[must_use]
     pub fn least_bits(&self) -> usize {
         self.least_bits
     }
@@ -146,7 +140,6 @@ impl Masks {
     }
 
     /// Returns a number that no other table of this process has, except clones.
-    #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -301,12 +294,7 @@ impl Search<'_> {
     }
 
     /// Joins cliques until there are as few as wanted: those first that join least weight anew.
-    fn merge(
-        &mut self,
-        sets: &mut Vec<FixedBitSet>,
-        weights: &[u64],
-        wanted: usize,
-    ) -> Option<()> {
+    fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());
         }
