@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::error::invalid;
+use super::error::{Result, invalid};
 use super::{DeclareError, Target};
 use crate::graph::CLANG_ROOTS;
 use crate::nearest::nearest;
@@ -394,11 +394,7 @@ impl Declarations {
     }
 
     /// Returns the scalar of a name under `char`, which may be there already.
-    pub(super) fn own_scalar(
-        &mut self,
-        name: String,
-        layout: ScalarLayout,
-    ) -> Result<DeclId, DeclareError> {
+    pub(super) fn own_scalar(&mut self, name: String, layout: ScalarLayout) -> Result<DeclId> {
         let is_same = |&id: &DeclId| match *self.decl(id) {
             Decl { kind: DeclKind::Scalar { name: ref own, parent, .. }, size, align, .. } => {
                 id.index() >= self.builtins

@@ -1,7 +1,7 @@
 //! Lays out a declared record: computes or checks offsets, size and alignment.
 
 use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
-use super::error::invalid;
+use super::error::{Result, invalid};
 use super::layout::{Layout, Slot};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
@@ -71,7 +71,7 @@ impl Declarations {
         draft: Draft<'_>,
         depth: usize,
         before: Option<DeclId>,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         let Draft { record, title } = draft;
         if depth > DEPTH {
             return invalid(
@@ -135,7 +135,7 @@ impl Declarations {
         index: usize,
         depth: usize,
         mut before: Option<DeclId>,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         let (title, member) = (draft.title, &draft.record.members[index]);
         let mut lens = Vec::new();
         let mut element = &member.ty;

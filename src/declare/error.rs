@@ -163,10 +163,10 @@ pub enum DeclareError {
     Build(#[from] BuildError),
 }
 
+/// The result of a step of a declaration.
+pub(super) type Result<T, E = DeclareError> = std::result::Result<T, E>;
+
 /// Returns [`DeclareError::Invalid`].
-pub(super) fn invalid<T>(
-    place: impl Into<String>,
-    reason: &'static str,
-) -> Result<T, DeclareError> {
+pub(super) fn invalid<T>(place: impl Into<String>, reason: &'static str) -> Result<T> {
     Err(DeclareError::Invalid { place: place.into(), reason })
 }

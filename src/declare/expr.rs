@@ -172,7 +172,7 @@ impl Declarations {
     }
 
     fn base_words(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
-        // How often each word for an integer occurs, and whether the others do.
+        // The number of `long`s, and the other words that occur.
         let (mut long, mut short, mut signed, mut int) = (0, false, false, false);
         let (mut base, mut complex, mut atomic) = (None, false, false);
         loop {

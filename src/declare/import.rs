@@ -1,6 +1,6 @@
 //! The struct types of an LLVM module as declarations.
 
-use crate::declare::error::invalid;
+use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
 use crate::table::HashMap;
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
@@ -66,7 +66,7 @@ impl Declarations {
         context: &Context,
         done: &HashMap<Type, DeclId>,
         ty: Type,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         let (body, packing, name) = match context.kind(ty) {
             TypeKind::Array { element, len } => {
                 let element = self.llvm_type(context, done, element)?;
@@ -94,7 +94,7 @@ impl Declarations {
         context: &Context,
         done: &HashMap<Type, DeclId>,
         ty: Type,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         if let Some(&known) = done.get(&ty) {
             return Ok(known);
         }
@@ -127,6 +127,6 @@ impl Declarations {
     }
 }
 
-fn unlike_c<T>(context: &Context, ty: Type) -> Result<T, DeclareError> {
+fn unlike_c<T>(context: &Context, ty: Type) -> Result<T> {
     invalid(context.display(ty).to_string(), "no C type is like this LLVM type: leave it out")
 }

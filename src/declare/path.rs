@@ -1,7 +1,7 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
 use super::declarations::{DeclKind, FieldDecl, LIMIT};
-use super::error::invalid;
+use super::error::{Result, invalid};
 use super::{BitRange, DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::nearest::nearest;
@@ -221,12 +221,7 @@ impl Declarations {
         matches!(self.kind(ty), DeclKind::Pointer { .. })
     }
 
-    fn step_error<T>(
-        &self,
-        path: &str,
-        ty: DeclId,
-        reason: &'static str,
-    ) -> Result<T, DeclareError> {
+    fn step_error<T>(&self, path: &str, ty: DeclId, reason: &'static str) -> Result<T> {
         Err(DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty })
     }
 
@@ -266,12 +261,7 @@ impl Declarations {
     }
 
     /// Walks to a member by its name, `Base::name` included.
-    fn to_member(
-        &self,
-        resolved: &mut ResolvedPath,
-        done: &str,
-        mut name: &str,
-    ) -> Result<(), DeclareError> {
+    fn to_member(&self, resolved: &mut ResolvedPath, done: &str, mut name: &str) -> Result<()> {
         if let Some((base, member)) = name.rsplit_once("::") {
             self.to_base(resolved, base)?;
             name = member;

@@ -331,15 +331,10 @@ impl TagParts {
         let (base, access) = (node(TAG_BASE)?, node(TAG_ACCESS)?);
         let offset = int(TAG_OFFSET)?;
         let format = TagParts::format(graph, tag);
-        let size = match format {
-            Format::Old => None,
-            Format::New => Some(int(TAG_SIZE)?),
-        };
+        let size = (format == Format::New).then(|| int(TAG_SIZE)).transpose()?;
         let flag = TagParts::immutable_position(format);
-        let immutable = match graph.operand(tag, flag) {
-            None => false,
-            Some(operand) => operand.int().ok_or(flag)?.value & 1 == 1,
-        };
+        let set = graph.operand(tag, flag).map(|operand| operand.int().ok_or(flag)).transpose()?;
+        let immutable = set.is_some_and(|int| int.value & 1 == 1);
         match graph.operand(tag, flag + 1) {
             None => Ok(TagParts { base, access, offset, size, format, immutable }),
             Some(_) => Err(flag + 1),

@@ -138,8 +138,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         while let Some(&Frame { open, first, next }) = self.frames.last() {
             let part = match self.parts.get(next) {
                 None => {
-                    let part;
-                    (part, last) = self.close(source)?;
+                    let (part, node) = self.close(source)?;
+                    last = node;
                     part
                 }
                 Some(&Part::Key(key)) => match source.state(key) {

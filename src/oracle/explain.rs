@@ -107,10 +107,7 @@ impl fmt::Display for AccessPath {
             let elements = if *array { "[]" } else { "" };
             write!(f, "field {field} at {offset}: {into}{elements}")?;
         }
-        match &self.bytes {
-            Some(bytes) => write!(f, "; {bytes}"),
-            None => Ok(()),
-        }
+        self.bytes.iter().try_for_each(|bytes| write!(f, "; {bytes}"))
     }
 }
 
@@ -155,9 +152,7 @@ impl fmt::Display for Explanation {
         if let Some(comparison) = &self.comparison {
             let Comparison { base, a, b, .. } = comparison;
             write!(f, "\nfrom {base}\n  a: {a}\n  b: {b}")?;
-            if let Some(apart) = &comparison.apart {
-                write!(f, "\n  {apart}")?;
-            }
+            comparison.apart.iter().try_for_each(|apart| write!(f, "\n  {apart}"))?;
         }
         Ok(())
     }

@@ -242,7 +242,7 @@ fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
         match (kind, open.last_mut()) {
             (TokenKind::Close, _) => {
                 open.pop();
-                // What comes before the whole is an attribute: `#![enable(...)]`.
+                // An attribute comes before the whole: `#![enable(...)]`.
                 step = open.is_empty().then_some(Step::Item(0));
                 continue;
             }

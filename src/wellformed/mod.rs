@@ -139,11 +139,7 @@ pub(crate) fn check_operands(
     }
     let format = TagParts::format(graph, node);
     let flag = TagParts::immutable_position(format);
-    let fits = match format {
-        Format::Old => len <= flag + 1,
-        Format::New => (flag..=flag + 1).contains(&len),
-    };
-    if !fits {
+    if len > flag + 1 || format == Format::New && len < flag {
         return fail(Rule::TagOperandCount);
     }
     if format == Format::New && int(TAG_SIZE).is_none() {

@@ -3,7 +3,7 @@
 use super::{Policy, TaggedTypes};
 use crate::builder::SizedField;
 use crate::declare::declarations::{DeclKind, FieldDecl, RecordDecl};
-use crate::declare::error::invalid;
+use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
@@ -60,11 +60,7 @@ impl TaggedTypes {
     }
 
     /// Returns the node of a type, after the nodes of all types in it.
-    pub(super) fn node_of(
-        &mut self,
-        graph: &mut Graph,
-        ty: DeclId,
-    ) -> Result<Option<TypeId>, DeclareError> {
+    pub(super) fn node_of(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>> {
         let wanted = self.representative(ty);
         // The types around the topmost one, each with the number of parts that are done.
         let mut stack = vec![(wanted, 0)];
@@ -151,13 +147,7 @@ impl TaggedTypes {
         Ok(*self.root.insert(root))
     }
 
-    fn scalar(
-        &self,
-        graph: &mut Graph,
-        name: &str,
-        parent: TypeId,
-        size: u64,
-    ) -> Result<TypeId, DeclareError> {
+    fn scalar(&self, graph: &mut Graph, name: &str, parent: TypeId, size: u64) -> Result<TypeId> {
         let mut b = graph.builder();
         Ok(match self.policy.format() {
             Format::Old => b.scalar_type(name, parent)?,

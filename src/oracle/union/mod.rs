@@ -65,7 +65,7 @@ use super::limits::Exhausted;
 use super::rule::{Candidates, Decision, Indexed, Rule};
 use super::types::TypeIndex;
 use crate::access::Access;
-use crate::extent::{Size, leaves};
+use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
 
 /// Rules `union` and `union-strict`.
@@ -175,21 +175,16 @@ impl Union {
 
     /// Returns the start of an access, if its tag is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
-        let tag = access.tag?.index;
-        let (root, base, offset, own) = match index.role(tag) {
+        let (root, own) = match index.role(access.tag?.index) {
             Role::Rejected => return None,
             Role::Regular(root, cursor) => {
-                (root, index.walks.ty(cursor), index.walks.offset(cursor), None)
+                let (base, offset) = (index.walks.ty(cursor), index.walks.offset(cursor));
+                (root, Resolved { base, access: base, offset, size: None })
             }
-            Role::Other(root, number) => {
-                let Resolved { base, offset, size, .. } = self.others[number as usize].own;
-                (root, base, offset, size)
-            }
+            Role::Other(root, number) => (root, self.others[number as usize].own),
         };
-        let size = access.given().or(own);
-        let of_base = index.types.get(base);
-        let leaves = of_base.format == Some(Format::New) && leaves(size, offset, of_base.far);
-        Some(Start { root, base, leaves })
+        let access = Resolved { size: access.given().or(own.size), ..own };
+        Some(Start { root, base: own.base, leaves: access.leaves(&index.types) })
     }
 }
 
