@@ -54,6 +54,7 @@ impl AccessKind {
 /// LLVM: `MemoryLocation`, of which rule `llvm` uses only the tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
+#[must_use]
 pub struct Access {
     /// The tag; without one the access may touch anything.
     pub tag: Option<TagId>,
@@ -72,7 +73,6 @@ impl Access {
     /// element's size. So an access of `n` bytes by such a tag may begin at any byte of its field,
     /// and extends up to `n - 1` bytes past the field. Use [`Access::of_width`] for the width of an
     /// instruction, which stays in the field.
-    #[must_use]
     pub fn with_size(self, size: impl Into<Size>) -> Self {
         Access { size: Some(size.into()), ..self }
     }
@@ -101,7 +101,6 @@ impl Access {
     /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(Size::Bytes(8)));
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
-    #[must_use]
     pub fn of_width(graph: &Graph, tag: TagId, width: u64) -> Self {
         let access = Access::from(tag);
         let Ok(parts) = graph.tag(tag) else { return access.with_size(width) };
@@ -123,7 +122,6 @@ impl Access {
     /// Returns the access of `bytes` bytes by a tag of `graph`, not as a run of elements:
     /// [`Access::with_size`]. In the old format, which does not record sizes, it is
     /// [`Access::of_width`].
-    #[must_use]
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
@@ -136,19 +134,16 @@ impl Access {
     }
 
     /// Returns the access as one of a kind.
-    #[must_use]
     pub fn with_kind(self, kind: AccessKind) -> Self {
         Access { kind, ..self }
     }
 
     /// Returns the access as one that only reads.
-    #[must_use]
     pub fn reading(self) -> Self {
         self.with_kind(AccessKind::Read)
     }
 
     /// Returns the access as one that only writes.
-    #[must_use]
     pub fn writing(self) -> Self {
         self.with_kind(AccessKind::Write)
     }

@@ -46,7 +46,6 @@ impl Size {
     pub(crate) const MOST: Size = Size::Bytes(u64::MAX - 1);
 
     /// Returns the number of bytes, if it is known.
-    #[must_use]
     pub fn bytes(self) -> Option<u64> {
         match self {
             Size::Unknown => None,

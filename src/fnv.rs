@@ -4,7 +4,6 @@
 /// bits are poor.
 ///
 /// Source: Fowler, Noll, Vo, draft-eastlake-fnv.
-#[must_use]
 pub fn fnv<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -185,33 +185,27 @@ impl Forest {
 #[cfg(test)]
 mod tests {
     use super::Forest;
+    use crate::random::Rng;
 
     /// Any forest that grows, with tests between all pairs at every size.
     #[test]
     fn ancestors_are_those_on_the_way_up() {
-        let mut state = 1_u64;
-        let mut below = |n: u32| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((state >> 33) % u64::from(n)) as u32
-        };
+        let mut rng = Rng(1);
         for deep in [false, true] {
             let mut forest = Forest::default();
             for node in 0..160_u32 {
-                let parent = match below(12) {
+                let parent = match rng.below(12) {
                     _ if node == 0 => None,
                     0 => None,
                     _ if deep => Some(node - 1),
-                    _ => Some(below(node)),
+                    _ => Some(rng.below(node.into()) as u32),
                 };
                 forest.push(parent);
-                if below(3) == 0 {
+                if rng.below(3) == 0 {
                     forest.catch_up();
                 }
                 for lower in 0..=node {
-                    let mut above = vec![lower];
-                    while let Some(parent) = forest.parent(above[above.len() - 1]) {
-                        above.push(parent);
-                    }
+                    let above: Vec<u32> = forest.walk(lower).collect();
                     for upper in 0..=node {
                         assert_eq!(
                             forest.is_ancestor(upper, lower),

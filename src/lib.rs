@@ -111,7 +111,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod bits;
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
@@ -172,13 +171,13 @@ pub use session::Session;
 /// The code that the project's crates share. It may change in any version.
 #[doc(hidden)]
 pub mod parts {
-    pub use crate::bits::ones;
     pub use crate::fnv::fnv;
     pub use crate::graph::{CLANG_ROOTS, Shape, TagParts, encoding, import, is_clang_root};
     #[cfg(feature = "declare")]
     pub use crate::nearest::nearest;
     pub use crate::oracle::{Pairs, Vicinity};
     pub use crate::text::{COPIES, TAGS, TYPES, write_two};
+    pub use crate::type_set::ones;
     pub use crate::wellformed::Verdicts;
 
     pub mod table {

@@ -6,7 +6,6 @@ use strsim::osa_distance;
 const LONGEST: usize = 64;
 
 /// Returns the candidate that `name` most probably was to be, if any is near.
-#[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = |name: &str| name.chars().take(LONGEST + 1).count();
     let wanted = len(name);
@@ -30,7 +29,12 @@ pub(crate) fn suggestion<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
     otherwise: &str,
 ) -> String {
-    match nearest(name, candidates) {
+    hint(nearest(name, candidates), otherwise)
+}
+
+/// Returns the end of a message about a name that nothing has.
+pub(crate) fn hint(nearest: Option<&str>, otherwise: &str) -> String {
+    match nearest {
         Some(near) => format!(": did you mean {near:?}?"),
         None => format!(": {otherwise}"),
     }

@@ -29,6 +29,7 @@ use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 /// # Ok::<(), tbaa::declare::DeclareError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Session {
     tagged: TaggedTypes,
     oracle: Oracle,
@@ -37,7 +38,6 @@ pub struct Session {
 impl Session {
     /// Returns a session with clang's tags and LLVM's answers: the tags go to LLVM unchanged.
     /// Members of unions are `char`.
-    #[must_use]
     pub fn like_clang(types: Declarations) -> Session {
         Session::new(types, Policy::Clang, AliasRule::Llvm)
     }
@@ -45,7 +45,6 @@ impl Session {
     /// Returns a session whose tags and answers express everything that the types do, including
     /// unions and sizes: for your own optimiser. For stock LLVM, lower the tags first, with the
     /// crate `tbaa-lower`.
-    #[must_use]
     pub fn with_unions(types: Declarations) -> Session {
         Session::new(types, Policy::Rfc, AliasRule::Union)
     }
@@ -55,7 +54,6 @@ impl Session {
     /// Not every pair makes sense: under [`AliasRule::Llvm`], tags of [`Policy::Rfc`] are
     /// misread as LLVM misreads them, and accesses to two members of a union may be
     /// `NoAlias`. [`Session::like_clang`] and [`Session::with_unions`] are the pairs that do.
-    #[must_use]
     pub fn new(types: Declarations, policy: Policy, rule: AliasRule) -> Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rule))
     }
@@ -63,7 +61,6 @@ impl Session {
     /// Makes a session of its parts. Declared types are added to the graph, which may be that of a
     /// module. Types that were lowered into another graph before give
     /// [`BuildError::ForeignId`](crate::BuildError::ForeignId).
-    #[must_use]
     pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
         Session { tagged, oracle }
     }

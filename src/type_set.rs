@@ -20,9 +20,9 @@ impl TypeSet {
         }
     }
 
-    /// Returns the bits, 64 to a word.
-    pub(crate) fn words(self) -> [u64; 4] {
-        self.0
+    /// Returns the numbers of the bits that are set.
+    pub(crate) fn ones(self) -> impl Iterator<Item = usize> {
+        ones(self.0)
     }
 
     pub(crate) fn union(self, other: TypeSet) -> TypeSet {
@@ -34,4 +34,15 @@ impl TypeSet {
         let [x, y] = TypeSet::bits(ty);
         (self.0[x as usize / 64] >> (x % 64)) & (self.0[y as usize / 64] >> (y % 64)) & 1 != 0
     }
+}
+
+/// Returns the numbers of the bits that are set, 64 to a word, in ascending order.
+pub fn ones(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.into_iter().enumerate().flat_map(|(at, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = word.trailing_zeros() as usize;
+            word &= word.wrapping_sub(1);
+            (bit < 64).then_some(64 * at + bit)
+        })
+    })
 }

@@ -60,7 +60,13 @@ pub enum BuildError {
         previous: u64,
     },
     /// Old-format and size-aware nodes under one root: LLVM answers NoAlias between them, silently.
-    #[error("{argument}: {} nodes; keep to one format per root", mixed(.wanted))]
+    #[error(
+        "{argument}: {} nodes; keep to one format per root",
+        .wanted.choose(
+            "an old-format node under a root that has size-aware",
+            "a size-aware node under a root that has old-format"
+        )
+    )]
     MixedFormats {
         /// The argument.
         argument: String,
@@ -139,13 +145,6 @@ pub enum BuildError {
         /// The entry's position, from 0.
         entry: usize,
     },
-}
-
-fn mixed(wanted: &Format) -> &'static str {
-    match wanted {
-        Format::Old => "an old-format node under a root that has size-aware",
-        Format::New => "a size-aware node under a root that has old-format",
-    }
 }
 
 fn no_path(access: &str, offset: &u64, limit: &bool) -> String {

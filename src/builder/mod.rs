@@ -7,8 +7,6 @@
 mod error;
 mod path;
 
-use std::fmt;
-
 use crate::extent::Size;
 use crate::graph::{
     CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, RawGraph, Tag, TagId,
@@ -116,11 +114,11 @@ impl Builder<'_> {
         name: impl AsRef<[u8]>,
         parent: TypeId,
     ) -> Result<TypeId, BuildError> {
-        let kind = self.check_type(parent, "parent")?;
-        if kind == TypeKind::Aggregate {
+        let argument = || "parent".to_owned();
+        if self.check_type(parent, argument)? == TypeKind::Aggregate {
             return Err(BuildError::AggregateParent { parent: self.name(parent), ty: parent });
         }
-        self.check_format(parent, "parent", Format::Old)?;
+        self.check_format(parent, argument, Format::Old)?;
         self.add_type([Operand::String(name.as_ref()), Operand::Node(parent.0), int(0)])
     }
 
@@ -144,8 +142,7 @@ impl Builder<'_> {
         let [(first, _), ..] = fields else {
             return Err(BuildError::NoFields { name: lossy(name) });
         };
-        let offsets = fields.iter().map(|&(ty, offset)| (ty, offset));
-        self.check_fields(name, *first, offsets, Format::Old)?;
+        self.check_fields(name, *first, fields.iter().copied(), Format::Old)?;
         let fields = fields.iter().flat_map(|&(ty, offset)| [Operand::Node(ty.0), int(offset)]);
         self.add_type([Operand::String(name)].into_iter().chain(fields))
     }
@@ -167,8 +164,9 @@ impl Builder<'_> {
         fields: &[SizedField],
     ) -> Result<TypeId, BuildError> {
         let name = name.as_ref();
-        self.check_type(parent, "parent")?;
-        self.check_format(parent, "parent", Format::New)?;
+        let argument = || "parent".to_owned();
+        self.check_type(parent, argument)?;
+        self.check_format(parent, argument, Format::New)?;
         let offsets = fields.iter().map(|field| (field.ty, field.offset));
         self.check_fields(name, parent, offsets, Format::New)?;
         let operands = [Operand::Node(parent.0), int(size), Operand::String(name)];
@@ -263,13 +261,9 @@ impl Builder<'_> {
     /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
     /// old-format tag has a size, or a size-aware one has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
-        self.tag_as(tag, 0)
-    }
-
-    /// The same, with a number for an unknown size.
-    pub(crate) fn tag_as(&mut self, tag: Tag, unknown: u64) -> Result<TagId, BuildError> {
         self.check_path(tag.base, tag.access, tag.offset, tag.format)?;
-        Ok(self.graph.add_tag(tag, unknown)?)
+        let size = tag.size.map(|size| Size::Bytes(size.into()));
+        Ok(self.graph.insert_tag(Tag { size, ..tag })?)
     }
 
     /// Returns the tag without its immutable flag; the same tag if it has none.
@@ -283,18 +277,16 @@ impl Builder<'_> {
         if !self.graph.owns_tag(tag) {
             return Err(BuildError::ForeignId { argument: "tag".to_owned() });
         }
-        let Ok(parts) = self.graph.tag(tag) else {
-            return Err(BuildError::Malformed {
-                argument: "tag".to_owned(),
-                node: self.graph.tag_node(tag),
-            });
-        };
+        let node = self.graph.tag_node(tag);
+        let parts = self.graph.tag(tag);
+        let parts =
+            parts.map_err(|_| BuildError::Malformed { argument: "tag".to_owned(), node })?;
         if !parts.immutable {
             return Ok(tag);
         }
         // An unknown size stays the number that it is.
-        let size = TagParts::size_number(self.graph, self.graph.tag_node(tag));
-        Ok(self.graph.add_tag(Tag { immutable: false, ..parts }, size.unwrap_or(0))?)
+        let size = TagParts::size_number(self.graph, node).map(Size::Bytes);
+        Ok(self.graph.insert_tag(Tag { immutable: false, size, ..parts })?)
     }
 
     /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
@@ -312,11 +304,8 @@ impl Builder<'_> {
             if !self.graph.owns_tag(entry.tag) {
                 return Err(BuildError::ForeignId { argument: format!("entry {position}") });
             }
-            let next = entry.offset.checked_add(entry.size);
-            end = match next {
-                Some(next) if entry.offset >= end => next,
-                _ => return Err(BuildError::OverlappingCopy { entry: position }),
-            };
+            let next = entry.offset.checked_add(entry.size).filter(|_| entry.offset >= end);
+            end = next.ok_or(BuildError::OverlappingCopy { entry: position })?;
             operands.extend([
                 int(entry.offset),
                 int(entry.size),
@@ -335,14 +324,16 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(node))
     }
 
-    fn check_type(&self, ty: TypeId, argument: impl fmt::Display) -> Result<TypeKind, BuildError> {
+    fn check_type(
+        &self,
+        ty: TypeId,
+        argument: impl FnOnce() -> String,
+    ) -> Result<TypeKind, BuildError> {
         if !self.graph.owns(ty.0) {
-            return Err(BuildError::ForeignId { argument: argument.to_string() });
+            return Err(BuildError::ForeignId { argument: argument() });
         }
         match self.graph.ty(ty).kind() {
-            TypeKind::Malformed => {
-                Err(BuildError::Malformed { argument: argument.to_string(), node: ty.0 })
-            }
+            TypeKind::Malformed => Err(BuildError::Malformed { argument: argument(), node: ty.0 }),
             kind => Ok(kind),
         }
     }
@@ -350,22 +341,22 @@ impl Builder<'_> {
     fn check_format(
         &self,
         ty: TypeId,
-        argument: impl fmt::Display,
+        argument: impl FnOnce() -> String,
         wanted: Format,
     ) -> Result<(), BuildError> {
         let Some(root) = self.graph.root_of(ty) else {
-            return Err(BuildError::Malformed { argument: argument.to_string(), node: ty.0 });
+            return Err(BuildError::Malformed { argument: argument(), node: ty.0 });
         };
         let of_type = self.graph.ty(ty);
         let mixed = of_type.kind() != TypeKind::Root && of_type.format() != wanted;
-        match self.graph.root_format(root) {
-            format if mixed || format.is_some_and(|format| format != wanted) => {
-                Err(BuildError::MixedFormats { argument: argument.to_string(), wanted, ty })
-            }
-            _ => Ok(()),
+        if mixed || self.graph.root_format(root).is_some_and(|format| format != wanted) {
+            return Err(BuildError::MixedFormats { argument: argument(), wanted, ty });
         }
+        Ok(())
     }
 
+    /// Checks the fields of a type: their roots and formats are those of `relative`, the parent or
+    /// the first field's type.
     fn check_fields(
         &self,
         name: &[u8],
@@ -374,42 +365,26 @@ impl Builder<'_> {
         format: Format,
     ) -> Result<(), BuildError> {
         let (mut previous, mut checked) = (0, None);
-        for (position, (ty, offset)) in fields.enumerate() {
+        for (field, (ty, offset)) in fields.enumerate() {
+            let argument = || format!("field {field} of {:?}", lossy(name));
             if checked.replace(ty) != Some(ty) {
-                self.check_field(FieldOf { name, position }, relative, ty, format)?;
+                if self.check_type(ty, argument)? == TypeKind::Root {
+                    return Err(BuildError::RootAsField { name: lossy(name), field, root: ty });
+                }
+                let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
+                // The first field is of the root's format; so are others like it.
+                if field == 0 || !same_root || self.graph.ty(ty).format() != format {
+                    self.check_format(ty, argument, format)?;
+                }
+                if !same_root {
+                    return Err(BuildError::MixedRoots { argument: argument(), ty });
+                }
             }
             if offset < previous {
-                return Err(BuildError::DescendingOffset {
-                    name: lossy(name),
-                    field: position,
-                    offset,
-                    previous,
-                });
+                let name = lossy(name);
+                return Err(BuildError::DescendingOffset { name, field, offset, previous });
             }
             previous = offset;
-        }
-        Ok(())
-    }
-
-    /// Checks a field's type: like `relative`, the parent or the first field's.
-    fn check_field(
-        &self,
-        field: FieldOf<'_>,
-        relative: TypeId,
-        ty: TypeId,
-        format: Format,
-    ) -> Result<(), BuildError> {
-        let FieldOf { name, position } = field;
-        if self.check_type(ty, field)? == TypeKind::Root {
-            return Err(BuildError::RootAsField { name: lossy(name), field: position, root: ty });
-        }
-        let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
-        // The first field is of the root's format; so are others like it.
-        if position == 0 || !same_root || self.graph.ty(ty).format() != format {
-            self.check_format(ty, field, format)?;
-        }
-        if !same_root {
-            return Err(BuildError::MixedRoots { argument: field.to_string(), ty });
         }
         Ok(())
     }
@@ -422,8 +397,9 @@ impl Builder<'_> {
         format: Format,
     ) -> Result<(), BuildError> {
         for (ty, argument) in [(base, "base"), (access, "access")] {
+            let argument = || argument.to_owned();
             if self.check_type(ty, argument)? == TypeKind::Root {
-                return Err(BuildError::RootInTag { argument: argument.to_owned(), root: ty });
+                return Err(BuildError::RootInTag { argument: argument(), root: ty });
             }
             self.check_format(ty, argument, format)?;
         }
@@ -446,19 +422,6 @@ impl Builder<'_> {
 
     fn name(&self, ty: TypeId) -> String {
         lossy(self.graph.ty(ty).name().unwrap_or_default())
-    }
-}
-
-/// A field as errors name it; written out only there.
-#[derive(Clone, Copy)]
-struct FieldOf<'n> {
-    name: &'n [u8],
-    position: usize,
-}
-
-impl fmt::Display for FieldOf<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "field {} of {:?}", self.position, lossy(self.name))
     }
 }
 

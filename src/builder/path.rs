@@ -29,23 +29,19 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
         }
         let node = graph.ty(ty);
         // A path that ends at a scalar also ends at its ancestors, in the old format.
-        let up = (node.format() == Format::Old && node.kind() == TypeKind::Scalar)
-            .then(|| node.parent())
-            .flatten();
-        work.extend(up.map(|parent| (parent, rest)));
+        if node.format() == Format::Old && node.kind() == TypeKind::Scalar {
+            work.extend(node.parent().map(|parent| (parent, rest)));
+        }
         for field in node.fields() {
             let Some(inside) = rest.checked_sub(field.offset) else { continue };
-            let element = graph.ty(field.ty).size().unwrap_or(0);
-            match field.extent {
-                // Without a size, any depth into the field may be meant.
-                None => work.push((field.ty, inside)),
-                Some(extent) if extent != 0 && inside >= extent => {}
-                Some(_) => {
-                    work.push((field.ty, inside));
-                    if element != 0 && inside >= element {
-                        work.push((field.ty, inside % element));
-                    }
-                }
+            // Without an extent, any depth into the field may be meant.
+            if field.extent.is_some_and(|extent| extent != 0 && inside >= extent) {
+                continue;
+            }
+            work.push((field.ty, inside));
+            let element = graph.ty(field.ty).size().filter(|_| field.extent.is_some()).unwrap_or(0);
+            if element != 0 && inside >= element {
+                work.push((field.ty, inside % element));
             }
         }
     }

@@ -1,20 +1,16 @@
 //! C's own types on a target.
 
+use super::Declarations;
 use super::declarations::{Decl, DeclKind};
-use super::{DeclId, Declarations};
 use tbaa_types::Primitive;
 
 impl Declarations {
     /// Adds C's types; the first three are `char`, `void` and functions.
     pub(super) fn add_builtins(&mut self) {
-        let char = self.builtin("omnipotent char", 1, 1, None, &[]);
-        if let Some(char) = char {
-            let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
-            self.names.extend(names.map(|name| (name.to_owned(), char)));
-        }
+        let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
+        self.builtin("omnipotent char", 1, 1, None, &names);
         for kind in [DeclKind::Void, DeclKind::Function] {
-            // There is room for the first declarations.
-            let _ = self.push(Decl { kind, size: None, align: 1, required: 1 });
+            let _ = self.push(Decl::new(kind, None, 1));
         }
         self.names.insert("void".to_owned(), self.void());
         let target = self.target.clone();
@@ -49,12 +45,11 @@ impl Declarations {
         };
         let wide = if long == 8 && !target.int64_is_long_long { "long" } else { "long long" };
         let wchar = if target.wchar == 2 { "short" } else { "int" };
-        for (name, of) in [("int64_t", wide), ("uint64_t", wide), ("size_t", word)] {
-            self.names.insert(name.to_owned(), self.names[of]);
-        }
+        let wides = ["int64_t", "uint64_t"].map(|name| (name, wide));
         // `uintptr_t` is `unsigned int` if `size_t` is; on wasm32 both are `long`.
-        for name in ["ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"] {
-            self.names.insert(name.to_owned(), self.names[word]);
+        let words = ["size_t", "ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"];
+        for (name, of) in wides.into_iter().chain(words.map(|name| (name, word))) {
+            self.names.insert(name.to_owned(), self.names[of]);
         }
         for (name, of) in [("wchar_t", wchar), ("char16_t", "short"), ("char32_t", "int")] {
             if self.cplusplus {
@@ -73,14 +68,14 @@ impl Declarations {
         align: u64,
         float: Option<Primitive>,
         others: &[&str],
-    ) -> Option<DeclId> {
+    ) {
         let parent = (!self.decls.is_empty()).then(|| self.char());
         let kind = DeclKind::Scalar { name: name.to_owned(), parent, float };
-        let id = self.push(Decl { kind, size: Some(size), align, required: 1 }).ok()?;
+        // There is room for the first declarations.
+        let Ok(id) = self.push(Decl::new(kind, size, align)) else { return };
         if parent.is_some() {
             self.names.insert(name.to_owned(), id);
         }
         self.names.extend(others.iter().map(|&other| (other.to_owned(), id)));
-        Some(id)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::id::DeclId;
+use super::error::{Result, invalid};
 use super::{DeclareError, Target};
 use crate::graph::CLANG_ROOTS;
 use crate::nearest::nearest;
@@ -14,6 +14,20 @@ pub(super) const LIMIT: u64 = 1 << 56;
 
 /// The size of a region of bytes, which has no end: more than there is memory.
 const REGION: u64 = 1 << 48;
+
+/// Names one type of one [`Declarations`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DeclId {
+    pub(super) index: u32,
+    pub(super) stamp: u32,
+}
+
+impl DeclId {
+    /// Returns the type's position in [`Declarations::types`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
 
 /// The kind of a declared type, with its parts.
 #[doc(hidden)]
@@ -71,6 +85,12 @@ pub struct RecordDecl {
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
+impl RecordDecl {
+    pub(super) fn keyword(&self) -> &'static str {
+        if self.union { "union" } else { "struct" }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct FieldDecl {
     /// The name; empty for an anonymous member.
@@ -91,6 +111,12 @@ pub(super) struct Decl {
     pub(super) align: u64,
     /// The minimum alignment, which packing does not reduce.
     pub(super) required: u64,
+}
+
+impl Decl {
+    pub(super) fn new(kind: DeclKind, size: impl Into<Option<u64>>, align: u64) -> Decl {
+        Decl { kind, size: size.into(), align, required: 1 }
+    }
 }
 
 /// The operation that derives a type from another.
@@ -119,6 +145,7 @@ pub(super) enum Derived {
 /// # Ok::<(), tbaa::declare::DeclareError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Declarations {
     pub(super) target: Target,
     pub(super) cplusplus: bool,
@@ -129,8 +156,9 @@ pub struct Declarations {
     /// The types of Rust types, by their names in Rust.
     pub(super) rust_types: HashMap<String, DeclId>,
     pub(super) pointees: Pointees,
-    /// The number of C's own types, which come first.
-    builtins: usize,
+    /// The numbers of C's own types and of their names, which come first.
+    pub(super) builtins: usize,
+    pub(super) builtin_names: usize,
     stamp: u32,
 }
 
@@ -166,19 +194,16 @@ impl ScalarLayout {
 
 impl Declarations {
     /// Returns C's types on a target, under clang's root, `"Simple C/C++ TBAA"`.
-    #[must_use]
     pub fn new(target: Target) -> Self {
         Self::with_language(target, false)
     }
 
     /// Returns C++'s types on a target, under clang's root for C++.
-    #[must_use]
     pub fn cplusplus(target: Target) -> Self {
         Self::with_language(target, true)
     }
 
     /// Names the root of the types: types under different roots may alias.
-    #[must_use]
     pub fn with_root(mut self, name: impl Into<String>) -> Self {
         self.root = name.into();
         self
@@ -197,10 +222,11 @@ impl Declarations {
             rust_types: HashMap::default(),
             pointees: Pointees::default(),
             builtins: 0,
+            builtin_names: 0,
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         types.add_builtins();
-        types.builtins = types.decls.len();
+        (types.builtins, types.builtin_names) = (types.decls.len(), types.names.len());
         types
     }
 
@@ -220,7 +246,6 @@ impl Declarations {
     }
 
     #[doc(hidden)]
-    #[must_use]
     pub fn kind(&self, id: DeclId) -> &DeclKind {
         &self.decl(id).kind
     }
@@ -270,11 +295,11 @@ impl Declarations {
         Ok(self.id(index))
     }
 
-    /// Gives a type a new name.
-    pub(super) fn name(&mut self, name: &str, id: DeclId) -> Result<(), DeclareError> {
+    /// Gives a type a new name, and returns the type.
+    fn name(&mut self, name: &str, id: DeclId) -> Result<DeclId, DeclareError> {
         self.check_new(name)?;
         self.names.insert(name.to_owned(), id);
-        Ok(())
+        Ok(id)
     }
 
     /// Checks that a name is free.
@@ -302,8 +327,7 @@ impl Declarations {
         let (name, ScalarLayout { size, align }) = (name.into(), layout);
         let parent = self.ty(parent)?;
         if !matches!(self.kind(parent), DeclKind::Scalar { .. }) {
-            let reason = "the parent must be a scalar";
-            return Err(DeclareError::Invalid { place: name, reason });
+            return invalid(name, "the parent must be a scalar");
         }
         check_align(&name, align)?;
         if size >= LIMIT {
@@ -311,9 +335,8 @@ impl Declarations {
         }
         self.check_new(&name)?;
         let kind = DeclKind::Scalar { name: name.clone(), parent: Some(parent), float: None };
-        let id = self.push(Decl { kind, size: Some(size), align, required: 1 })?;
-        self.name(&name, id)?;
-        Ok(id)
+        let id = self.push(Decl::new(kind, size, align))?;
+        self.name(&name, id)
     }
 
     /// Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a
@@ -359,9 +382,11 @@ impl Declarations {
             ..
         } = *self.decl(element)
         else {
-            let reason = "a region has elements that are scalars or pointers: declare records by \
-                          themselves";
-            return Err(DeclareError::Invalid { place: name, reason });
+            return invalid(
+                name,
+                "a region has elements that are scalars or pointers: declare records by \
+                          themselves",
+            );
         };
         // An access of any size is one to the region, not to several bytes.
         let size = if size == 1 { REGION } else { size };
@@ -369,20 +394,17 @@ impl Declarations {
     }
 
     /// Returns the scalar of a name under `char`, which may be there already.
-    pub(super) fn own_scalar(
-        &mut self,
-        name: String,
-        layout: ScalarLayout,
-    ) -> Result<DeclId, DeclareError> {
-        let is_it = |&id: &DeclId| match *self.decl(id) {
+    pub(super) fn own_scalar(&mut self, name: String, layout: ScalarLayout) -> Result<DeclId> {
+        let is_same = |&id: &DeclId| match *self.decl(id) {
             Decl { kind: DeclKind::Scalar { name: ref own, parent, .. }, size, align, .. } => {
-                let same =
-                    (parent, size, align) == (Some(self.char()), Some(layout.size), layout.align);
-                id.index() >= self.builtins && *own == name && same
+                id.index() >= self.builtins
+                    && *own == name
+                    && (parent, size) == (Some(self.char()), Some(layout.size))
+                    && align == layout.align
             }
             _ => false,
         };
-        match self.names.get(&name).copied().filter(is_it) {
+        match self.names.get(&name).copied().filter(is_same) {
             Some(id) => Ok(id),
             None => self.scalar(name, layout, "char"),
         }
@@ -397,14 +419,12 @@ impl Declarations {
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
         let Decl { kind: DeclKind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
-            let reason = "the type of an enum's values must be an integer";
-            return Err(DeclareError::Invalid { place: name.to_owned(), reason });
+            return invalid(name, "the type of an enum's values must be an integer");
         };
         self.check_new(name)?;
         let kind = DeclKind::Enum { name: name.to_owned(), integer };
-        let id = self.push(Decl { kind, size, align, required: 1 })?;
-        self.name(name, id)?;
-        Ok(id)
+        let id = self.push(Decl::new(kind, size, align))?;
+        self.name(name, id)
     }
 
     /// Gives a type another name: `typedef`. A repeated typedef of the same type is not an error.
@@ -414,11 +434,7 @@ impl Declarations {
     /// As [`Declarations::ty`]; [`DeclareError::Redefined`] for another type.
     pub fn alias(&mut self, name: &str, ty: &str) -> Result<DeclId, DeclareError> {
         let id = self.ty(ty)?;
-        match self.names.get(name) {
-            Some(&known) if known == id => {}
-            _ => self.name(name, id)?,
-        }
-        Ok(id)
+        if self.names.get(name) == Some(&id) { Ok(id) } else { self.name(name, id) }
     }
 
     /// Declares a struct or union that may be defined later.
@@ -430,9 +446,8 @@ impl Declarations {
             ..RecordDecl::default()
         };
         let kind = DeclKind::Record(Box::new(record));
-        let id = self.push(Decl { kind, size: None, align: 1, required: 1 })?;
-        self.name(name, id)?;
-        Ok(id)
+        let id = self.push(Decl::new(kind, None, 1))?;
+        self.name(name, id)
     }
 
     pub(super) fn incomplete(&self, ty: DeclId, place: &str) -> DeclareError {
@@ -445,6 +460,5 @@ pub(super) fn check_align(place: &str, align: u64) -> Result<(), DeclareError> {
     if align.is_power_of_two() && align <= 1 << 28 {
         return Ok(());
     }
-    let reason = "an alignment must be a power of two, of 2^28 bytes at most";
-    Err(DeclareError::Invalid { place: place.to_owned(), reason })
+    invalid(place, "an alignment must be a power of two, of 2^28 bytes at most")
 }

@@ -1,7 +1,8 @@
 //! Lays out a declared record: computes or checks offsets, size and alignment.
 
 use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
-use super::layout::{Layout, Slot, lay_out};
+use super::error::{Result, invalid};
+use super::layout::{Layout, Slot};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
 use crate::extent::Size;
@@ -10,6 +11,23 @@ use crate::table::IndexMap;
 /// The greatest depth of records written inside each other, and of anonymous members
 /// in each other.
 const DEPTH: usize = 64;
+
+/// A record that is being declared, and its [title](RecordDecl::title).
+#[derive(Clone, Copy)]
+struct Draft<'r> {
+    record: &'r Record,
+    title: &'r str,
+}
+
+impl Draft<'_> {
+    /// Returns what errors call a member.
+    fn place(self, index: usize) -> String {
+        match self.record.members[index].name.as_str() {
+            "" => format!("{}, member {index}", self.title),
+            name => format!("{}.{name}", self.title),
+        }
+    }
+}
 
 impl Declarations {
     /// Declares a struct or union and lays it out. A forward-declared struct of that name is
@@ -43,35 +61,34 @@ impl Declarations {
     /// ```
     pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
         if record.name.is_empty() {
-            let reason = "only a record inside another may go without a name";
-            return Err(DeclareError::Invalid { place: "record".to_owned(), reason });
+            return invalid("record", "only a record inside another may go without a name");
         }
-        let title = record.name.clone();
-        self.define_at(record, title, 0, None)
+        self.define_at(Draft { record: &record, title: &record.name }, 0, None)
     }
 
     fn define_at(
         &mut self,
-        record: Record,
-        title: String,
+        draft: Draft<'_>,
         depth: usize,
         before: Option<DeclId>,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
+        let Draft { record, title } = draft;
         if depth > DEPTH {
-            let reason =
-                "records are written inside each other more than 64 deep: name the inner ones";
-            return Err(DeclareError::Invalid { place: title, reason });
+            return invalid(
+                title,
+                "records are written inside each other more than 64 deep: name the inner ones",
+            );
         }
         let id = match before {
             Some(id) => id,
-            None => self.announce(&record, &title)?,
+            None => self.announce(draft)?,
         };
         let before = self.record(id).filter(|before| before.defined).cloned();
         let mut fields = Vec::with_capacity(record.members.len());
         for (index, member) in record.members.iter().enumerate() {
             let known = before.as_ref().and_then(|before| before.fields.get(index));
-            let ty = self.member_type(&title, member, index, depth, known.map(|field| field.ty))?;
-            self.check_member(&record, &title, index, ty)?;
+            let ty = self.member_type(draft, index, depth, known.map(|field| field.ty))?;
+            self.check_member(draft, index, ty)?;
             fields.push(FieldDecl {
                 name: member.name.clone(),
                 ty,
@@ -81,16 +98,16 @@ impl Declarations {
                 base: member.base,
             });
         }
-        let names = self.field_names(&title, &fields)?;
-        let layout = self.layout_of(&record, &title, &fields)?;
+        let names = self.field_names(title, &fields)?;
+        let layout = self.layout_of(draft, &fields)?;
         for (field, &offset) in fields.iter_mut().zip(&layout.offsets) {
             field.offset = offset;
         }
         let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
         let endless = fields.iter().any(|field| self.is_endless(field.ty));
         let decl = RecordDecl {
-            name: record.name,
-            title,
+            name: record.name.clone(),
+            title: title.to_owned(),
             union: record.union,
             defined: true,
             may_alias: record.attributes.may_alias,
@@ -114,12 +131,12 @@ impl Declarations {
     /// inside the member.
     fn member_type(
         &mut self,
-        title: &str,
-        member: &Member,
+        draft: Draft<'_>,
         index: usize,
         depth: usize,
         mut before: Option<DeclId>,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
+        let (title, member) = (draft.title, &draft.record.members[index]);
         let mut lens = Vec::new();
         let mut element = &member.ty;
         while let MemberType::Array(of, len) = element {
@@ -130,7 +147,7 @@ impl Declarations {
                 _ => None,
             });
         }
-        let mut ty = match element {
+        let ty = match element {
             MemberType::Text(text) => self.ty(text)?,
             MemberType::Declared(ty) => self.check(*ty)?,
             MemberType::Scalar(layout) => {
@@ -145,28 +162,22 @@ impl Declarations {
                     (name, _) => name.to_owned(),
                 };
                 // An unnamed record is identified by its place.
-                let is_this =
-                    |&ty: &DeclId| self.record(ty).is_some_and(|record| record.name.is_empty());
-                let before = before.filter(is_this).filter(|_| inner.name.is_empty());
-                self.define_at((**inner).clone(), title, depth + 1, before)?
+                let before = before.filter(|&ty| inner.name.is_empty() && self.is_unnamed(ty));
+                self.define_at(Draft { record: inner, title: &title }, depth + 1, before)?
             }
         };
-        for len in lens.into_iter().rev() {
-            ty = self.array_of(ty, len)?;
-        }
-        Ok(ty)
+        lens.into_iter().rev().try_fold(ty, |ty, len| self.array_of(ty, len))
     }
 
     /// Gives a record its id, so that its members may point to it.
-    fn announce(&mut self, record: &Record, title: &str) -> Result<DeclId, DeclareError> {
-        let known = self.names.get(&record.name).copied().filter(|_| !record.name.is_empty());
-        let Some(id) = known else {
-            if !record.name.is_empty() {
-                return self.forward(&record.name, record.union);
-            }
+    fn announce(&mut self, Draft { record, title }: Draft<'_>) -> Result<DeclId, DeclareError> {
+        if record.name.is_empty() {
             let decl = RecordDecl { title: title.to_owned(), ..RecordDecl::default() };
             let kind = DeclKind::Record(Box::new(decl));
-            return self.push(Decl { kind, size: None, align: 1, required: 1 });
+            return self.push(Decl::new(kind, None, 1));
+        }
+        let Some(id) = self.named(&record.name) else {
+            return self.forward(&record.name, record.union);
         };
         match self.record(id) {
             Some(known) if known.defined || known.union == record.union => Ok(id),
@@ -201,22 +212,13 @@ impl Declarations {
         if self.is_endless(ty) { Size::Unknown } else { Size::Bytes(self.size_of(ty).unwrap_or(0)) }
     }
 
-    fn check_member(
-        &self,
-        record: &Record,
-        title: &str,
-        index: usize,
-        ty: DeclId,
-    ) -> Result<(), DeclareError> {
-        let member = &record.members[index];
-        let place = || member_place(title, member, index);
-        let invalid = |reason| Err(DeclareError::Invalid { place: place(), reason });
+    fn check_member(&self, of: Draft<'_>, index: usize, ty: DeclId) -> Result<(), DeclareError> {
+        let (record, member) = (of.record, &of.record.members[index]);
+        let invalid = |reason| invalid(of.place(index), reason);
         if let Some(align) = member.align {
-            check_align(&place(), align)?;
+            check_align(&of.place(index), align)?;
         }
-        let Some(size) = self.size_of(ty) else {
-            return Err(self.incomplete(ty, &place()));
-        };
+        let size = self.size_of(ty).ok_or_else(|| self.incomplete(ty, &of.place(index)))?;
         if self.is_flexible(ty) && (record.union || index + 1 < record.members.len()) {
             return invalid("a flexible array can only end a struct");
         }
@@ -261,8 +263,10 @@ impl Declarations {
                 for (name, mut way) in found {
                     way.insert(0, index);
                     if way.len() > DEPTH {
-                        let reason = "anonymous members stand in each other more than 64 deep: name the inner ones";
-                        return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+                        return invalid(
+                            title,
+                            "anonymous members stand in each other more than 64 deep: name the inner ones",
+                        );
                     }
                     if !names.contains_key(name) {
                         names.insert(name.clone(), way);
@@ -276,12 +280,8 @@ impl Declarations {
         Ok(names)
     }
 
-    fn layout_of(
-        &self,
-        record: &Record,
-        title: &str,
-        fields: &[FieldDecl],
-    ) -> Result<Layout, DeclareError> {
+    fn layout_of(&self, draft: Draft<'_>, fields: &[FieldDecl]) -> Result<Layout, DeclareError> {
+        let Draft { record, title } = draft;
         let attributes = &record.attributes;
         for align in [attributes.align, attributes.pack].into_iter().flatten() {
             check_align(title, align)?;
@@ -291,14 +291,12 @@ impl Declarations {
             .collect();
         let placed = record.members.iter().filter(|member| member.at.is_some()).count();
         if placed == record.members.len() && attributes.size.is_some() {
-            return explicit(record, title, &slots);
+            return explicit(draft, &slots);
         }
         if placed != 0 {
-            let reason = "give the size, and offsets of all members or of none";
-            return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+            return invalid(title, "give the size, and offsets of all members or of none");
         }
-        let least = u64::from(self.cplusplus);
-        let layout = lay_out(self.target.rules, record.union, attributes, &slots, least);
+        let layout = self.lay_out(record.union, attributes, &slots);
         let layout = layout.ok_or_else(|| DeclareError::TooLarge { place: title.to_owned() })?;
         match attributes.size {
             Some(said) if said != layout.size => {
@@ -318,9 +316,8 @@ impl RecordDecl {
         before: &RecordDecl,
         [old, new]: [(Option<u64>, u64); 2],
     ) -> Option<String> {
-        let word = |record: &RecordDecl| if record.union { "union" } else { "struct" };
         if self.union != before.union {
-            return Some(format!("is a {} there", word(before)));
+            return Some(format!("is a {} there", before.keyword()));
         }
         for (field, was) in self.fields.iter().zip(&before.fields) {
             let name = &field.name;
@@ -342,11 +339,10 @@ impl RecordDecl {
         let (here, there) = (self.fields.len(), before.fields.len());
         match () {
             () if here != there => Some(format!("has {there} members and not {here}")),
-            () if old.0 != new.0 => Some(format!(
-                "has {} bytes and not {}",
-                old.0.unwrap_or_default(),
-                new.0.unwrap_or_default()
-            )),
+            () if old.0 != new.0 => {
+                let [old, new] = [old, new].map(|(size, _)| size.unwrap_or_default());
+                Some(format!("has {old} bytes and not {new}"))
+            }
             () if old.1 != new.1 => Some(format!("has alignment {} and not {}", old.1, new.1)),
             () if self.may_alias != before.may_alias => Some("differs in `may_alias`".to_owned()),
             () => None,
@@ -364,18 +360,15 @@ impl Declarations {
         let wanted: Vec<u64> = record.fields.iter().map(|field| field.offset).collect();
         let align = self.align_of(id);
         let ways = [(false, None), (true, None), (false, Some(align)), (true, Some(align))];
+        let hidden = self.has_hidden_alignments();
+        let is_this = |layout: Layout| {
+            layout.offsets == wanted
+                && (!hidden || layout.required == self.decl(id).required)
+                && (Some(layout.size), layout.align) == (self.size_of(id), align)
+        };
         ways.into_iter().find(|&(packed, align)| {
             let attributes = Attributes { packed, align, ..Default::default() };
-            let least = u64::from(self.cplusplus);
-            lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
-                |layout| {
-                    layout.offsets == wanted
-                        && (!self.has_hidden_alignments()
-                            || layout.required == self.decl(id).required)
-                        && Some(layout.size) == self.size_of(id)
-                        && layout.align == self.align_of(id)
-                },
-            )
+            self.lay_out(record.union, &attributes, &slots).is_some_and(is_this)
         })
     }
 
@@ -390,13 +383,6 @@ impl Declarations {
             asked: member.and_then(|member| member.align),
             packed: member.is_some_and(|member| member.packed),
         }
-    }
-}
-
-fn member_place(title: &str, member: &Member, index: usize) -> String {
-    match member.name.as_str() {
-        "" => format!("{title}, member {index}"),
-        name => format!("{title}.{name}"),
     }
 }
 
@@ -424,7 +410,8 @@ fn member_end(
 }
 
 /// Checks the layout of a record whose size and offsets are all given, and returns it.
-fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, DeclareError> {
+fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
+    let Draft { record, title } = draft;
     let attributes = &record.attributes;
     let size = attributes.size.unwrap_or(0);
     if size >= LIMIT {
@@ -439,7 +426,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
     for (index, (slot, member)) in slots.iter().zip(&record.members).enumerate() {
         let at = member.at.unwrap_or(0);
         let end = member_end(attributes, member, slot, size).map_err(|reason| {
-            let place = member_place(title, member, index);
+            let place = draft.place(index);
             // The offset of a bit-field counts bits.
             let offset = if slot.bits.is_some() { at } else { at / 8 };
             DeclareError::Offset { place, offset, reason }
@@ -453,17 +440,13 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
     let overlap = ranges.windows(2).find(|pair| pair[1].0 < pair[0].1);
     if let Some(&[(.., before), (at, _, index)]) = overlap.filter(|_| !record.union) {
         return Err(DeclareError::Offset {
-            place: member_place(title, &record.members[index], index),
+            place: draft.place(index),
             offset: at / 8,
-            reason: format!(
-                "lies inside {}: declare a union if they overlap",
-                member_place(title, &record.members[before], before)
-            ),
+            reason: format!("lies inside {}: declare a union if they overlap", draft.place(before)),
         });
     }
     if record.union && offsets.iter().any(|&at| at != 0) {
-        let reason = "members of a union have offset 0";
-        return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+        return invalid(title, "members of a union have offset 0");
     }
     if !size.is_multiple_of(align) {
         let reason = format!("which is no multiple of the alignment, {align}");

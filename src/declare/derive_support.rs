@@ -33,13 +33,11 @@ pub trait Step<S, F> {
 }
 
 /// Takes a step.
-#[must_use]
 pub const fn step<S, B: Step<S, F>, F>(_: PhantomData<B>) -> PhantomData<F> {
     PhantomData
 }
 
 /// Takes the step to an element, and checks that it exists.
-#[must_use]
 pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     _: PhantomData<B>,
 ) -> PhantomData<F> {
@@ -48,7 +46,6 @@ pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
 }
 
 /// Returns the path of `steps` from one type to another.
-#[must_use]
 pub const fn typed<B, F>(
     steps: &'static str,
     _: PhantomData<B>,
@@ -149,34 +146,28 @@ pub fn scalar<T>(
 }
 
 /// Returns a Rust type's name as part of a C identifier: `mut_Node` for `*mut list::Node`.
-#[must_use]
 pub fn type_word<T: ?Sized>() -> String {
     word(std::any::type_name::<T>())
 }
 
 /// Returns the value of a generic constant as part of a C identifier.
-#[must_use]
 pub fn const_word(value: impl ToString) -> String {
     word(&value.to_string())
 }
 
 fn word(text: &str) -> String {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
+    let mut words = vec![String::new()];
     for c in text.chars() {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
+        let last = words.len() - 1;
+        match c {
+            _ if c.is_alphanumeric() || c == '_' => words[last].push(c),
+            // A word that ends with a colon is the name of a module.
+            ':' => words[last].clear(),
+            '&' => words.extend(["ref", ""].map(str::to_owned)),
+            '-' => words.extend(["minus", ""].map(str::to_owned)),
+            _ => words.push(String::new()),
         }
-        let word = std::mem::take(&mut word);
-        // A word that ends with a colon is the name of a module.
-        words.extend(Some(word).filter(|word| c != ':' && !word.is_empty()));
-        words.extend(match c {
-            '&' => Some("ref".to_owned()),
-            '-' => Some("minus".to_owned()),
-            _ => None,
-        });
     }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words.retain(|word| !word.is_empty());
     if words.is_empty() { "unit".to_owned() } else { words.join("_") }
 }

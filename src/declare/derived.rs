@@ -1,6 +1,7 @@
 //! Types that are derived from another.
 
 use super::declarations::{Decl, DeclKind, Derived, LIMIT};
+use super::error::invalid;
 use super::{DeclId, Declarations, DeclareError};
 
 impl Declarations {
@@ -28,7 +29,7 @@ impl Declarations {
     pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Pointer, to, |types| {
             let (size, align) = types.target.pointer;
-            Ok(Decl { kind: DeclKind::Pointer { to }, size: Some(size), align, required: 1 })
+            Ok(Decl::new(DeclKind::Pointer { to }, size, align))
         })
     }
 
@@ -43,8 +44,7 @@ impl Declarations {
             let Decl { size, align, required, .. } = *types.decl(element);
             let place = || format!("array of {}", types.display(element));
             if matches!(types.kind(element), DeclKind::Array { len: None, .. }) {
-                let reason = "only the first of several lengths may be left out";
-                return Err(DeclareError::Invalid { place: place(), reason });
+                return invalid(place(), "only the first of several lengths may be left out");
             }
             let size = size.ok_or_else(|| types.incomplete(element, "element"))?;
             let whole = size.checked_mul(len.unwrap_or(0)).filter(|&size| size < LIMIT);
@@ -65,18 +65,12 @@ impl Declarations {
             let lane =
                 matches!(types.kind(element), DeclKind::Scalar { .. } | DeclKind::Pointer { .. });
             let (true, Some(size @ 1..), 1..) = (lane, types.decl(element).size, len) else {
-                let reason = "a vector has one lane or more, of scalars or pointers";
-                return Err(DeclareError::Invalid { place, reason });
+                return invalid(place, "a vector has one lane or more, of scalars or pointers");
             };
             let size = size.checked_mul(len).filter(|&size| size < LIMIT / 2);
             let size = size.ok_or(DeclareError::TooLarge { place })?.next_power_of_two();
             let align = size.min(types.target.vector_align);
-            Ok(Decl {
-                kind: DeclKind::Vector { element, len },
-                size: Some(size),
-                align,
-                required: 1,
-            })
+            Ok(Decl::new(DeclKind::Vector { element, len }, size, align))
         })
     }
 
@@ -85,15 +79,9 @@ impl Declarations {
         self.derive(Derived::Complex, element, |types| {
             let &Decl { size, align, .. } = types.decl(element);
             let (DeclKind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
-                let reason = "only numbers have complex types";
-                return Err(DeclareError::Invalid { place: types.display(element), reason });
+                return invalid(types.display(element), "only numbers have complex types");
             };
-            Ok(Decl {
-                kind: DeclKind::Complex { element },
-                size: Some(2 * size),
-                align,
-                required: 1,
-            })
+            Ok(Decl::new(DeclKind::Complex { element }, 2 * size, align))
         })
     }
 
@@ -108,7 +96,7 @@ impl Declarations {
                 1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
                 _ => (size, align),
             };
-            Ok(Decl { kind: DeclKind::Atomic { of }, size: Some(size), align, required: 1 })
+            Ok(Decl::new(DeclKind::Atomic { of }, size, align))
         })
     }
 }

@@ -1,7 +1,8 @@
 //! The errors of declarations and paths.
 
-use super::id::DeclId;
+use super::DeclId;
 use crate::builder::BuildError;
+use crate::nearest::hint;
 
 /// The reason why a declaration or a path was refused. The declarations are as they were,
 /// but that types named in it as `struct X` may have been declared.
@@ -21,7 +22,7 @@ pub enum DeclareError {
     /// A name that no type has.
     #[error(
         "no type {name:?}{}",
-        near(.nearest, "declare it, or write `struct` before it behind a pointer")
+        hint(.nearest.as_deref(), "declare it, or write `struct` before it behind a pointer")
     )]
     UnknownType {
         /// The name.
@@ -30,7 +31,7 @@ pub enum DeclareError {
         nearest: Option<String>,
     },
     /// A name that no member has.
-    #[error("no field {name:?} in {record:?}{}", near(.nearest, "none is near in name"))]
+    #[error("no field {name:?} in {record:?}{}", hint(.nearest.as_deref(), "none is near in name"))]
     UnknownField {
         /// The record.
         record: String,
@@ -162,10 +163,10 @@ pub enum DeclareError {
     Build(#[from] BuildError),
 }
 
-/// The end of a message about a name that nothing has.
-fn near(nearest: &Option<String>, otherwise: &str) -> String {
-    match nearest {
-        Some(nearest) => format!(": did you mean {nearest:?}?"),
-        None => format!(": {otherwise}"),
-    }
+/// The result of a step of a declaration.
+pub(super) type Result<T, E = DeclareError> = std::result::Result<T, E>;
+
+/// Returns [`DeclareError::Invalid`].
+pub(super) fn invalid<T>(place: impl Into<String>, reason: &'static str) -> Result<T> {
+    Err(DeclareError::Invalid { place: place.into(), reason })
 }

@@ -53,6 +53,16 @@ impl<'t> Reader<'t> {
         Some(number)
     }
 
+    /// Takes the lengths of arrays, the outermost first.
+    fn lengths(&mut self) -> Result<Vec<Option<u64>>, DeclareError> {
+        let mut lengths = Vec::new();
+        while self.take("[") {
+            lengths.push(self.number());
+            self.expect("]", "a number of elements, or `]`")?;
+        }
+        Ok(lengths)
+    }
+
     /// Passes over the rest of a parameter list.
     fn parameters(&mut self) -> Result<(), DeclareError> {
         let mut depth = 1;
@@ -66,28 +76,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The words of a type, added up.
-#[derive(Default)]
-struct Specifiers {
-    long: u32,
-    short: bool,
-    signed: bool,
-    int: bool,
-    complex: bool,
-    atomic: bool,
-    base: Option<DeclId>,
-}
-
 const TYPE: &str = "a type";
-
-fn lengths(reader: &mut Reader<'_>) -> Result<Vec<Option<u64>>, DeclareError> {
-    let mut lengths = Vec::new();
-    while reader.take("[") {
-        lengths.push(reader.number());
-        reader.expect("]", "a number of elements, or `]`")?;
-    }
-    Ok(lengths)
-}
+const QUALIFIERS: [&str; 4] = ["const", "volatile", "restrict", "__restrict"];
 
 impl Declarations {
     /// Returns the type that a text writes down, as C does without a name.
@@ -132,22 +122,20 @@ impl Declarations {
                 return Err(reader.error("`*`"));
             }
             let stars = reader.text[..reader.at].rsplit('(').next().unwrap_or_default();
-            let lengths = lengths(&mut reader)?;
+            let lengths = reader.lengths()?;
             reader.expect(")", "`)`")?;
             if reader.take("(") {
                 reader.parameters()?;
                 ty = self.function();
             } else {
-                ty = self.arrays(&mut reader, ty)?;
+                ty = self.arrays(reader.lengths()?, ty)?;
             }
             for _ in stars.bytes().filter(|&byte| byte == b'*') {
                 ty = self.pointer_to(ty)?;
             }
-            for len in lengths.into_iter().rev() {
-                ty = self.array_of(ty, len)?;
-            }
+            ty = self.arrays(lengths, ty)?;
         }
-        ty = self.arrays(&mut reader, ty)?;
+        ty = self.arrays(reader.lengths()?, ty)?;
         reader.skip();
         if reader.at < text.len() { Err(reader.error("`*`, `[` or the end")) } else { Ok(ty) }
     }
@@ -157,101 +145,88 @@ impl Declarations {
         loop {
             if reader.take("*") || reader.take("&") {
                 ty = self.pointer_to(ty)?;
-            } else if reader.take("const")
-                || reader.take("volatile")
-                || reader.take("restrict")
-                || reader.take("__restrict")
-            {
             } else if reader.take("_Atomic") {
                 ty = self.atomic(ty)?;
-            } else {
+            } else if !QUALIFIERS.iter().any(|word| reader.take(word)) {
                 return Ok(ty);
             }
         }
     }
 
-    fn arrays(&mut self, reader: &mut Reader<'_>, ty: DeclId) -> Result<DeclId, DeclareError> {
-        let lengths = lengths(reader)?;
-        let mut ty = ty;
-        for len in lengths.into_iter().rev() {
-            ty = self.array_of(ty, len)?;
-        }
-        Ok(ty)
+    fn arrays(&mut self, lens: Vec<Option<u64>>, ty: DeclId) -> Result<DeclId, DeclareError> {
+        lens.into_iter().rev().try_fold(ty, |ty, len| self.array_of(ty, len))
     }
 
     fn base(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
-        if reader.take("<") {
-            let len = reader.number().ok_or_else(|| reader.error("a number of lanes"))?;
-            if reader.word() != Some("x") {
-                return Err(reader.error("`x`"));
-            }
-            let element = self.base_words(reader)?;
-            let element = self.pointers(reader, element)?;
-            reader.expect(">", "`>`")?;
-            return self.vector_of(element, len);
+        if !reader.take("<") {
+            return self.base_words(reader);
         }
-        self.base_words(reader)
+        let len = reader.number().ok_or_else(|| reader.error("a number of lanes"))?;
+        if reader.word() != Some("x") {
+            return Err(reader.error("`x`"));
+        }
+        let element = self.base_words(reader)?;
+        let element = self.pointers(reader, element)?;
+        reader.expect(">", "`>`")?;
+        self.vector_of(element, len)
     }
 
     fn base_words(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
-        let mut found = Specifiers::default();
+        // The number of `long`s, and the other words that occur.
+        let (mut long, mut short, mut signed, mut int) = (0, false, false, false);
+        let (mut base, mut complex, mut atomic) = (None, false, false);
         loop {
             let before = reader.at;
             let Some(word) = reader.word() else { break };
             match word {
-                "const" | "volatile" | "restrict" | "__restrict" => {}
-                "_Atomic" => found.atomic = true,
-                "_Complex" | "__complex__" => found.complex = true,
-                "signed" | "unsigned" => found.signed = true,
-                "long" => found.long += 1,
-                "short" => found.short = true,
-                "int" => found.int = true,
-                "struct" | "union" | "class" | "enum" if found.base.is_none() => {
+                _ if QUALIFIERS.contains(&word) => {}
+                "_Atomic" => atomic = true,
+                "_Complex" | "__complex__" => complex = true,
+                "signed" | "unsigned" => signed = true,
+                "long" => long += 1,
+                "short" => short = true,
+                "int" => int = true,
+                "struct" | "union" | "class" | "enum" if base.is_none() => {
                     let name = reader.word().ok_or_else(|| reader.error("a name"))?;
-                    found.base = Some(match (self.names.get(name), word) {
+                    base = Some(match (self.names.get(name), word) {
                         (Some(&known), _) => known,
                         (None, "enum") => return Err(self.unknown(name)),
                         (None, _) => self.forward(name, word == "union")?,
                     });
                 }
-                _ if found.base.is_some() || found.int => {
+                _ if base.is_some() || int => {
                     reader.at = before;
                     break;
                 }
                 _ => {
                     let known = self.names.get(word).copied();
-                    found.base = Some(known.ok_or_else(|| self.unknown(word))?);
+                    base = Some(known.ok_or_else(|| self.unknown(word))?);
                 }
             }
         }
-        let any = found.long > 0 || found.short || found.signed || found.int;
-        let name = match (found.short, found.long) {
+        let any = long > 0 || short || signed || int;
+        let name = match (short, long) {
             (true, 0) => "short",
             (false, 0) => "int",
             (false, 1) => "long",
             (false, 2) => "long long",
             _ => return Err(reader.error(TYPE)),
         };
-        let builtin = |types: &Self, name: &str| types.names.get(name).copied();
-        let mut ty = match found.base {
-            None if any => builtin(self, name).ok_or_else(|| reader.error(TYPE))?,
-            None if found.complex => self.names["double"],
+        let mut ty = match base {
+            None if any => self.named(name).ok_or_else(|| reader.error(TYPE))?,
+            None if complex => self.names["double"],
             None => return Err(reader.error(TYPE)),
             Some(base) if !any => base,
-            Some(base)
-                if base == self.char() && found.signed && !found.short && found.long == 0 =>
-            {
-                base
-            }
-            Some(base) if Some(base) == builtin(self, "__int128") && found.signed => base,
-            Some(base) if base == self.names["double"] && found.long == 1 => {
-                builtin(self, "long double").ok_or_else(|| reader.error(TYPE))?
+            Some(base) if base == self.char() && signed && name == "int" => base,
+            Some(base) if Some(base) == self.named("__int128") && signed => base,
+            Some(base) if base == self.names["double"] && long == 1 => {
+                self.named("long double").ok_or_else(|| reader.error(TYPE))?
             }
             Some(_) => return Err(reader.error("words that make one type")),
         };
-        if found.complex {
+        if complex {
             ty = self.complex(ty)?;
         }
-        if found.atomic { self.atomic(ty) } else { Ok(ty) }
+        if atomic { self.atomic(ty) } else { Ok(ty) }
     }
 }

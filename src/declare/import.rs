@@ -1,5 +1,6 @@
 //! The struct types of an LLVM module as declarations.
 
+use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
 use crate::table::HashMap;
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
@@ -65,21 +66,18 @@ impl Declarations {
         context: &Context,
         done: &HashMap<Type, DeclId>,
         ty: Type,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         let (body, packing, name) = match context.kind(ty) {
             TypeKind::Array { element, len } => {
                 let element = self.llvm_type(context, done, element)?;
                 return self.array_of(element, Some(len));
             }
-            TypeKind::Identified { body: Some(body), packing, name } => {
-                let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                (body, packing, name.unwrap_or_else(|| format!("anon.{}", ty.index())))
-            }
-            TypeKind::Literal { elements, packing } => {
-                (elements, packing, format!("anon.{}", ty.index()))
-            }
-            _ => return Err(unlike_c(context, ty)),
+            TypeKind::Identified { body: Some(body), packing, name } => (body, packing, name),
+            TypeKind::Literal { elements, packing } => (elements, packing, None),
+            _ => return unlike_c(context, ty),
         };
+        let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
+        let name = name.unwrap_or_else(|| format!("anon.{}", ty.index()));
         let short = name.strip_prefix("struct.").or(name.strip_prefix("union."));
         let short = short.filter(|short| self.named(short).is_none()).unwrap_or(&name);
         let mut record = Record::structure(short);
@@ -96,7 +94,7 @@ impl Declarations {
         context: &Context,
         done: &HashMap<Type, DeclId>,
         ty: Type,
-    ) -> Result<DeclId, DeclareError> {
+    ) -> Result<DeclId> {
         if let Some(&known) = done.get(&ty) {
             return Ok(known);
         }
@@ -107,7 +105,7 @@ impl Declarations {
                 4 => "int",
                 8 => "int64_t",
                 16 => "__int128",
-                _ => return Err(unlike_c(context, ty)),
+                _ => return unlike_c(context, ty),
             },
             TypeKind::Pointer { .. } => "void *",
             TypeKind::Primitive(primitive) => match primitive {
@@ -116,20 +114,19 @@ impl Declarations {
                 Primitive::Float => "float",
                 Primitive::Double => "double",
                 _ if primitive == self.target.long_double.0 => "long double",
-                _ => return Err(unlike_c(context, ty)),
+                _ => return unlike_c(context, ty),
             },
             TypeKind::Vector { element, count: ElementCount::Fixed(len) } => {
                 // The elements are scalars and pointers: no deeper.
                 let element = self.llvm_type(context, done, element)?;
                 return self.vector_of(element, len.into());
             }
-            _ => return Err(unlike_c(context, ty)),
+            _ => return unlike_c(context, ty),
         };
         self.ty(text)
     }
 }
 
-fn unlike_c(context: &Context, ty: Type) -> DeclareError {
-    let reason = "no C type is like this LLVM type: leave it out";
-    DeclareError::Invalid { place: context.display(ty).to_string(), reason }
+fn unlike_c<T>(context: &Context, ty: Type) -> Result<T> {
+    invalid(context.display(ty).to_string(), "no C type is like this LLVM type: leave it out")
 }

@@ -2,6 +2,7 @@
 //!
 //! Offsets are in bits, sizes and alignments in bytes.
 
+use super::Declarations;
 use super::declarations::LIMIT;
 use super::record::Attributes;
 use super::target::LayoutRules;
@@ -32,33 +33,32 @@ pub(super) struct Layout {
     pub(super) required: u64,
 }
 
-/// Lays out a record; `None` if it is too large. `least` is the size of a record without members.
-pub(super) fn lay_out(
-    rules: LayoutRules,
-    union: bool,
-    attributes: &Attributes,
-    slots: &[Slot],
-    least: u64,
-) -> Option<Layout> {
-    match rules {
-        LayoutRules::SystemV { unnamed_bits_align } => {
-            let (offsets, used, size) = Default::default();
-            let align = attributes.align.unwrap_or(1);
-            let mut state =
-                SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
-            for slot in slots {
-                state.place(slot)?;
+impl Declarations {
+    /// Lays out a record; `None` if it is too large.
+    pub(super) fn lay_out(
+        &self,
+        union: bool,
+        attributes: &Attributes,
+        slots: &[Slot],
+    ) -> Option<Layout> {
+        // The bits of a record without members.
+        let least = if self.cplusplus { 8 } else { 0 };
+        match self.target.rules {
+            LayoutRules::SystemV { unnamed_bits_align } => {
+                let (offsets, used, size) = Default::default();
+                let align = attributes.align.unwrap_or(1);
+                let mut state =
+                    SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
+                slots.iter().try_for_each(|slot| state.place(slot))?;
+                let SystemV { offsets, size, align, .. } = state;
+                let size = size.max(least).next_multiple_of(8 * align) / 8;
+                Some(Layout { offsets, size, align, required: 1 })
             }
-            let size = state.size.max(least.saturating_mul(8)).next_multiple_of(8 * state.align);
-            let align = state.align;
-            Some(Layout { offsets: state.offsets, size: size / 8, align, required: 1 })
-        }
-        LayoutRules::Microsoft { wide } => {
-            let mut state = Microsoft::new(union, wide, attributes);
-            for slot in slots {
-                state.place(slot)?;
+            LayoutRules::Microsoft { wide } => {
+                let mut state = Microsoft::new(union, wide, attributes);
+                slots.iter().try_for_each(|slot| state.place(slot))?;
+                Some(state.finish())
             }
-            Some(state.finish())
         }
     }
 }
@@ -178,7 +178,7 @@ impl Microsoft {
         let Some(width) = slot.bits.map(u64::from) else {
             self.unit = None;
             self.align = self.align.max(align);
-            return self.put(8 * begin, begin, slot.size);
+            return self.put(begin, slot.size);
         };
         match self.unit {
             // A bit-field of no bits only matters after another bit-field.
@@ -186,28 +186,24 @@ impl Microsoft {
                 self.offsets.push(if self.union { 0 } else { 8 * self.size });
                 return Some(());
             }
-            Some(_) if width == 0 => {
-                self.unit = None;
-                self.align = if self.union { self.align } else { self.align.max(align) };
-                let size = if self.union { slot.size } else { 0 };
-                return self.put(8 * begin, begin, size);
-            }
-            Some((size, left)) if !self.union && size == slot.size && width <= left => {
+            Some((size, left))
+                if !self.union && size == slot.size && (1..=left).contains(&width) =>
+            {
                 self.offsets.push(8 * self.size - left);
                 self.unit = Some((size, left - width));
                 return Some(());
             }
             _ => {}
         }
-        self.unit = Some((slot.size, 8 * slot.size - width));
+        self.unit = (width != 0).then_some((slot.size, 8 * slot.size - width));
         if !self.union {
             self.align = self.align.max(align);
         }
-        self.put(8 * begin, begin, slot.size)
+        self.put(begin, if width == 0 && !self.union { 0 } else { slot.size })
     }
 
-    fn put(&mut self, offset: u64, begin: u64, size: u64) -> Option<()> {
-        self.offsets.push(offset);
+    fn put(&mut self, begin: u64, size: u64) -> Option<()> {
+        self.offsets.push(8 * begin);
         self.size = begin.checked_add(size).filter(|&end| end < LIMIT)?.max(self.size);
         Some(())
     }

@@ -65,12 +65,12 @@ impl<'a> LlvmTypes<'a> {
                 continue;
             }
             let part = match self.types.kind(id) {
-                DeclKind::Array { element, .. }
-                | DeclKind::Vector { element, .. }
-                | DeclKind::Complex { element } => Some(*element).filter(|_| next == 0),
-                DeclKind::Atomic { of } => Some(*of).filter(|_| next == 0),
-                DeclKind::Enum { integer, .. } => Some(*integer).filter(|_| next == 0),
                 DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
+                DeclKind::Array { element: part, .. }
+                | DeclKind::Vector { element: part, .. }
+                | DeclKind::Complex { element: part }
+                | DeclKind::Atomic { of: part }
+                | DeclKind::Enum { integer: part, .. } => Some(*part).filter(|_| next == 0),
                 _ => None,
             };
             if let Some(part) = part {
@@ -113,8 +113,9 @@ impl<'a> LlvmTypes<'a> {
                 let part = self.made[&element];
                 self.context.literal_struct(&[part, part], Packing::Padded)?
             }
-            DeclKind::Atomic { of } => self.made[&of],
-            DeclKind::Enum { integer, .. } => self.made[&integer],
+            DeclKind::Atomic { of: part } | DeclKind::Enum { integer: part, .. } => {
+                self.made[&part]
+            }
             DeclKind::Record(_) => return self.record(id),
         };
         // An integer of three bytes takes four.
@@ -124,9 +125,9 @@ impl<'a> LlvmTypes<'a> {
     fn record(&mut self, id: DeclId) -> Result<Type, TypeError> {
         let types = self.types;
         let Some(record) = types.record(id) else { return Err(TypeError::NotIdentified) };
-        let keyword = if record.union { "union" } else { "struct" };
         let name = if record.name.is_empty() { "anon" } else { &record.name };
-        let ty = self.context.named_struct(format!("{keyword}.{name}").as_bytes())?;
+        let name = format!("{}.{name}", record.keyword());
+        let ty = self.context.named_struct(name.as_bytes())?;
         if !record.defined {
             return Ok(ty);
         }
@@ -137,8 +138,9 @@ impl<'a> LlvmTypes<'a> {
             match field.bits {
                 None => elements.push((field.offset / 8, self.made[&field.ty])),
                 Some(1..) if before.is_none_or(|bits| bits == 0) || record.union => {
+                    // One element for the bit-fields that share a memory location.
                     let (at, size) = types.unit(record, index);
-                    let ty = self.make_unit(size)?;
+                    let ty = if size == 1 { self.context.int(8)? } else { self.bytes(size)? };
                     elements.push((at, ty));
                 }
                 Some(_) => {}
@@ -153,13 +155,13 @@ impl<'a> LlvmTypes<'a> {
             elements = best.map(|(_, &element)| element).into_iter().collect();
         }
         let size = types.size_of(id).unwrap_or(0);
-        let (body, packing) = match self.body(&elements, size, Packing::Padded)? {
-            Some(body) => (body, Packing::Padded),
-            None => {
-                let body = self.body(&elements, size, Packing::Packed)?;
-                (body.unwrap_or_default(), Packing::Packed)
-            }
-        };
+        let mut packing = Packing::Padded;
+        let mut body = self.body(&elements, size, packing)?;
+        if body.is_none() {
+            packing = Packing::Packed;
+            body = self.body(&elements, size, packing)?;
+        }
+        let body = body.unwrap_or_default();
         self.context.set_body(ty, &body.elements, packing)?;
         self.measured.insert(ty, (size, body.align));
         Ok(ty)
@@ -193,14 +195,6 @@ impl<'a> LlvmTypes<'a> {
             body.elements.push(self.bytes(size - body.end)?);
         }
         Ok(Some(body))
-    }
-
-    /// The type of bit-fields that share a memory location.
-    fn make_unit(&mut self, size: u64) -> Result<Type, TypeError> {
-        match size {
-            1 => self.context.int(8),
-            _ => self.bytes(size),
-        }
     }
 
     fn bytes(&mut self, len: u64) -> Result<Type, TypeError> {

@@ -38,7 +38,6 @@ pub mod derive_support;
 mod derived;
 mod error;
 mod expr;
-mod id;
 mod import;
 mod layout;
 mod llvm;
@@ -49,9 +48,8 @@ mod rust;
 mod tagged;
 mod target;
 
-pub use declarations::{DeclKind, Declarations, ScalarLayout};
+pub use declarations::{DeclId, DeclKind, Declarations, ScalarLayout};
 pub use error::DeclareError;
-pub use id::DeclId;
 pub use llvm::LlvmTypes;
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record, RecordKind};

@@ -1,10 +1,11 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
-use super::declarations::{DeclKind, LIMIT};
+use super::declarations::{DeclKind, FieldDecl, LIMIT};
+use super::error::{Result, invalid};
 use super::{BitRange, DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::nearest::nearest;
-use crate::table::HashSet;
+use crate::table::IndexMap;
 
 /// Longer paths are refused, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -22,30 +23,33 @@ pub(super) enum Step {
     Follow { index: Option<u64> },
 }
 
+/// A step, and the type that it ends at.
+type Taken = (Step, DeclId);
+
 /// A path, checked against the types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ResolvedPath {
     pub(super) volatile: bool,
     pub(super) immutable: bool,
     pub(super) start: DeclId,
-    /// Each step with the type that it ends at.
-    pub(super) steps: Vec<(Step, DeclId)>,
+    pub(super) steps: Vec<Taken>,
 }
 
 impl ResolvedPath {
     pub(super) fn end(&self) -> DeclId {
         self.steps.last().map_or(self.start, |&(_, ty)| ty)
     }
-}
 
-/// The place of a path, in bytes, without a tag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Spot {
-    /// Bytes from the target of the path's last pointer, or from the path's start.
-    pub(super) offset: u64,
-    /// Bit-fields: first bit from there, and width.
-    pub(super) bits: Option<BitRange>,
-    pub(super) align: u64,
+    /// Returns the members after the path's last pointer, each by its record and its number there,
+    /// the last first.
+    pub(super) fn members(&self) -> impl Iterator<Item = (DeclId, u32)> + '_ {
+        let steps = self.steps.iter().rev();
+        let object = steps.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
+        object.filter_map(|&(step, _)| match step {
+            Step::Field { record, index } => Some((record, index)),
+            _ => None,
+        })
+    }
 }
 
 impl Declarations {
@@ -58,53 +62,56 @@ impl Declarations {
     /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), except those about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
         let resolved = self.resolve(path)?;
-        Ok(self.spot(&resolved, path)?.offset)
+        Ok(self.spot(&resolved, path)?.0)
+    }
+
+    fn field(&self, record: DeclId, index: u32) -> Option<&FieldDecl> {
+        self.record(record)?.fields.get(index as usize)
     }
 
     /// Returns whether the path's memory is never modified, according to the path or to a member
     /// after its last pointer.
     pub(super) fn is_immutable(&self, resolved: &ResolvedPath) -> bool {
-        let object = resolved.steps.iter().rev();
-        let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
-        resolved.immutable
-            || object.any(|&(step, _)| match step {
-                Step::Field { record, index } => {
-                    self.record(record).is_some_and(|r| r.fields[index as usize].immutable)
-                }
-                _ => false,
-            })
+        let is_immutable = |(record, index)| self.field(record, index).is_some_and(|f| f.immutable);
+        resolved.immutable || resolved.members().any(is_immutable)
     }
 
-    pub(super) fn spot(&self, resolved: &ResolvedPath, path: &str) -> Result<Spot, DeclareError> {
-        let mut spot = Spot { offset: 0, bits: None, align: self.align_of(resolved.start) };
+    /// Returns the place of a path: its offset in bytes from the target of its last pointer, or from
+    /// its start; the bits of a bit-field; and the known alignment.
+    pub(super) fn spot(
+        &self,
+        resolved: &ResolvedPath,
+        path: &str,
+    ) -> Result<(u64, Option<BitRange>, u64), DeclareError> {
+        let (mut offset, mut bits, mut align) = (0_u64, None, self.align_of(resolved.start));
         for &(step, ty) in &resolved.steps {
             let size = self.size_of(ty).unwrap_or(0);
             let moved = |index: Option<u64>| index.unwrap_or(0).saturating_mul(size);
             let shift = match step {
                 Step::Field { record, index } => {
-                    let field = self.record(record).map(|r| &r.fields[index as usize]);
-                    let (at, bits) = field.map_or((0, None), |field| (field.offset, field.bits));
-                    spot.bits = bits.map(|width| BitRange { first: 8 * spot.offset + at, width });
+                    let field = self.field(record, index);
+                    let (at, width) = field.map_or((0, None), |field| (field.offset, field.bits));
+                    bits = width.map(|width| BitRange { first: 8 * offset + at, width });
                     at / 8
                 }
                 Step::Element { index } | Step::Lane { index } => {
                     if index.is_none() {
-                        spot.align = at_most(spot.align, size);
+                        align = at_most(align, size);
                     }
                     moved(index)
                 }
                 Step::Follow { index } => {
-                    spot = Spot { offset: 0, bits: None, align: self.align_of(ty) };
+                    (offset, bits, align) = (0, None, self.align_of(ty));
                     moved(index)
                 }
             };
-            spot.align = at_most(spot.align, shift);
-            spot.offset = spot.offset.saturating_add(shift);
-            if spot.offset >= LIMIT {
+            align = at_most(align, shift);
+            offset = offset.saturating_add(shift);
+            if offset >= LIMIT {
                 return Err(DeclareError::TooLarge { place: path.to_owned() });
             }
         }
-        Ok(spot)
+        Ok((offset, bits, align))
     }
 
     /// Returns the size of the longest run of whole elements at the end of a path, as
@@ -149,8 +156,10 @@ impl Declarations {
         let syntax =
             |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
         if path.len() > LONGEST {
-            let reason = "longer than 65,536 bytes: name the inner record and start there";
-            return Err(DeclareError::Invalid { place: "path".to_owned(), reason });
+            return invalid(
+                "path",
+                "longer than 65,536 bytes: name the inner record and start there",
+            );
         }
         let (mut volatile, mut immutable) = (false, false);
         let mut rest = path.trim();
@@ -162,46 +171,48 @@ impl Declarations {
         let offset_of = |rest: &str| path.trim_end().len() - rest.len();
         let starless = rest.trim_start_matches(['*', ' ']);
         let stars = rest[..rest.len() - starless.len()].matches('*').count();
-        let first = starless.find(['.', '[']).into_iter().chain(starless.find("->")).min();
-        let head = starless[..first.unwrap_or(starless.len())].trim();
+        let (head, steps) = starless.split_at(first_step(starless));
+        let head = head.trim();
         // `*int *` is an access to an `int *`, `*T.p` to what `p` points to.
-        let (start, stars) = match first {
-            _ if head.is_empty() => return Err(syntax(offset_of(starless), "a type")),
-            None if stars == 0 || self.names.get(head).is_none_or(|&ty| !self.is_pointer(ty)) => {
-                (self.ty(head)?, stars.saturating_sub(1))
-            }
-            _ => (self.names.get(head).copied().ok_or_else(|| self.unknown(head))?, stars),
+        let named = self.names.get(head).copied();
+        let of_type = stars == 0 || !named.is_some_and(|ty| self.is_pointer(ty));
+        let (start, stars) = match head {
+            "" => return Err(syntax(offset_of(starless), "a type")),
+            _ if steps.is_empty() && of_type => (self.ty(head)?, stars.saturating_sub(1)),
+            _ => (named.ok_or_else(|| self.unknown(head))?, stars),
         };
         let mut resolved = ResolvedPath { volatile, immutable, start, steps: Vec::new() };
-        rest = &starless[first.unwrap_or(starless.len())..];
+        rest = steps;
         while !rest.is_empty() {
             let done = path[..offset_of(rest)].trim_end();
             let ty = resolved.end();
-            if let Some(after) = rest.strip_prefix("->") {
-                self.follow(&mut resolved, done, None)?;
-                rest = self.field_step(&mut resolved, done, after, |at, what| {
-                    syntax(offset_of(at), what)
-                })?;
-            } else if let Some(after) = rest.strip_prefix('.') {
-                if self.is_pointer(ty) {
-                    let reason = "write `->` after a pointer, or `[*]`";
-                    return Err(self.step_error(done, ty, reason));
-                }
-                rest = self.field_step(&mut resolved, done, after, |at, what| {
-                    syntax(offset_of(at), what)
-                })?;
-            } else if let Some(after) = rest.strip_prefix('[') {
+            let after = if let Some(after) = rest.strip_prefix('[') {
                 let end = after.find(']').ok_or_else(|| syntax(path.len(), "`]`"))?;
                 let index = index_of(after[..end].trim())
                     .map_err(|expected| syntax(offset_of(after), expected))?;
-                self.index(&mut resolved, done, index)?;
+                resolved.steps.push(self.index(ty, done, index)?);
                 rest = after[end + 1..].trim_start();
+                continue;
+            } else if let Some(after) = rest.strip_prefix("->") {
+                resolved.steps.push(self.follow(ty, done, None)?);
+                after.trim_start()
+            } else if let Some(after) = rest.strip_prefix('.') {
+                if self.is_pointer(ty) {
+                    return self.step_error(done, ty, "write `->` after a pointer, or `[*]`");
+                }
+                after.trim_start()
             } else {
                 return Err(syntax(offset_of(rest), "`.`, `->` or `[`"));
+            };
+            let name = self.member_name(resolved.end(), after);
+            if name.is_empty() {
+                return Err(syntax(offset_of(after), "a member's name"));
             }
+            self.to_member(&mut resolved, done, name)?;
+            rest = after[name.len()..].trim_start();
         }
         for _ in 0..stars {
-            self.follow(&mut resolved, path, None)?;
+            resolved.steps.push(self.follow(resolved.end(), path, None)?);
         }
         Ok(resolved)
     }
@@ -210,37 +221,24 @@ impl Declarations {
         matches!(self.kind(ty), DeclKind::Pointer { .. })
     }
 
-    fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
-        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty }
+    fn step_error<T>(&self, path: &str, ty: DeclId, reason: &'static str) -> Result<T> {
+        Err(DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty })
     }
 
-    fn follow(
-        &self,
-        resolved: &mut ResolvedPath,
-        path: &str,
-        index: Option<u64>,
-    ) -> Result<(), DeclareError> {
-        let ty = resolved.end();
-        let DeclKind::Pointer { to } = *self.kind(ty) else {
-            return Err(self.step_error(path, ty, "only a pointer can be followed"));
-        };
-        resolved.steps.push((Step::Follow { index }, to));
-        Ok(())
+    fn follow(&self, ty: DeclId, path: &str, index: Option<u64>) -> Result<Taken, DeclareError> {
+        match *self.kind(ty) {
+            DeclKind::Pointer { to } => Ok((Step::Follow { index }, to)),
+            _ => self.step_error(path, ty, "only a pointer can be followed"),
+        }
     }
 
-    fn index(
-        &self,
-        resolved: &mut ResolvedPath,
-        path: &str,
-        index: Option<u64>,
-    ) -> Result<(), DeclareError> {
-        let ty = resolved.end();
+    fn index(&self, ty: DeclId, path: &str, index: Option<u64>) -> Result<Taken, DeclareError> {
         let (step, element, len) = match *self.kind(ty) {
             DeclKind::Array { element, len } => (Step::Element { index }, element, len),
             DeclKind::Vector { element, len } => (Step::Lane { index }, element, Some(len)),
             DeclKind::Complex { element } => (Step::Lane { index }, element, Some(2)),
-            DeclKind::Pointer { .. } => return self.follow(resolved, path, index),
-            _ => return Err(self.step_error(path, ty, "only arrays and pointers have elements")),
+            DeclKind::Pointer { .. } => return self.follow(ty, path, index),
+            _ => return self.step_error(path, ty, "only arrays and pointers have elements"),
         };
         // A zero-length array is an old spelling of a flexible one.
         if let (Some(index), Some(len @ 1..)) = (index, len)
@@ -248,43 +246,32 @@ impl Declarations {
         {
             return Err(DeclareError::OutOfBounds { path: path.to_owned(), index, len });
         }
-        resolved.steps.push((step, element));
-        Ok(())
+        Ok((step, element))
     }
 
-    /// Takes a member's name, `Base::name` included.
-    fn field_step<'t>(
-        &self,
-        resolved: &mut ResolvedPath,
-        done: &str,
-        after: &'t str,
-        syntax: impl Fn(&str, &'static str) -> DeclareError,
-    ) -> Result<&'t str, DeclareError> {
-        let after = after.trim_start();
+    /// Returns the member's name at the start of a text, `Base::name` included. A name may have
+    /// blanks in it, such as one that a run time makes.
+    fn member_name<'t>(&self, ty: DeclId, text: &'t str) -> &'t str {
+        let whole = text[..first_step(text)].trim_end();
+        if self.record(ty).is_some_and(|record| record.names.contains_key(whole)) {
+            return whole;
+        }
         let ends = |c: char| matches!(c, '.' | '[' | '-') || c.is_whitespace();
-        // A name may have blanks in it, such as one that the run time makes.
-        let whole = after.find(['.', '[']).into_iter().chain(after.find("->")).min();
-        let whole = whole.unwrap_or(after.len());
-        let known = self.record(resolved.end());
-        let end =
-            match known.is_some_and(|known| known.names.contains_key(after[..whole].trim_end())) {
-                true => after[..whole].trim_end().len(),
-                false => after.find(ends).unwrap_or(after.len()),
-            };
-        let (mut name, rest) = (&after[..end], after[end..].trim_start());
-        if name.is_empty() {
-            return Err(syntax(after, "a member's name"));
-        }
-        let mut ty = resolved.end();
+        &text[..text.find(ends).unwrap_or(text.len())]
+    }
+
+    /// Walks to a member by its name, `Base::name` included.
+    fn to_member(&self, resolved: &mut ResolvedPath, done: &str, mut name: &str) -> Result<()> {
         if let Some((base, member)) = name.rsplit_once("::") {
-            self.to_base(resolved, ty, base)?;
-            (ty, name) = (resolved.end(), member);
+            self.to_base(resolved, base)?;
+            name = member;
         }
+        let ty = resolved.end();
         let Some(record) = self.record(ty) else {
-            return Err(self.step_error(done, ty, "only a struct or union has members"));
+            return self.step_error(done, ty, "only a struct or union has members");
         };
         if !record.defined {
-            return Err(self.step_error(done, ty, "the struct is only named: define it"));
+            return self.step_error(done, ty, "the struct is only named: define it");
         }
         let Some(way) = record.names.get(name) else {
             let names = record.names.keys().map(String::as_str);
@@ -296,49 +283,37 @@ impl Declarations {
             });
         };
         for &index in way {
-            self.push_field(resolved, ty, index);
-            ty = resolved.end();
+            let record = resolved.end();
+            self.push_field(resolved, record, index);
         }
-        Ok(rest)
+        Ok(())
     }
 
     fn push_field(&self, resolved: &mut ResolvedPath, record: DeclId, index: u32) {
-        if let Some(field) = self.record(record).and_then(|r| r.fields.get(index as usize)) {
-            resolved.steps.push((Step::Field { record, index }, field.ty));
-        }
+        let field = self.field(record, index);
+        resolved.steps.extend(field.map(|field| (Step::Field { record, index }, field.ty)));
     }
 
     /// Walks to a base class, over those between: breadth first, each once.
-    fn to_base(
-        &self,
-        resolved: &mut ResolvedPath,
-        from: DeclId,
-        name: &str,
-    ) -> Result<(), DeclareError> {
-        let mut found: Vec<(DeclId, Option<(usize, u32)>)> = vec![(from, None)];
-        let mut seen: HashSet<DeclId> = HashSet::default();
+    fn to_base(&self, resolved: &mut ResolvedPath, name: &str) -> Result<(), DeclareError> {
+        let from = resolved.end();
+        // Each class found, with the class that has it as a base and the base's number there.
+        let mut found = IndexMap::<DeclId, Option<(DeclId, u32)>>::from_iter([(from, None)]);
         let mut at = 0;
-        while at < found.len() {
-            let (ty, _) = found[at];
+        while let Some((&ty, _)) = found.get_index(at) {
             let Some(record) = self.record(ty) else { break };
             if at > 0 && record.name == name {
-                let mut way = Vec::new();
-                let mut next = found[at].1;
-                while let Some((parent, index)) = next {
-                    way.push((found[parent].0, index));
-                    next = found[parent].1;
-                }
+                let way = std::iter::successors(found[&ty], |(derived, _)| found[derived]);
+                let way: Vec<_> = way.collect();
                 way.into_iter().rev().for_each(|(ty, index)| self.push_field(resolved, ty, index));
                 return Ok(());
             }
-            for (index, field) in record.fields.iter().enumerate().filter(|(_, f)| f.base) {
-                if seen.insert(field.ty) {
-                    found.push((field.ty, Some((at, index as u32))));
-                }
+            for (index, field) in (0..).zip(&record.fields).filter(|(_, field)| field.base) {
+                found.entry(field.ty).or_insert(Some((ty, index)));
             }
             at += 1;
         }
-        let names = found[1..].iter().filter_map(|&(ty, _)| Some(&*self.record(ty)?.name));
+        let names = found.keys().skip(1).filter_map(|&ty| Some(&*self.record(ty)?.name));
         Err(DeclareError::UnknownField {
             record: self.display(from),
             name: format!("{name}::"),
@@ -346,6 +321,11 @@ impl Declarations {
             id: from,
         })
     }
+}
+
+/// Returns where the first step of a path is in a text.
+fn first_step(text: &str) -> usize {
+    text.find(['.', '[']).into_iter().chain(text.find("->")).min().unwrap_or(text.len())
 }
 
 /// Reads the index between brackets: a number, or any element. The error is the text that is

@@ -131,9 +131,8 @@ impl Declarations {
     /// Returns the scalars that C does not have: name, size, alignment and the scalar above.
     #[cfg(feature = "spec")]
     pub(crate) fn own_scalars(&self) -> impl Iterator<Item = (&str, u64, u64, DeclId)> + '_ {
-        let known = self.fresh();
-        self.decls.iter().filter_map(move |decl| match &decl.kind {
-            DeclKind::Scalar { name, parent: Some(parent), .. } if known.named(name).is_none() => {
+        self.decls[self.builtins..].iter().filter_map(|decl| match &decl.kind {
+            DeclKind::Scalar { name, parent: Some(parent), .. } => {
                 Some((name.as_str(), decl.size?, decl.align, *parent))
             }
             _ => None,
@@ -143,11 +142,9 @@ impl Declarations {
     /// Returns the additional names of types, except those of C.
     #[cfg(feature = "spec")]
     pub(crate) fn own_aliases(&self) -> impl Iterator<Item = (&str, DeclId)> + '_ {
-        let known = self.fresh();
-        self.names.iter().filter_map(move |(name, &id)| {
-            let own = known.named(name).is_none() && self.display(id) != *name;
+        self.names.iter().skip(self.builtin_names).filter_map(|(name, &id)| {
             let is_enum = matches!(self.kind(id), DeclKind::Enum { name: own, .. } if own == name);
-            (own && !is_enum).then_some((name.as_str(), id))
+            (self.display(id) != *name && !is_enum).then_some((name.as_str(), id))
         })
     }
 
@@ -155,15 +152,6 @@ impl Declarations {
     #[cfg(feature = "spec")]
     pub(crate) fn root(&self) -> &str {
         &self.root
-    }
-
-    /// The types of C alone.
-    #[cfg(feature = "spec")]
-    fn fresh(&self) -> Declarations {
-        match self.cplusplus {
-            true => Declarations::cplusplus(self.target.clone()),
-            false => Declarations::new(self.target.clone()),
-        }
     }
 
     /// Returns how C writes a type without a name, which [`Declarations::ty`] reads.
@@ -178,49 +166,45 @@ impl Declarations {
     }
 
     fn written(&self, id: DeclId, keywords: bool) -> String {
-        // The words in front of a declarator's name, backwards, and those after it.
-        let (mut left, mut right) = (String::new(), String::new());
-        let mut ty = id;
-        loop {
-            let enclose = |left: &mut String, right: &mut String| {
-                if left.ends_with('*') {
-                    left.push('(');
-                    right.push(')');
-                }
-            };
-            ty = match self.kind(ty) {
+        // The words before a declarator's name, and those after it.
+        let (mut left, mut right, mut ty) = (String::new(), String::new(), id);
+        let name = loop {
+            let kind = self.kind(ty);
+            if left.starts_with('*') && matches!(kind, DeclKind::Array { .. } | DeclKind::Function)
+            {
+                left.insert(0, '(');
+                right.push(')');
+            }
+            ty = match kind {
                 DeclKind::Pointer { to } => {
-                    left.push('*');
+                    left.insert(0, '*');
                     *to
                 }
                 DeclKind::Atomic { of } => {
-                    left.push_str("cimotA_");
+                    left.insert_str(0, "_Atomic");
                     *of
                 }
                 DeclKind::Array { element, len } => {
-                    enclose(&mut left, &mut right);
                     let len = len.map_or(String::new(), |len| len.to_string());
                     right.push_str(&format!("[{len}]"));
                     *element
                 }
                 DeclKind::Function => {
-                    enclose(&mut left, &mut right);
                     right.push_str("()");
                     self.void()
                 }
-                _ => break,
+                DeclKind::Vector { element, len } => {
+                    break format!("<{len} x {}>", self.short_name(*element));
+                }
+                DeclKind::Complex { element } => {
+                    break format!("{} _Complex", self.short_name(*element));
+                }
+                DeclKind::Record(record) if keywords => {
+                    break format!("{} {}", record.keyword(), record.name);
+                }
+                _ => break self.short_name(ty),
             };
-        }
-        let name = match self.kind(ty) {
-            DeclKind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
-            DeclKind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
-            DeclKind::Record(record) if keywords && record.union => {
-                format!("union {}", record.name)
-            }
-            DeclKind::Record(record) if keywords => format!("struct {}", record.name),
-            _ => self.short_name(ty),
         };
-        let left: String = left.chars().rev().collect();
         let blank = if left.is_empty() && !right.starts_with('[') { "" } else { " " };
         format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }

@@ -24,6 +24,7 @@ use super::{DeclId, ScalarLayout};
 ///
 /// [`Declarations::define`]: super::Declarations::define
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
 pub struct Record {
     pub(super) name: String,
     pub(super) union: bool,
@@ -56,32 +57,27 @@ impl Record {
     }
 
     /// Returns a struct without members. An unnamed one can only be used inside another record.
-    #[must_use]
     pub fn structure(name: impl Into<String>) -> Self {
         Record::new(name.into(), false)
     }
 
     /// Returns a union without members.
-    #[must_use]
     pub fn union(name: impl Into<String>) -> Self {
         Record::new(name.into(), true)
     }
 
     /// Adds a member.
-    #[must_use]
     pub fn field(self, name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
         self.member(Member::new(name, ty))
     }
 
     /// Adds a bit-field of `width` bits. With a width of 0 it has no name, and the next bit-field
     /// starts a new storage unit.
-    #[must_use]
     pub fn bits(self, name: impl Into<String>, ty: impl Into<MemberType>, width: u32) -> Self {
         self.member(Member::new(name, ty).bits(width))
     }
 
     /// Adds an anonymous struct or union, whose members count as this record's own.
-    #[must_use]
     pub fn anonymous(self, record: Record) -> Self {
         self.member(Member::new("", record))
     }
@@ -91,27 +87,23 @@ impl Record {
     ///
     /// The base is laid out like a member. This is right only for a base that could be declared in
     /// C: no later member is placed in its padding.
-    #[must_use]
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
     }
 
     /// Adds a member with more properties.
-    #[must_use]
     pub fn member(mut self, member: Member) -> Self {
         self.members.push(member);
         self
     }
 
     /// Leaves out all padding between members: `__attribute__((packed))`.
-    #[must_use]
     pub fn packed(mut self) -> Self {
         self.attributes.packed = true;
         self
     }
 
     /// Aligns no member to more than `bytes`: `#pragma pack`.
-    #[must_use]
     pub fn pack(mut self, bytes: u64) -> Self {
         self.attributes.pack = Some(bytes);
         self
@@ -119,7 +111,6 @@ impl Record {
 
     /// Aligns the record to at least `bytes`: `__attribute__((aligned))`. With
     /// explicit offsets it is the alignment.
-    #[must_use]
     pub fn align(mut self, bytes: u64) -> Self {
         self.attributes.align = Some(bytes);
         self
@@ -127,14 +118,12 @@ impl Record {
 
     /// Sets the size in bytes, which is then checked instead of computed. Required if members have
     /// explicit offsets.
-    #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.attributes.size = Some(bytes);
         self
     }
 
     /// Lets accesses to members alias everything: `__attribute__((may_alias))`.
-    #[must_use]
     pub fn may_alias(mut self) -> Self {
         self.attributes.may_alias = true;
         self
@@ -143,6 +132,7 @@ impl Record {
 
 /// A member of a [`Record`].
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
 pub struct Member {
     pub(super) name: String,
     pub(super) ty: MemberType,
@@ -157,7 +147,6 @@ pub struct Member {
 
 impl Member {
     /// Returns a member at the next place of its record.
-    #[must_use]
     pub fn new(name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
         Member {
             name: name.into(),
@@ -172,35 +161,30 @@ impl Member {
     }
 
     /// Returns a base class, as [`Record::base`] does.
-    #[must_use]
     pub fn base(ty: impl Into<MemberType>) -> Self {
         Member { base: true, ..Member::new("", ty) }
     }
 
     /// Makes the member an array of `len` elements, or a flexible array for `None`. For a type
     /// given as text, `"int [4]"` means the same.
-    #[must_use]
     pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
         self.ty = MemberType::Array(Box::new(self.ty), len.into());
         self
     }
 
     /// Makes the member a bit-field of `width` bits.
-    #[must_use]
     pub fn bits(mut self, width: u32) -> Self {
         self.bits = Some(width);
         self
     }
 
     /// Aligns the member to at least `bytes`: `__attribute__((aligned))`.
-    #[must_use]
     pub fn align(mut self, bytes: u64) -> Self {
         self.align = Some(bytes);
         self
     }
 
     /// Leaves out the padding before the member.
-    #[must_use]
     pub fn packed(mut self) -> Self {
         self.packed = true;
         self
@@ -208,7 +192,6 @@ impl Member {
 
     /// Promises that the member is never modified while it can be read: its
     /// tags are immutable.
-    #[must_use]
     pub fn immutable(mut self) -> Self {
         self.immutable = true;
         self
@@ -216,7 +199,6 @@ impl Member {
 
     /// Sets the offset in bytes from the start of the record, which is then checked instead of
     /// computed. Either all members of a record have one, or none has.
-    #[must_use]
     pub fn at(mut self, offset: u64) -> Self {
         // No record is so large that this saturates.
         self.at = Some(offset.saturating_mul(8));
@@ -224,7 +206,6 @@ impl Member {
     }
 
     /// Sets the offset of a bit-field, in bits from the start of the record.
-    #[must_use]
     pub fn at_bit(mut self, offset: u64) -> Self {
         self.at = Some(offset);
         self

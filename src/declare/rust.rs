@@ -87,48 +87,44 @@ impl Declarations {
         let key = std::any::type_name::<T>();
         let named_only = self.pointees.named_only.take() == Some(key);
         let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
-        let mut declared = self.declare_rust(key, name, kind, named_only, record);
+        let declare = |types: &mut Declarations| {
+            if let Some(&known) = types.rust_types.get(key) {
+                return Ok(known);
+            }
+            let is_rust = |id| types.rust_types.values().any(|&value| value == id);
+            let id = match types.named(name) {
+                // One that was read from elsewhere must be this one, which `define` sees to.
+                Some(id) if types.is_record(id) && !is_rust(id) => id,
+                Some(first) => {
+                    return Err(DeclareError::Redefined { name: name.to_owned(), first });
+                }
+                None => types.forward(name, kind == RecordKind::Union)?,
+            };
+            if named_only {
+                return Ok(id);
+            }
+            types.rust_types.insert(key.to_owned(), id);
+            let defined = record(types).and_then(|record| types.define(record));
+            if defined.is_err() {
+                // The type stays forward-declared, and the next call must try again.
+                types.rust_types.remove(key);
+            }
+            defined
+        };
+        let mut declared = declare(self);
         if outermost {
-            if declared.is_ok() {
-                declared = self.declare_pointees().and(declared);
+            while declared.is_ok()
+                && let Some(declare) = self.pointees.queue.pop()
+            {
+                if let Err(error) = declare(self) {
+                    // The next call must try again.
+                    self.pointees.queue.push(declare);
+                    declared = Err(error);
+                }
             }
             self.pointees.waiting = false;
         }
         declared
-    }
-
-    fn declare_rust(
-        &mut self,
-        key: &str,
-        name: &str,
-        kind: RecordKind,
-        named_only: bool,
-        record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
-    ) -> Result<DeclId, DeclareError> {
-        if let Some(&known) = self.rust_types.get(key) {
-            return Ok(known);
-        }
-        let id = match self.named(name) {
-            // One that was read from elsewhere must be this one, which `define` sees to.
-            Some(id)
-                if self.record(id).is_some()
-                    && !self.rust_types.values().any(|&value| value == id) =>
-            {
-                id
-            }
-            Some(first) => return Err(DeclareError::Redefined { name: name.to_owned(), first }),
-            None => self.forward(name, kind == RecordKind::Union)?,
-        };
-        if named_only {
-            return Ok(id);
-        }
-        self.rust_types.insert(key.to_owned(), id);
-        let defined = record(self).and_then(|record| self.define(record));
-        if defined.is_err() {
-            // The type stays forward-declared, and the next call must try again.
-            self.rust_types.remove(key);
-        }
-        defined
     }
 
     /// Declares the target of a pointer. Inside a record it is only forward-declared, and declared
@@ -145,18 +141,6 @@ impl Declarations {
             self.pointees.queue.push(T::declare);
         }
         to
-    }
-
-    /// Declares the forward-declared pointees. One that fails stays in the queue: the next call
-    /// must try again.
-    fn declare_pointees(&mut self) -> Result<(), DeclareError> {
-        while let Some(declare) = self.pointees.queue.pop() {
-            if let Err(error) = declare(self) {
-                self.pointees.queue.push(declare);
-                return Err(error);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -347,7 +331,6 @@ impl<B, F> TypedPath<B, F> {
     }
 
     /// Returns the steps from the type on: `".l.base"`.
-    #[must_use]
     pub fn steps(self) -> &'static str {
         self.steps
     }
@@ -378,7 +361,6 @@ impl<B, F> Copy for Handle<B, F> {}
 
 impl<B, F> Handle<B, F> {
     /// Returns the place of the path.
-    #[must_use]
     pub fn place(self) -> Place {
         self.place
     }

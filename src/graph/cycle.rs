@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
-use super::import::Open;
+use super::import::{Open, Part};
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use crate::table::HashMap;
@@ -33,16 +33,12 @@ impl Graph {
         }
         let mut members = Vec::with_capacity(nodes.len());
         for (at, node) in nodes.iter().enumerate() {
-            let mut operands = Vec::with_capacity(node.parts.len());
-            for part in &node.parts {
-                operands.push(match (part.operand(), part) {
-                    (Some(operand), _) => self.pack(operand)?,
-                    (None, super::import::Part::Open(open)) => {
-                        member(first, (open - base) as usize)
-                    }
-                    (None, _) => Packed::NULL,
-                });
-            }
+            let pack = |part: &Part<'_, K>| match (part.operand(), part) {
+                (Some(operand), _) => self.pack(operand),
+                (None, Part::Open(open)) => Ok(member(first, (open - base) as usize)),
+                (None, _) => Ok(Packed::NULL),
+            };
+            let operands = node.parts.iter().map(pack).collect::<Result<Vec<_>, _>>()?;
             let distinct = node.distinct || operands.contains(&member(first, at));
             members.push(Member { distinct, operands });
         }

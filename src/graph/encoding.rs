@@ -26,6 +26,16 @@ pub enum Format {
     New,
 }
 
+impl Format {
+    /// Returns the one of two values that is for this format.
+    pub(crate) fn choose<T>(self, old: T, new: T) -> T {
+        match self {
+            Format::Old => old,
+            Format::New => new,
+        }
+    }
+}
+
 /// Position of a tag's base type.
 pub const TAG_BASE: usize = 0;
 /// Position of a tag's access type.
@@ -64,7 +74,6 @@ pub enum Form {
 
 impl Form {
     /// Returns the form of a node; `None` if it is that of a root, or of no TBAA.
-    #[must_use]
     pub fn of(graph: &Graph, node: NodeId) -> Option<Form> {
         use OperandKind::{Int, Node, Small, String};
         let kinds = |node| graph.packed(node).iter().map(|operand| operand.kind());
@@ -82,9 +91,8 @@ impl Form {
             _ => {}
         }
         let len = graph.operand_count(node);
+        let is_int = |at| graph.operand(node, at).is_some_and(|operand| operand.int().is_some());
         let is_entry = |at: usize| {
-            let is_int =
-                |at| graph.operand(node, at).is_some_and(|operand| operand.int().is_some());
             let tag = graph.operand(node, at + COPY_TAG).and_then(Operand::node);
             is_int(at) && is_int(at + COPY_SIZE) && tag.is_some_and(is_tag)
         };
@@ -116,10 +124,7 @@ impl Shape {
 
     /// Operands before the first field.
     pub(crate) fn first_field(self) -> usize {
-        match self.format {
-            Format::Old => 1,
-            Format::New => 3,
-        }
+        self.format.choose(1, 3)
     }
 
     /// Position of the type of a field, by its number.
@@ -144,10 +149,7 @@ impl Shape {
 
     /// Operands per field.
     pub(crate) fn stride(self) -> usize {
-        match self.format {
-            Format::Old => 2,
-            Format::New => 3,
-        }
+        self.format.choose(2, 3)
     }
 
     /// Returns whether the node has no parent to name: fewer than two operands.
@@ -167,10 +169,7 @@ impl Shape {
 
     /// Position of the next type up in a node that is not a root.
     pub fn parent_position(self) -> usize {
-        match self.format {
-            Format::New => 0,
-            Format::Old => 1,
-        }
+        self.format.choose(1, 0)
     }
 
     /// Returns whether the operands are those of an old-format scalar: a name, a parent, and no
@@ -178,11 +177,9 @@ impl Shape {
     pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
         let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
-        let at_start = match graph.operand(node, 2) {
-            None => true,
-            Some(Operand::Int(offset)) => offset.value == 0,
-            Some(_) => false,
-        };
+        let at_start = graph
+            .operand(node, 2)
+            .is_none_or(|offset| offset.int().is_some_and(|offset| offset.value == 0));
         named && parented && at_start && self.len <= 3
     }
 
@@ -205,10 +202,7 @@ impl Shape {
 
     /// Returns whether no field lacks an operand.
     pub fn has_whole_fields(self) -> bool {
-        match self.format {
-            Format::Old => self.len == 2 || self.len % 2 == 1,
-            Format::New => self.len.is_multiple_of(3),
-        }
+        self.format.choose(self.len == 2 || self.len % 2 == 1, self.len.is_multiple_of(3))
     }
 
     /// Returns whether there are fields, and their offsets are of type `i64` and never decrease.
@@ -223,10 +217,7 @@ impl Shape {
 
     /// Position of the name.
     pub fn name(self) -> usize {
-        match self.format {
-            Format::Old => 0,
-            Format::New => 2,
-        }
+        self.format.choose(0, 2)
     }
 
     /// Position of the type's size, in the new format.
@@ -314,9 +305,8 @@ impl TagParts {
     /// Returns whether a tag is immutable.
     pub(crate) fn is_immutable(graph: &Graph, tag: NodeId) -> bool {
         let len = graph.operand_count(tag);
-        let is_odd = |at| {
-            graph.operand(tag, at).and_then(Operand::int).is_some_and(|int| int.value & 1 == 1)
-        };
+        let int = |at| graph.operand(tag, at).and_then(Operand::int);
+        let is_odd = |at| int(at).is_some_and(|int| int.value & 1 == 1);
         // The format is computed last: the flag must be the last operand.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
@@ -324,38 +314,27 @@ impl TagParts {
     }
 
     /// Reads the number that a tag has for its size; `None` in the old format.
-    #[must_use]
     pub fn size_number(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(TagParts::of(graph, tag).ok()?.size?.value)
     }
 
     /// Position of the immutability flag in a tag of `format`.
     pub fn immutable_position(format: Format) -> usize {
-        match format {
-            Format::Old => TAG_SIZE,
-            Format::New => TAG_SIZE + 1,
-        }
+        format.choose(TAG_SIZE, TAG_SIZE + 1)
     }
 
     /// Reads a tag, or returns the position of the first operand that is of
     /// the wrong kind or missing.
     pub(crate) fn of(graph: &Graph, tag: NodeId) -> Result<TagParts, usize> {
-        let node =
-            |position: usize| graph.operand(tag, position).and_then(Operand::node).ok_or(position);
-        let int =
-            |position: usize| graph.operand(tag, position).and_then(Operand::int).ok_or(position);
+        let node = |at: usize| graph.operand(tag, at).and_then(Operand::node).ok_or(at);
+        let int = |at: usize| graph.operand(tag, at).and_then(Operand::int).ok_or(at);
         let (base, access) = (node(TAG_BASE)?, node(TAG_ACCESS)?);
         let offset = int(TAG_OFFSET)?;
         let format = TagParts::format(graph, tag);
-        let size = match format {
-            Format::Old => None,
-            Format::New => Some(int(TAG_SIZE)?),
-        };
+        let size = (format == Format::New).then(|| int(TAG_SIZE)).transpose()?;
         let flag = TagParts::immutable_position(format);
-        let immutable = match graph.operand(tag, flag) {
-            None => false,
-            Some(operand) => operand.int().ok_or(flag)?.value & 1 == 1,
-        };
+        let set = graph.operand(tag, flag).map(|operand| operand.int().ok_or(flag)).transpose()?;
+        let immutable = set.is_some_and(|int| int.value & 1 == 1);
         match graph.operand(tag, flag + 1) {
             None => Ok(TagParts { base, access, offset, size, format, immutable }),
             Some(_) => Err(flag + 1),

@@ -1,6 +1,6 @@
 //! Equality of graphs: the same tags, copies and types in the same order, up to numbering.
 
-use super::{Graph, NodeId, Operand, TagId};
+use super::{CopyId, DISTINCT, Graph, IS_COPY, IS_TYPE, NodeId, Operand, TagId};
 
 /// A one-to-one pairing of two graphs' nodes, grown on demand.
 struct Pairing<'g> {
@@ -22,12 +22,11 @@ impl Pairing<'_> {
             }
             self.to_right[l.index()] = Some(r);
             self.to_left[r.index()] = Some(l);
-            if self.left.is_distinct(l) != self.right.is_distinct(r)
-                || self.left.type_of(l).is_some() != self.right.type_of(r).is_some()
-                || self.left.copy_of(l).is_some() != self.right.copy_of(r).is_some()
-                || self.left.tag_of(l).map(TagId::index) != self.right.tag_of(r).map(TagId::index)
-                || self.left.operand_count(l) != self.right.operand_count(r)
-            {
+            let facts = |graph: &Graph, node| {
+                let (tag, flags) = (graph.tag_of(node).map(TagId::index), graph.record(node).flags);
+                (tag, flags & (DISTINCT | IS_TYPE | IS_COPY), graph.operand_count(node))
+            };
+            if facts(self.left, l) != facts(self.right, r) {
                 return false;
             }
             for pair in self.left.operands(l).zip(self.right.operands(r)) {
@@ -61,16 +60,13 @@ impl PartialEq for Graph {
         if self.tag_count() != other.tag_count() || self.copies().len() != other.copies().len() {
             return false;
         }
-        let tags = self.tags().zip(other.tags());
-        for (left, right) in tags {
-            if !pairing.pair(self.tag_node(left), other.tag_node(right)) {
-                return false;
-            }
-        }
-        for (left, right) in self.copies().zip(other.copies()) {
-            if !pairing.pair(left.node(), right.node()) {
-                return false;
-            }
+        let nodes = |graph: &Graph| {
+            let tags = graph.tags().map(|tag| graph.tag_node(tag));
+            tags.chain(graph.copies().map(CopyId::node)).collect::<Vec<_>>()
+        };
+        if !nodes(self).into_iter().zip(nodes(other)).all(|(left, right)| pairing.pair(left, right))
+        {
+            return false;
         }
         let mut left = self.types();
         let mut right = other.types();

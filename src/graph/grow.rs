@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use super::encoding::{COPY_TAG, Format, Shape, TAG_TYPES, TagParts, copy_entries};
+use super::encoding::{Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{
     ASCENDING, DISTINCT, Graph, GraphError, IS_SCALAR, NO_ROOT, NO_TAG, NodeId, Operand, RawGraph,
@@ -90,7 +90,8 @@ impl Graph {
     }
 
     /// Adds the tag with these parts, or finds it: the node that LLVM would make. All integers are
-    /// `i64`, and an unknown size is 2^64-1, as LLVM writes it when it merges tags. Like
+    /// `i64`. [`Size::Bytes`](crate::Size::Bytes) is written as its number, whatever it means, and
+    /// an unknown size as 2^64-1, as LLVM writes it when it merges tags. Like
     /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
     /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
@@ -101,12 +102,6 @@ impl Graph {
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
-        self.add_tag(tag, u64::MAX)
-    }
-
-    /// The same, with a number for an unknown size.
-    #[doc(hidden)]
-    pub fn add_tag(&mut self, tag: Tag, unknown: u64) -> Result<TagId, GraphError> {
         let Tag { base, access, offset, size, immutable, format } = tag;
         if !self.owns(base.0) || !self.owns(access.0) {
             return Err(GraphError::ForeignId);
@@ -114,41 +109,23 @@ impl Graph {
         if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
             return Err(GraphError::TagFormat);
         }
-        let size = size.map(|size| size.bytes().unwrap_or(unknown));
+        let size = size.map(|size| size.bytes().unwrap_or(u64::MAX));
         let node =
             self.add(false, TagParts::operands(base.0, access.0, offset, size, immutable))?;
         Ok(self.mark_tag(node))
     }
 
-    pub(super) fn mark_types_of(&mut self, tag: NodeId) {
-        for position in TAG_TYPES {
-            if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
-                self.mark_type(ty);
-            }
-        }
-    }
-
     /// Returns the nodes that a tag marks as types, without their parts.
-    pub(crate) fn types_of_tag(&self, tag: TagId) -> impl Iterator<Item = NodeId> + '_ {
-        let node = self.tag_node(tag);
-        TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
-    }
-
-    pub(super) fn mark_tags_of(&mut self, copy: NodeId) {
-        let entries = copy_entries(self.operand_count(copy));
-        let tags: Vec<_> =
-            entries.filter_map(|at| self.operand(copy, at + COPY_TAG)?.node()).collect();
-        for tag in tags {
-            self.mark_tag(tag);
-        }
+    pub(crate) fn types_of_tag(&self, tag: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        TAG_TYPES.map(|at| self.operand(tag, at).and_then(Operand::node)).into_iter().flatten()
     }
 
     /// Takes note of a type's format, if it is the first under its root.
     pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
-        if !shape.is_root() && root != NO_ROOT && !self.root_formats.contains_key(&root) {
-            self.root_formats.insert(root, shape.format);
+        if !shape.is_root() && root != NO_ROOT {
+            self.root_formats.entry(root).or_insert(shape.format);
         }
     }
 

@@ -48,7 +48,6 @@ pub struct CopyId(pub(crate) NodeId);
 
 impl NodeId {
     /// Returns the node's position in [`Graph::nodes`](crate::Graph::nodes).
-    #[must_use]
     pub fn index(self) -> usize {
         self.index as usize
     }
@@ -57,13 +56,11 @@ impl NodeId {
 impl TypeId {
     /// Treats any node of a graph as a type, for lints of nodes that no tag reaches.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_node(node: NodeId) -> TypeId {
         TypeId(node)
     }
 
     /// Returns the type's metadata node.
-    #[must_use]
     pub fn node(self) -> NodeId {
         self.0
     }
@@ -71,7 +68,6 @@ impl TypeId {
 
 impl TagId {
     /// Returns the tag's position in [`Graph::tags`](crate::Graph::tags).
-    #[must_use]
     pub fn index(self) -> usize {
         self.index as usize
     }
@@ -86,7 +82,6 @@ impl TagId {
 
 impl CopyId {
     /// Returns the copy's metadata node.
-    #[must_use]
     pub fn node(self) -> NodeId {
         self.0
     }

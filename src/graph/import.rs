@@ -160,27 +160,16 @@ impl<'t, S: Source<'t>> Import<'t, S> {
                     },
                 },
                 Some(_) => {
-                    self.skip();
+                    self.frames.last_mut().into_iter().for_each(|frame| frame.next += 1);
                     continue;
                 }
             };
-            self.set(part);
+            if let Some(frame) = self.frames.last_mut() {
+                self.parts[frame.next] = part;
+                frame.next += 1;
+            }
         }
         Ok(last)
-    }
-
-    fn skip(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.next += 1;
-        }
-    }
-
-    /// Sets the operand that was looked up.
-    fn set(&mut self, part: Part<'t, S::Key>) {
-        if let Some(frame) = self.frames.last_mut() {
-            self.parts[frame.next] = part;
-            frame.next += 1;
-        }
     }
 
     /// Opens a node; for a node of another kind, returns its text.

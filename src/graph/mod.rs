@@ -22,7 +22,6 @@ mod portable;
 mod raw;
 mod replica;
 mod strings;
-mod upgrade;
 mod view;
 
 use std::sync::atomic::{AtomicU32, Ordering};

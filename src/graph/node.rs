@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use crate::extent::Size;
+
+use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
+
 /// The roots of clang's types: of C, and of C++.
 ///
 /// clang: `CodeGenTBAA::getRoot`.
@@ -10,12 +14,8 @@ pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 /// Returns whether a root of this name is clang's.
 #[must_use]
 pub fn is_clang_root(name: &[u8]) -> bool {
-    CLANG_ROOTS.iter().any(|it| it.as_bytes() == name)
+    CLANG_ROOTS.iter().any(|root| root.as_bytes() == name)
 }
-
-use crate::extent::Size;
-
-use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
 /// The part that a type node plays in the DAG.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

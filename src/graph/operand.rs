@@ -59,7 +59,6 @@ pub enum Operand<'g> {
 
 impl Operand<'_> {
     /// Returns the node if this is one.
-    #[must_use]
     pub fn node(self) -> Option<NodeId> {
         match self {
             Operand::Node(id) => Some(id),
@@ -68,7 +67,6 @@ impl Operand<'_> {
     }
 
     /// Returns the integer if this is one.
-    #[must_use]
     pub fn int(self) -> Option<Int> {
         match self {
             Operand::Int(int) => Some(int),

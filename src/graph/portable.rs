@@ -107,17 +107,19 @@ impl Serialize for Graph {
 impl<'de> Deserialize<'de> for Graph {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let portable = Portable::deserialize(deserializer)?;
-        let drafts: Result<Vec<Draft<'_>>, D::Error> =
-            portable.nodes.iter().map(|node| node.draft().map_err(D::Error::custom)).collect();
+        let drafts = portable.nodes.iter().map(PortableNode::draft).collect::<Result<Vec<_>, _>>();
         let mut graph = Graph::new();
-        let ids = graph.insert_group(&drafts?).map_err(|error| match error {
+        let drafts = drafts.map_err(D::Error::custom)?;
+        let ids = graph.insert_group(&drafts).map_err(|error| match error {
             GraphError::NoMember => {
                 D::Error::custom("a node is referred to but not among the nodes")
             }
             error => D::Error::custom(error),
         })?;
         let node = |index: &u32| {
-            ids.get(*index as usize).copied().ok_or_else(|| D::Error::custom(no_node(*index)))
+            ids.get(*index as usize).copied().ok_or_else(|| {
+                D::Error::custom(format!("node {index} is referred to but not among the nodes"))
+            })
         };
         for tag in &portable.tags {
             graph.mark_tag(node(tag)?);
@@ -130,8 +132,4 @@ impl<'de> Deserialize<'de> for Graph {
         }
         Ok(graph)
     }
-}
-
-fn no_node(index: u32) -> String {
-    format!("node {index} is referred to but not among the nodes")
 }

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::encoding::{COPY_TAG, SCALAR_FLAG, copy_entries};
 use super::import::{Import, Opened, Part, Source, State};
+use super::operand::{OperandKind, Packed};
 use super::{
-    CopyId, Graph, GraphError, IS_COPY, IS_TYPE, NodeId, Operand, TagId, TagParts, TypeId,
+    CopyId, Graph, GraphError, IS_COPY, IS_TYPE, Int, NodeId, Operand, TagId, TagParts, TypeId,
 };
 
 /// A node that [`RawGraph::insert_group`] is to add.
@@ -166,7 +168,9 @@ impl RawGraph for Graph {
         let index = self.tags.len() as u32;
         self.tags.push(node.index);
         self.records[node.index()].tag = index;
-        self.mark_types_of(node);
+        for ty in self.types_of_tag(node) {
+            self.mark_type(ty);
+        }
         TagId { index, stamp: self.stamp.0 }
     }
 
@@ -204,9 +208,35 @@ impl RawGraph for Graph {
         if self.records[node.index()].flags & IS_COPY == 0 {
             self.records[node.index()].flags |= IS_COPY;
             self.copies.push(node.index);
-            self.mark_tags_of(node);
+            for at in copy_entries(self.operand_count(node)) {
+                if let Some(tag) = self.operand(node, at + COPY_TAG).and_then(Operand::node) {
+                    self.mark_tag(tag);
+                }
+            }
         }
         CopyId(node)
+    }
+}
+
+impl Graph {
+    /// Returns the struct-path tag of a type node in a tag's place: the scalar format, LLVM before
+    /// 3.4.
+    fn upgrade(&mut self, node: NodeId) -> Result<NodeId, GraphError> {
+        let scalar = self.range(node.index());
+        let (scalar, constant) = match self.operands[scalar.clone()].get(SCALAR_FLAG).copied() {
+            Some(constant) if scalar.len() == SCALAR_FLAG + 1 => {
+                let first = self.operands.len();
+                self.operands.extend_from_within(scalar.start..scalar.start + SCALAR_FLAG);
+                (self.intern(first)?, Some(constant))
+            }
+            _ => (node, None),
+        };
+        let zero = self.pack(Operand::Int(Int::i64(0)))?;
+        let scalar = Packed::new(OperandKind::Node, scalar.index()).ok_or(GraphError::Full)?;
+        let first = self.operands.len();
+        self.operands.extend([scalar, scalar, zero]);
+        self.operands.extend(constant);
+        self.intern(first)
     }
 }
 

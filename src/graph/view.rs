@@ -2,7 +2,7 @@
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::{Field, Graph, TypeId, TypeKind};
+use super::{Field, Format, Graph, TypeId, TypeKind};
 
 /// The meaning of an edge of the type DAG.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,20 +54,18 @@ impl Graph {
         for ty in self.types() {
             let node = self.ty(ty);
             let from = index[ty.node().index()];
-            let (parent, fields) = match node.kind() {
-                TypeKind::Scalar => (node.parent(), false),
-                // An old-format aggregate has no parent besides its fields.
-                TypeKind::Aggregate => {
-                    (node.parent().filter(|_| node.format() == super::Format::New), true)
-                }
-                _ => (None, false),
+            let is_aggregate = node.kind() == TypeKind::Aggregate;
+            // An old-format aggregate has no parent besides its fields.
+            let has_parent = match node.kind() {
+                TypeKind::Aggregate => node.format() == Format::New,
+                kind => kind == TypeKind::Scalar,
             };
-            if fields {
+            if is_aggregate {
                 for Field { ty, offset, extent } in node.fields().rev() {
                     dag.add_edge(from, index[ty.node().index()], Edge::Field { offset, extent });
                 }
             }
-            if let Some(parent) = parent {
+            if let Some(parent) = node.parent().filter(|_| has_parent) {
                 dag.add_edge(from, index[parent.node().index()], Edge::Parent);
             }
         }

@@ -1,14 +1,13 @@
-//! Many pairs at once: one tag against many, and all pairs.
-//!
-//! All pairs are answered 64 to a word, in the order of [`Order`].
+//! Many pairs at once: one tag against many, and all pairs, a bit each in the order of [`Order`].
 
 use std::borrow::Borrow;
 use std::cell::Cell;
 
+use fixedbitset::FixedBitSet;
+
 use super::grow::Oracle;
 use super::order::Order;
 use crate::access::Access;
-use crate::bits::Bits;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.
@@ -35,9 +34,8 @@ use crate::graph::{Graph, TagId};
 pub struct Matrix {
     /// Each tag's row and column.
     positions: Vec<u32>,
-    rows: Bits,
-    /// Words in a row.
-    stride: usize,
+    /// The rows, one after the other.
+    rows: FixedBitSet,
 }
 
 impl Matrix {
@@ -59,14 +57,14 @@ impl Matrix {
     #[inline]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);
-        self.rows.get(row * self.stride * 64 + column)
+        self.rows.contains(row * self.len() + column)
     }
 
     /// Returns the number of pairs of two different places in the list that may
     /// alias, each pair counted once.
     pub fn count_may_alias(&self) -> usize {
         // Every tag may alias itself.
-        (self.rows.count() - self.len()) / 2
+        (self.rows.count_ones(..) - self.len()) / 2
     }
 }
 
@@ -103,7 +101,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// to reach the limit do.
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
-        let stride = tags.len().div_ceil(64);
-        Matrix { positions: order.positions(), rows: order.rows(stride), stride }
+        Matrix { positions: order.positions(), rows: order.rows() }
     }
 }

@@ -105,19 +105,14 @@ impl Order {
         let counts = self.counts();
         let rows: Vec<Regular> = self.uppermost(&counts);
         let listed = self.partition();
-        let key = |position: usize| {
-            let regular = match self.group_of(position) {
-                Some(group) => rows[group].clone(),
-                None if self.rejected().contains(&position) => Regular::All,
-                None => {
-                    let row = &self.lists()[position - self.listed().start];
-                    self.regular_part(row, &counts, &rows)
-                }
-            };
+        let key = |position: usize| match self.group_of(position) {
+            Some(group) => (rows[group].clone(), listed[position]),
             // Tags that may alias everything share one row; the first represents all.
-            let same =
-                if self.rejected().contains(&position) { self.rejected().start } else { position };
-            (regular, listed[same])
+            None if position < self.rejected.end => (Regular::All, listed[self.rejected.start]),
+            None => {
+                let row = &self.lists[position - self.rejected.end];
+                (self.regular_part(row, &counts, &rows), listed[position])
+            }
         };
         let mut numbers: HashMap<(Regular, u32), u32> = HashMap::new();
         let mut found = Classes { classes: Vec::new(), representatives: Vec::new() };
@@ -134,12 +129,12 @@ impl Order {
 
     /// Returns the number of regular positions in each group's row.
     fn counts(&self) -> Vec<usize> {
-        let mut above = Vec::with_capacity(self.groups().len());
-        let mut counts = Vec::with_capacity(self.groups().len());
-        for group in self.groups() {
+        let mut above = Vec::with_capacity(self.groups.len());
+        let mut counts = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
             // A group comes after the one above it.
             let own: usize =
-                group.above.map_or(0, |up: usize| above[up] + self.groups()[up].own.len());
+                group.above.map_or(0, |up: usize| above[up] + self.groups[up].own.len());
             above.push(own);
             let outside = self.regular() - group.root.len();
             counts.push(outside + own + (group.below - group.own.start));
@@ -150,7 +145,7 @@ impl Order {
     /// Returns each group's row.
     fn uppermost(&self, counts: &[usize]) -> Vec<Regular> {
         let mut rows: Vec<Regular> = Vec::with_capacity(counts.len());
-        for (number, group) in self.groups().iter().enumerate() {
+        for (number, group) in self.groups.iter().enumerate() {
             let same = group.above.filter(|&above| counts[above] == counts[number]);
             rows.push(match same {
                 _ if counts[number] == self.regular() => Regular::All,
@@ -188,12 +183,13 @@ impl Order {
 
     /// Numbers the positions such that two have one number iff the same lists have them.
     fn partition(&self) -> Vec<u32> {
-        let mut partition = Partition::new(self.len());
+        let (classes, sizes) = (vec![0; self.len()], vec![self.len() as u32]);
+        let mut partition = Partition { classes, sizes, hits: vec![0] };
         let mut members = Vec::new();
-        for row in self.lists() {
+        for row in &self.lists {
             members.clear();
             if row.root.len() == self.regular() {
-                members.extend(self.rejected().take(1).map(|position| position as u32));
+                members.extend(self.rejected.clone().take(1).map(|position| position as u32));
                 row.for_each(|position| members.push(position as u32));
             } else {
                 // All regular positions of other roots are listed: split by the unlisted ones.
@@ -218,10 +214,6 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(len: usize) -> Partition {
-        Partition { classes: vec![0; len], sizes: vec![len as u32], hits: vec![0] }
-    }
-
     /// Splits each class into its members in a set, each named once, and those that are not.
     fn split(&mut self, set: &[u32]) {
         let mut touched = Vec::new();

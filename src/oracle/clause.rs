@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::alias_rule::AliasResult;
-
 /// The clause of a rule that decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -57,10 +55,6 @@ impl Clause {
     #[must_use]
     pub fn is_no_alias(self) -> bool {
         matches!(self, Clause::OtherOffset | Clause::Apart | Clause::Parted | Clause::Unrelated)
-    }
-
-    pub(super) fn answer(self) -> AliasResult {
-        if self.is_no_alias() { AliasResult::NoAlias } else { AliasResult::MayAlias }
     }
 }
 

@@ -53,10 +53,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// If `copy` was issued by another graph.
     pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
         let access = access.into();
-        match self.copy_accesses(copy, AccessKind::Both) {
-            Some(accesses) => accesses.into_iter().any(|one| self.may_alias(one, access)),
-            None => true,
-        }
+        let accesses = self.copy_accesses(copy, AccessKind::Both);
+        accesses.is_none_or(|all| all.into_iter().any(|one| self.may_alias(one, access)))
     }
 
     /// Returns the possible dependences of a later access on a struct copy. The source is read and

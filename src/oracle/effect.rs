@@ -1,4 +1,4 @@
-//! What an instruction or a call does to the memory of a list of accesses.
+//! The effect of an instruction or a call on the memory of a list of accesses.
 
 /// The masks of what an instruction, a call or a function may read and write.
 ///

@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use super::alias_rule::{AliasResult, AliasRule};
-use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::gap::Apart;
 use super::grow::Oracle;
@@ -40,6 +39,48 @@ pub struct PathStep {
     pub array: bool,
 }
 
+/// The elements of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Elements {
+    /// Bytes from one element to the next.
+    pub stride: u64,
+    /// The number of elements; `None` for a flexible array without end.
+    pub count: Option<u64>,
+}
+
+/// The bytes of an access: an interval, repeated for each array element.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ByteRange {
+    /// The first byte, from the start of the type that the path starts from.
+    pub start: u64,
+    /// The byte after the last; `None` without end.
+    pub end: Option<u64>,
+    /// The arrays that repeat the interval for each element.
+    pub repeats: Vec<Elements>,
+}
+
+impl fmt::Display for ByteRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bytes {}", self.start)?;
+        match self.end {
+            Some(end) if end == self.start + 1 => {}
+            Some(end) => write!(f, "-{}", end - 1)?,
+            None => write!(f, " onward")?,
+        }
+        for Elements { stride, count } in &self.repeats {
+            write!(f, ", every {stride}")?;
+            if let Some(count) = count {
+                write!(f, " ({count} times)")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The path from the common base type to an access.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -66,10 +107,7 @@ impl fmt::Display for AccessPath {
             let elements = if *array { "[]" } else { "" };
             write!(f, "field {field} at {offset}: {into}{elements}")?;
         }
-        match &self.bytes {
-            Some(bytes) => write!(f, "; {bytes}"),
-            None => Ok(()),
-        }
+        self.bytes.iter().try_for_each(|bytes| write!(f, "; {bytes}"))
     }
 }
 
@@ -114,20 +152,13 @@ impl fmt::Display for Explanation {
         if let Some(comparison) = &self.comparison {
             let Comparison { base, a, b, .. } = comparison;
             write!(f, "\nfrom {base}\n  a: {a}\n  b: {b}")?;
-            if let Some(apart) = &comparison.apart {
-                write!(f, "\n  {apart}")?;
-            }
+            comparison.apart.iter().try_for_each(|apart| write!(f, "\n  {apart}"))?;
         }
         Ok(())
     }
 }
 
 impl Explanation {
-    /// An answer that needed no comparison of paths.
-    pub(super) fn plain(rule: AliasRule, clause: Clause) -> Self {
-        Explanation { rule, answer: clause.answer(), clause, comparison: None }
-    }
-
     /// Replaces the names of types.
     #[doc(hidden)]
     pub fn rename(&mut self, name: impl Fn(&str) -> String) {
@@ -139,8 +170,11 @@ impl Explanation {
     }
 
     pub(super) fn new(graph: &Graph, rule: AliasRule, decision: &Decision) -> Self {
+        let clause = decision.clause;
         let comparison = decision.meeting.as_ref().map(|meeting| compare(graph, meeting));
-        Explanation { comparison, ..Explanation::plain(rule, decision.clause) }
+        let no = clause.is_no_alias();
+        let answer = if no { AliasResult::NoAlias } else { AliasResult::MayAlias };
+        Explanation { rule, answer, clause, comparison }
     }
 }
 
@@ -181,7 +215,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Like [`Oracle::explain`], with its steps taken from those left.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
-        let mut decision = self.engine().decide(self.graph(), &self.index, (a, b), true);
+        let mut decision = self.engine().decide(self.indexed(), (a, b), true);
         // The index may know more than the definition's steps show.
         if decision.clause == Clause::Limit && !self.may_alias(a, b) {
             decision.clause = Clause::Apart;

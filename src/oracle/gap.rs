@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::bytes::ByteRange;
+use super::explain::ByteRange;
 
 /// A division that shows that two strided byte ranges share no byte.
 ///

@@ -7,8 +7,7 @@ use super::alias_rule::AliasRule;
 use super::index::Index;
 use super::llvm::Llvm;
 use super::memo::Memo;
-use super::rule::Rule;
-use super::types::Types;
+use super::rule::{Indexed, Rule};
 use super::union::Union;
 use crate::graph::Graph;
 
@@ -72,8 +71,9 @@ pub struct Oracle<G = Graph> {
     rule: AliasRule,
     /// The stamp of the graph that the tables describe.
     pub(super) stamp: u32,
-    /// The identity of these tables: another oracle numbers its types otherwise.
-    identity: u64,
+    /// A number that no other oracle of the process has, and this one only as long as its graph is
+    /// the same: another oracle numbers its types otherwise.
+    pub(super) identity: u64,
     pub(super) index: Index,
     engine: Engine,
     pub(super) memo: Memo,
@@ -103,24 +103,8 @@ impl Engine {
     /// Returns an empty index for the rule.
     fn index(rule: AliasRule) -> Index {
         let mut index = Index::default();
-        if rule == AliasRule::Llvm {
-            index.types = Types::brief();
-        }
+        index.types.brief = rule == AliasRule::Llvm;
         index
-    }
-
-    fn rule(&self) -> &dyn Rule {
-        match self {
-            Engine::Llvm(rule) => &**rule,
-            Engine::Union(rule) => &**rule,
-        }
-    }
-
-    fn rule_mut(&mut self) -> &mut dyn Rule {
-        match self {
-            Engine::Llvm(rule) => &mut **rule,
-            Engine::Union(rule) => &mut **rule,
-        }
     }
 }
 
@@ -191,7 +175,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
             self.engine = Engine::new(self.rule);
             self.memo = Memo::default();
         }
-        let rule = self.engine.rule_mut();
+        let rule: &mut dyn Rule = match &mut self.engine {
+            Engine::Llvm(rule) => &mut **rule,
+            Engine::Union(rule) => &mut **rule,
+        };
         for tag in graph.tags().skip(self.index.len()) {
             rule.add(graph, &mut self.index, tag);
         }
@@ -233,13 +220,14 @@ impl<G: Borrow<Graph>> Oracle<G> {
         }
     }
 
-    /// Returns a number that no other oracle of the process has, and this one only
-    /// as long as its graph is the same.
-    pub(super) fn identity(&self) -> u64 {
-        self.identity
+    pub(super) fn engine(&self) -> &dyn Rule {
+        match &self.engine {
+            Engine::Llvm(rule) => &**rule,
+            Engine::Union(rule) => &**rule,
+        }
     }
 
-    pub(super) fn engine(&self) -> &dyn Rule {
-        self.engine.rule()
+    pub(super) fn indexed(&self) -> Indexed<'_> {
+        Indexed { graph: self.graph(), index: &self.index }
     }
 }

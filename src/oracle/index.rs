@@ -95,8 +95,8 @@ pub(super) struct Index {
     bases: Bases,
     /// The numbers of the tags' roots.
     roots: HashMap<u32, u32>,
-    /// True if there are several roots.
-    mixed: bool,
+    /// True if the tags have several roots.
+    pub(super) mixed: bool,
     /// Number of other tags.
     others: u32,
 }
@@ -205,11 +205,6 @@ impl Index {
         let number = *self.roots.entry(root).or_insert(next);
         self.mixed = self.roots.len() > 1;
         number
-    }
-
-    /// Returns whether the tags have several roots.
-    pub(super) fn has_several_roots(&self) -> bool {
-        self.mixed
     }
 
     /// Sets the intervals of the tags added since the last call, or of all tags if the forest was

@@ -12,7 +12,7 @@ pub(crate) const STEPS: u32 = 1 << 16;
 
 /// The most paths, or places on them, that are cached for one tag. A tag with more is searched
 /// again for each query.
-pub(crate) const KEPT: usize = 1 << 6;
+pub(crate) const STORED_PATHS: usize = 1 << 6;
 
 /// Element combinations tried when two byte patterns have more than two array strides between them
 /// that simplification does not remove. The documented minimum is 4,096; a trial is an `O(log)`
@@ -21,7 +21,7 @@ pub(crate) const ELEMENTS: u32 = 1 << 16;
 
 /// Elements of an array that rule `union-strict` tries one by one, if another field shares bytes
 /// with the array.
-pub(crate) const PARTED: u128 = 1 << 12;
+pub(crate) const STRICT_ELEMENTS: u128 = 1 << 12;
 
 /// The most array strides of two byte patterns together, after simplification. Two strides need no
 /// trials, and each further one has at least two elements. More strides than this have over 4,096
@@ -34,7 +34,7 @@ pub(crate) const TIGHTENINGS: u32 = 4;
 
 /// Fields that [`Budget::look`] counts as one step. Looking at a field only checks whether a path
 /// can continue there, which is cheaper than a step.
-pub(crate) const LOOKS: usize = 16;
+pub(crate) const FIELDS_A_STEP: usize = 16;
 
 /// Steps that all searches of one comparison of many tags share: a matrix, a lint, or one call of a
 /// lowering. [`COMPARED_A_NODE`] adds steps for large graphs. All steps take a few seconds at most.
@@ -61,9 +61,9 @@ impl Budget {
         self.take(1)
     }
 
-    /// Takes one step for each [`LOOKS`] fields looked at.
+    /// Takes one step for each [`FIELDS_A_STEP`] fields looked at.
     pub(crate) fn look(&mut self, looks: usize) -> Result<(), Exhausted> {
-        self.take(u32::try_from(looks / LOOKS).unwrap_or(u32::MAX))
+        self.take(u32::try_from(looks / FIELDS_A_STEP).unwrap_or(u32::MAX))
     }
 
     fn take(&mut self, steps: u32) -> Result<(), Exhausted> {

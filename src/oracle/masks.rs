@@ -13,10 +13,11 @@
 use std::borrow::Borrow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fixedbitset::FixedBitSet;
+
 use super::effect::MemoryEffect;
 use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
-use crate::bits::{Bits, ones};
 use crate::graph::Graph;
 
 /// Accesses of a list, and cliques of a cover: two roots with m scalars each need m squared.
@@ -53,9 +54,9 @@ static VERSION: AtomicU64 = AtomicU64::new(1);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Masks {
-    /// The pairs that may alias.
-    near: Rows,
-    /// Never 0.
+    /// For each access the accesses that it may alias.
+    near: Vec<FixedBitSet>,
+    /// None is 0.
     masks: Vec<u64>,
     bits: usize,
     exact_bits: usize,
@@ -80,13 +81,11 @@ pub enum MasksError {
 
 impl Masks {
     /// Returns the number of accesses.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.masks.len()
     }
 
     /// Returns whether there is no access.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
@@ -97,7 +96,6 @@ impl Masks {
     /// # Panics
     ///
     /// If the list has no such access, as all functions that take a number.
-    #[must_use]
     #[inline]
     pub fn mask(&self, at: usize) -> u64 {
         self.masks[at]
@@ -120,19 +118,16 @@ impl Masks {
     }
 
     /// Returns the number of bits in use.
-    #[must_use]
     pub fn bits(&self) -> usize {
         self.bits
     }
 
     /// Returns the number of bits of the exact masks that were found, if more than the wanted ones.
-    #[must_use]
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
 
     /// Returns a number of bits below which no masks are exact, seldom less than [`Masks::exact_bits`].
-    #[must_use]
     pub fn least_bits(&self) -> usize {
         self.least_bits
     }
@@ -141,11 +136,10 @@ impl Masks {
     /// the masks are exact.
     pub fn lost(&self) -> impl Iterator<Item = (usize, usize)> {
         let pairs = (0..self.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        pairs.filter(|&(a, b)| self.may_alias(a, b) && !self.near.get(a, b))
+        pairs.filter(|&(a, b)| self.may_alias(a, b) && !self.near[a].contains(b))
     }
 
     /// Returns a number that no other table of this process has, except clones.
-    #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -178,126 +172,78 @@ impl<G: Borrow<Graph>> Oracle<G> {
             return Err(MasksError::TooManyAccesses(list.len()));
         }
         let mut left = self.steps_to_compare();
-        let mut near = Rows::new(list.len(), list.len());
+        let mut near = vec![FixedBitSet::with_capacity(list.len()); list.len()];
         for (a, &first) in list.iter().enumerate() {
-            near.set(a, a);
+            near[a].insert(a);
             for (b, &second) in list[..a].iter().enumerate() {
                 if self.may_alias_within(first, second, &mut left).unwrap_or(true) {
-                    near.set(a, b);
-                    near.set(b, a);
+                    near[a].insert(b);
+                    near[b].insert(a);
                 }
             }
         }
         let mut search = Search { near: &near, left: WORDS };
-        let (mut cliques, least_bits) = search.cover(list.len()).ok_or(MasksError::TooManyBits)?;
+        let (mut cliques, least_bits) = search.cover().ok_or(MasksError::TooManyBits)?;
         let exact_bits = cliques.len();
         search.merge(&mut cliques, &weights, bits).ok_or(MasksError::TooManyBits)?;
         let mut masks = vec![0; list.len()];
         for (bit, clique) in cliques.iter().enumerate() {
-            ones(clique.iter().copied()).for_each(|access| masks[access] |= 1 << bit);
+            clique.ones().for_each(|access| masks[access] |= 1 << bit);
         }
         let (bits, version) = (cliques.len(), VERSION.fetch_add(1, Ordering::Relaxed));
         Ok(Masks { near, masks, bits, exact_bits, least_bits, version })
     }
 }
 
-/// A set of small numbers, a bit each.
-type Set = Vec<u64>;
-
-/// Rows of bits.
-#[derive(Clone, Debug)]
-struct Rows {
-    bits: Bits,
-    /// Words in a row.
-    stride: usize,
-}
-
-impl Rows {
-    fn new(rows: usize, columns: usize) -> Rows {
-        let stride = columns.div_ceil(64);
-        Rows { bits: Bits::new(64 * stride * rows), stride }
-    }
-
-    fn row(&self, at: usize) -> &[u64] {
-        &self.bits.words()[self.stride * at..][..self.stride]
-    }
-
-    fn get(&self, row: usize, column: usize) -> bool {
-        self.bits.get(64 * self.stride * row + column)
-    }
-
-    fn set(&mut self, row: usize, column: usize) {
-        self.bits.set(64 * self.stride * row + column);
-    }
-
-    /// Changes the words of each row of a set, beside those of the set.
-    fn change(&mut self, set: &[u64], change: impl Fn(&mut u64, u64)) {
-        for at in ones(set.iter().copied()) {
-            let row = &mut self.bits.words_mut()[self.stride * at..][..self.stride];
-            row.iter_mut().zip(set).for_each(|(word, &other)| change(word, other));
-        }
-    }
-}
-
-fn and<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
-    a.iter().zip(b).map(|(a, b)| a & b)
-}
-
-fn count(words: impl Iterator<Item = u64>) -> u32 {
-    words.map(u64::count_ones).sum()
-}
-
-fn toggle(set: &mut [u64], at: usize) {
-    set[at / 64] ^= 1 << (at % 64);
-}
-
 /// A search for cliques. A step that finds no words left ends it with `None`.
 struct Search<'a> {
-    near: &'a Rows,
+    near: &'a [FixedBitSet],
     left: u64,
 }
 
 impl Search<'_> {
     fn spend(&mut self, rows: usize) -> Option<()> {
-        self.left = self.left.checked_sub((rows * self.near.stride) as u64)?;
+        self.left = self.left.checked_sub((rows * self.near.len().div_ceil(64)) as u64)?;
         Some(())
     }
 
     /// Returns cliques that cover all edges, and the lower bound on their number.
-    fn cover(&mut self, accesses: usize) -> Option<(Vec<Set>, usize)> {
+    fn cover(&mut self) -> Option<(Vec<FixedBitSet>, usize)> {
         let near = self.near;
         // By the number of common neighbours. An edge of an access with itself has all of its own.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
-        for a in 0..accesses {
-            for b in ones(near.row(a).iter().copied()).take_while(|&b| b <= a) {
+        for (a, row) in near.iter().enumerate() {
+            for b in row.ones().take_while(|&b| b <= a) {
                 self.spend(1)?;
-                let common = count(and(near.row(a), near.row(b)));
-                edges.push((common as u16, a as u16, b as u16));
+                edges.push((row.intersection_count(&near[b]) as u16, a as u16, b as u16));
             }
         }
         edges.sort_unstable();
         // The edges that are not covered, and those of which none is in a clique with a counted one.
-        let (mut open, mut free) = (near.clone(), near.clone());
-        let (mut cliques, mut least) = (Vec::<Set>::new(), 0);
+        let (mut open, mut free) = (near.to_vec(), near.to_vec());
+        let (mut cliques, mut least) = (Vec::new(), 0);
         for is_forced in [true, false] {
             for &(_, a, b) in &edges {
                 let (a, b) = (a as usize, b as usize);
-                let (is_open, is_free) = (open.get(a, b), free.get(a, b));
+                let (is_open, is_free) = (open[a].contains(b), free[a].contains(b));
                 if !is_open && !is_free {
                     continue;
                 }
                 self.spend(1)?;
-                let common: Set = and(near.row(a), near.row(b)).collect();
+                let common = &near[a] & &near[b];
                 let is_clique = is_forced && self.is_clique(&common)?;
-                if is_free && (is_clique || !is_forced) {
-                    self.spend(count(common.iter().copied()) as usize)?;
-                    least += 1;
-                    free.change(&common, |row, common| *row &= !common);
+                if is_forced && !is_clique {
+                    continue;
                 }
-                if is_open && (is_clique || !is_forced) {
+                if is_free {
+                    self.spend(common.count_ones(..))?;
+                    least += 1;
+                    common.ones().for_each(|at| free[at].difference_with(&common));
+                }
+                if is_open {
                     let clique = if is_clique { common } else { self.grow(&open, (a, b), common)? };
-                    self.spend(count(clique.iter().copied()) as usize)?;
-                    open.change(&clique, |row, clique| *row &= !clique);
+                    self.spend(clique.count_ones(..))?;
+                    clique.ones().for_each(|at| open[at].difference_with(&clique));
                     cliques.push(clique);
                     if cliques.len() > MOST {
                         return None;
@@ -308,10 +254,10 @@ impl Search<'_> {
         Some((cliques, least))
     }
 
-    fn is_clique(&mut self, set: &[u64]) -> Option<bool> {
-        for member in ones(set.iter().copied()) {
+    fn is_clique(&mut self, set: &FixedBitSet) -> Option<bool> {
+        for member in set.ones() {
             self.spend(1)?;
-            if set.iter().zip(self.near.row(member)).any(|(set, near)| set & !near != 0) {
+            if !set.is_subset(&self.near[member]) {
                 return Some(false);
             }
         }
@@ -320,22 +266,26 @@ impl Search<'_> {
 
     /// Returns a clique around an edge, which takes the common neighbour with most uncovered edges in the
     /// clique as long as it has one.
-    fn grow(&mut self, open: &Rows, (a, b): (usize, usize), common: Set) -> Option<Set> {
-        let (mut clique, mut candidates) = (vec![0; common.len()], common);
+    fn grow(
+        &mut self,
+        open: &[FixedBitSet],
+        (a, b): (usize, usize),
+        mut candidates: FixedBitSet,
+    ) -> Option<FixedBitSet> {
+        let mut clique = FixedBitSet::with_capacity(candidates.len());
         let mut next = Some(a);
         let mut second = Some(b).filter(|&b| b != a);
         while let Some(member) = next {
-            toggle(&mut clique, member);
-            toggle(&mut candidates, member);
-            let near = self.near.row(member);
-            candidates.iter_mut().zip(near).for_each(|(word, near)| *word &= near);
+            clique.insert(member);
+            candidates.remove(member);
+            candidates.intersect_with(&self.near[member]);
             next = second.take();
             if next.is_none() {
-                let all = ones(candidates.iter().copied());
-                let gain = |index: usize| {
-                    count(and(open.row(index), &clique)) + u32::from(open.get(index, index))
+                let gain = |at: usize| {
+                    open[at].intersection_count(&clique) + usize::from(open[at].contains(at))
                 };
-                let gains: Vec<_> = all.map(|it| (gain(it), std::cmp::Reverse(it))).collect();
+                let gains: Vec<_> =
+                    candidates.ones().map(|at| (gain(at), std::cmp::Reverse(at))).collect();
                 self.spend(1 + gains.len())?;
                 next = gains.into_iter().max().filter(|gain| gain.0 > 0).map(|gain| gain.1.0);
             }
@@ -344,29 +294,31 @@ impl Search<'_> {
     }
 
     /// Joins cliques until there are as few as wanted: those first that join least weight anew.
-    fn merge(&mut self, sets: &mut Vec<Set>, weights: &[u64], wanted: usize) -> Option<()> {
+    fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());
         }
         // Pairs that have a bit in common, or do not need to be told apart.
-        let mut joined = self.near.clone();
-        let sum = |set: &mut dyn Iterator<Item = u64>| {
-            ones(set).fold(0_u128, |sum, it| sum.saturating_add(weights[it].into()))
+        let mut joined = self.near.to_vec();
+        let sum = |set: &FixedBitSet| {
+            set.ones().fold(0_u128, |sum, at| sum.saturating_add(weights[at].into()))
         };
-        let mut cost = |joined: &Rows, a: &[u64], b: &[u64]| {
+        let mut new = FixedBitSet::new();
+        let mut cost = |joined: &[FixedBitSet], a: &FixedBitSet, b: &FixedBitSet| {
             let mut cost = 0_u128;
-            for member in ones(a.iter().copied()) {
+            for member in a.ones() {
                 self.spend(1)?;
-                let new = sum(&mut b.iter().zip(joined.row(member)).map(|(b, joined)| b & !joined));
-                cost = cost.saturating_add(new.saturating_mul(weights[member].into()));
+                new.clone_from(b);
+                new.difference_with(&joined[member]);
+                cost = cost.saturating_add(sum(&new).saturating_mul(weights[member].into()));
             }
             Some(cost)
         };
-        let join = |joined: &mut Rows, a: &mut Set, b: &[u64]| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
-            joined.change(a, |row, set| *row |= set);
+        let join = |joined: &mut [FixedBitSet], a: &mut FixedBitSet, b: &FixedBitSet| {
+            a.union_with(b);
+            a.ones().for_each(|at| joined[at].union_with(a));
         };
-        sets.sort_by_cached_key(|set| std::cmp::Reverse(sum(&mut set.iter().copied())));
+        sets.sort_by_cached_key(|set| std::cmp::Reverse(sum(set)));
         for light in sets.split_off(PAIRED.min(sets.len())) {
             let costs = sets.iter().map(|set| cost(&joined, &light, set));
             let costs: Vec<u128> = costs.collect::<Option<_>>()?;

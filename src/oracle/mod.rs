@@ -23,7 +23,6 @@
 
 mod alias_rule;
 mod batch;
-mod bytes;
 mod classes;
 mod clause;
 mod conflict;
@@ -51,12 +50,11 @@ pub use alias_rule::{AliasResult, AliasRule, UnknownRuleError};
 pub use batch::Matrix;
 #[doc(hidden)]
 pub use batch::Pairs;
-pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
 pub use conflict::Conflict;
 pub use effect::MemoryEffect;
-pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
+pub use explain::{AccessPath, ByteRange, Comparison, Elements, Explanation, PathStep, Side};
 pub use gap::Apart;
 pub use grow::Oracle;
 pub use masks::{Masks, MasksError};

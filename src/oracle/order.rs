@@ -9,11 +9,12 @@ use std::borrow::Borrow;
 use std::cell::Cell;
 use std::ops::Range;
 
+use fixedbitset::FixedBitSet;
+
 use super::grow::Oracle;
 use super::index::Role;
 use super::rule::Candidates;
 use super::types::{TypeIndex, Types};
-use crate::bits::{Bits, fill, ones};
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
@@ -33,30 +34,31 @@ pub(super) struct Group {
 
 /// Returns for each base type that `asks` selects, the base types that may contain it or be inside
 /// it, including itself; all if a base type is unknown.
-fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>> {
+fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
     let mut pair = |a: u32, b: u32| {
-        if asks.get(a as usize) {
+        if asks.contains(a as usize) {
             near[a as usize].push(b);
         }
-        if a != b && asks.get(b as usize) {
+        if a != b && asks.contains(b as usize) {
             near[b as usize].push(a);
         }
     };
     // For each bit of a type set, the base types whose sets have the bit.
-    let stride = bases.len().div_ceil(64);
-    let mut columns = Bits::new(64 * stride * TypeSet::BITS);
+    let mut columns = vec![FixedBitSet::with_capacity(bases.len()); TypeSet::BITS];
     for (at, base) in known() {
-        let bits = ones(types.inside(base).words());
-        bits.for_each(|bit| columns.set(64 * stride * bit + at as usize));
+        types.inside(base).ones().for_each(|bit| columns[bit].insert(at as usize));
     }
+    let mut both = FixedBitSet::new();
     for (inner, base) in known() {
-        let all = if asks.get(inner as usize) { u64::MAX } else { 0 };
-        let column = |bit: u32| &columns.words()[stride * bit as usize..][..stride];
-        let [x, y] = TypeSet::bits(base).map(column);
-        let both = x.iter().zip(y).zip(asks.words()).map(|((x, y), asks)| x & y & (asks | all));
-        for outer in ones(both) {
+        let [x, y] = TypeSet::bits(base).map(|bit| &columns[bit as usize]);
+        both.clone_from(x);
+        both.intersect_with(y);
+        if !asks.contains(inner as usize) {
+            both.intersect_with(asks);
+        }
+        for outer in both.ones() {
             if bases[outer].is_some_and(|ty| types.may_hold(ty, base)) {
                 pair(outer as u32, inner);
             }
@@ -78,25 +80,20 @@ pub(super) struct Row {
 /// Positions below a length.
 enum Set {
     Few(Vec<u32>),
-    Many(Bits),
+    Many(FixedBitSet),
 }
 
 impl Row {
-    fn new(root: Range<usize>) -> Row {
-        Row { root, set: Set::Few(Vec::new()) }
-    }
-
     /// Adds a position that is not there.
     fn add(&mut self, position: u32, len: usize) {
         match &mut self.set {
             Set::Few(list) if list.len() < len / 32 => list.push(position),
             Set::Few(list) => {
-                let mut bits = Bits::new(len);
-                list.iter().for_each(|&position| bits.set(position as usize));
-                bits.set(position as usize);
+                let mut bits = FixedBitSet::with_capacity(len);
+                bits.extend(list.iter().chain([&position]).map(|&position| position as usize));
                 self.set = Set::Many(bits);
             }
-            Set::Many(bits) => bits.set(position as usize),
+            Set::Many(bits) => bits.insert(position as usize),
         }
     }
 
@@ -105,7 +102,7 @@ impl Row {
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
-            Set::Many(bits) => ones(bits.words().iter().copied()).for_each(found),
+            Set::Many(bits) => bits.ones().for_each(found),
         }
     }
 }
@@ -115,13 +112,13 @@ impl Row {
 pub(super) struct Order {
     /// The index in the list for each position.
     tags: Vec<u32>,
-    /// The group of each regular position.
-    groups: Vec<u32>,
-    table: Vec<Group>,
+    /// The group of each regular position, by its number in `groups`.
+    group_of: Vec<u32>,
+    pub(super) groups: Vec<Group>,
     /// The positions of tags that may alias all others.
-    rejected: Range<usize>,
+    pub(super) rejected: Range<usize>,
     /// The positions that each position after those may alias.
-    others: Vec<Row>,
+    pub(super) lists: Vec<Row>,
 }
 
 /// The place of a tag in the order.
@@ -196,13 +193,13 @@ impl Order {
         tags.sort_unstable_by_key(key);
         let before = |root: u32| tags.partition_point(|index| key(index).0 < root);
         let (regular, rejected) = (before(REJECTED), before(LISTED));
-        let (groups, table, others) = (Vec::new(), Vec::new(), Vec::new());
-        let mut order = Order { tags, groups, table, rejected: regular..rejected, others };
+        let (group_of, groups, lists) = Default::default();
+        let mut order = Order { tags, group_of, groups, rejected: regular..rejected, lists };
         order.group(&places);
         if rejected < list.len() {
             let tag = |position: usize| list[order.tags[position] as usize];
             let standing = |position: usize| places[order.tags[position] as usize];
-            order.others = order.by_pair(oracle, tag, standing, ask);
+            order.lists = order.by_pair(oracle, tag, standing, ask);
         }
         order
     }
@@ -227,14 +224,16 @@ impl Order {
         }
         let own = |position| by_base.get_index_of(&base(position));
         let bases: Vec<Option<u32>> = by_base.keys().copied().collect();
-        let mut asks = Bits::new(bases.len());
-        listed.clone().filter_map(own).for_each(|own| asks.set(own));
+        let mut asks = FixedBitSet::with_capacity(bases.len());
+        asks.extend(listed.clone().filter_map(own));
         let near = near(&oracle.index.types, &bases, &asks);
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
         for position in listed.clone() {
-            let range = self.root_range(root(position), root);
-            let mut row = Row::new(range.clone());
-            row.add(position as u32, len);
+            let own_root = root(position);
+            let from = self.groups.partition_point(|group| root(group.own.start) < own_root);
+            let group = self.groups.get(from).filter(|group| root(group.own.start) == own_root);
+            let range = group.map_or(0..0, |group| group.root.clone());
+            let mut row = Row { root: range.clone(), set: Set::Few(vec![position as u32]) };
             let mut consider = |other: usize| {
                 // A row names the regular tags of its own root only: all others are on it.
                 let implied = other < listed.start && !range.contains(&other);
@@ -247,26 +246,16 @@ impl Order {
                 }
             };
             for &at in own(position).into_iter().flat_map(|own| &near[own]) {
-                let same = |&&other: &&usize| other < listed.start || root(other) == root(position);
+                let same = |&&other: &&usize| other < listed.start || root(other) == own_root;
                 by_base[at as usize].iter().filter(same).for_each(|&other| consider(other));
             }
-            if oracle.index.has_several_roots() {
-                let of_other = |&other: &usize| root(other) != root(position);
+            if oracle.index.mixed {
+                let of_other = |&other: &usize| root(other) != own_root;
                 (listed.start..position).filter(of_other).for_each(&mut consider);
             }
             rows.push(row);
         }
         rows
-    }
-
-    /// Returns the regular positions of a root.
-    fn root_range(&self, wanted: Option<u32>, root: impl Fn(usize) -> Option<u32>) -> Range<usize> {
-        let first = |table: &[Group], below: fn(Option<u32>, Option<u32>) -> bool| {
-            table.partition_point(|group| below(root(group.own.start), wanted))
-        };
-        let from = first(&self.table, |root, wanted| root < wanted);
-        let group = self.table.get(from).filter(|group| root(group.own.start) == wanted);
-        group.map_or(0..0, |group| group.root.clone())
     }
 
     /// Groups the regular positions by cursor.
@@ -283,53 +272,38 @@ impl Order {
             for here in of_root.chunk_by(|a, b| place(a).1 == place(b).1) {
                 let (.., span) = place(&here[0]);
                 while let Some(&last) = open.last()
-                    && place(&regular[self.table[last].own.start]).2.end <= span.start
+                    && place(&regular[self.groups[last].own.start]).2.end <= span.start
                 {
-                    self.table[last].below = at;
+                    self.groups[last].below = at;
                     open.pop();
                 }
                 let above = open.last().copied();
-                open.push(self.table.len());
-                self.groups.extend(here.iter().map(|_| self.table.len() as u32));
+                open.push(self.groups.len());
+                self.group_of.extend(here.iter().map(|_| self.groups.len() as u32));
                 let own = at..at + here.len();
                 at = own.end;
-                self.table.push(Group { own, below: at, above, root: root.clone() });
+                self.groups.push(Group { own, below: at, above, root: root.clone() });
             }
             for last in open.drain(..) {
-                self.table[last].below = at;
+                self.groups[last].below = at;
             }
         }
     }
 
-    pub(super) fn groups(&self) -> &[Group] {
-        &self.table
-    }
-
     /// Returns the group of a regular position.
     pub(super) fn group_of(&self, position: usize) -> Option<usize> {
-        self.groups.get(position).map(|&group| group as usize)
+        self.group_of.get(position).map(|&group| group as usize)
     }
 
     /// Returns whether one group is the other or above it.
     pub(super) fn is_related(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.table[a], &self.table[b]);
+        let (a, b) = (&self.groups[a], &self.groups[b]);
         a.own.start < b.below && b.own.start < a.below
-    }
-
-    /// Returns the lists of the positions that are neither regular nor alias
-    /// everything, in the order of these.
-    pub(super) fn lists(&self) -> &[Row] {
-        &self.others
     }
 
     /// Returns the positions that have lists.
     pub(super) fn listed(&self) -> Range<usize> {
         self.rejected.end..self.len()
-    }
-
-    /// Returns the positions that may alias everything.
-    pub(super) fn rejected(&self) -> Range<usize> {
-        self.rejected.clone()
     }
 
     /// The regular positions of all other roots.
@@ -339,7 +313,7 @@ impl Order {
 
     /// Returns the number of regular positions, which come first.
     pub(super) fn regular(&self) -> usize {
-        self.groups.len()
+        self.group_of.len()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -348,33 +322,37 @@ impl Order {
 
     /// Calls `found` with each range of regular positions that a regular position may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
-        let group = &self.table[self.groups[position] as usize];
+        let group = &self.groups[self.group_of[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);
         found(group.own.start..group.below);
         let mut above = group.above;
-        while let Some(next) = above.map(|above| &self.table[above]) {
+        while let Some(next) = above.map(|above| &self.groups[above]) {
             found(next.own.clone());
             above = next.above;
         }
     }
 
-    /// Sets the bits of each position's row, `stride` words each, and returns them.
-    pub(super) fn rows(&self, stride: usize) -> Bits {
-        let mut rows = Bits::new(64 * stride * self.len());
-        for (position, words) in rows.words_mut().chunks_exact_mut(stride.max(1)).enumerate() {
+    /// Returns the rows of all positions, a bit for each position, one after the other.
+    pub(super) fn rows(&self) -> FixedBitSet {
+        let len = self.len();
+        let mut rows = FixedBitSet::with_capacity(len * len);
+        for position in 0..len {
+            let row = position * len;
+            let mut fill =
+                |range: Range<usize>| rows.insert_range(row + range.start..row + range.end);
             if self.rejected.contains(&position) {
-                fill(words, 0..self.len());
+                fill(0..len);
                 continue;
             }
-            fill(words, self.rejected.clone());
+            fill(self.rejected.clone());
             if position < self.regular() {
-                self.ranges(position, |range| fill(words, range));
+                self.ranges(position, fill);
             }
         }
-        for (position, row) in (self.rejected.end..).zip(&self.others) {
+        for (position, row) in (self.rejected.end..).zip(&self.lists) {
             let mut both = |column| {
-                rows.set(64 * stride * position + column);
-                rows.set(64 * stride * column + position);
+                rows.insert(position * len + column);
+                rows.insert(column * len + position);
             };
             row.for_each(&mut both);
             self.outside(&row.root).into_iter().flatten().for_each(both);
@@ -384,15 +362,15 @@ impl Order {
 
     /// Calls `found` once for each pair of different positions that may alias.
     pub(super) fn each_pair(&self, mut found: impl FnMut(usize, usize)) {
-        for (at, &group) in self.groups.iter().enumerate() {
-            let group = &self.table[group as usize];
+        for (at, &group) in self.group_of.iter().enumerate() {
+            let group = &self.groups[group as usize];
             let later = (at + 1..group.below).chain(group.root.end..self.regular());
             later.for_each(|other| found(at, other));
         }
-        for at in self.rejected() {
+        for at in self.rejected.clone() {
             (0..at).chain(self.listed()).for_each(|other| found(at, other));
         }
-        for (at, row) in self.listed().zip(&self.others) {
+        for (at, row) in self.listed().zip(&self.lists) {
             // Each of two listed positions can be in the other's row: report the pair once.
             row.for_each(|other| {
                 if other < at {

@@ -106,7 +106,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// if there are none.
     pub(super) fn memo_or_definition(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let define = |left: &mut u64| {
-            let decision = self.engine().decide(self.graph(), &self.index, (a, b), false);
+            let decision = self.engine().decide(self.indexed(), (a, b), false);
             *left = left.saturating_sub(u64::from(decision.steps).max(1));
             decision.is_may()
         };
@@ -129,7 +129,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Returns whether an answer is the definition's, or the index's if the definition gave up.
     fn is_as_defined(&self, a: Access, b: Access, may: bool) -> bool {
-        let defined = self.engine().decide(self.graph(), &self.index, (a, b), true);
+        let defined = self.engine().decide(self.indexed(), (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit
     }
 }

@@ -68,7 +68,7 @@ impl Publisher {
         Publisher {
             newest: Arc::new(ArcSwap::from_pointee(oracle.replica())),
             old: Vec::new(),
-            original: oracle.identity(),
+            original: oracle.identity,
         }
     }
 
@@ -83,8 +83,8 @@ impl Publisher {
     /// Another oracle, or one whose graph was replaced, replaces the former one; its readers then
     /// do not know the former's ids.
     pub fn publish<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
-        if self.original != oracle.identity() {
-            self.original = oracle.identity();
+        if self.original != oracle.identity {
+            self.original = oracle.identity;
             self.old.clear();
             self.newest.store(Arc::new(oracle.replica()));
         } else if !self.newest.load().graph().is_level_with(oracle.graph()) {

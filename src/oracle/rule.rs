@@ -1,11 +1,18 @@
 //! A rule: it indexes tags, decides on pairs, and explains.
 
-use super::bytes::ByteRange;
 use super::clause::Clause;
+use super::explain::ByteRange;
 use super::index::Index;
 use super::types::TypeIndex;
 use crate::access::Access;
 use crate::graph::{Graph, Tag, TagId};
+
+/// A graph, and the index of its tags.
+#[derive(Clone, Copy)]
+pub(super) struct Indexed<'i> {
+    pub(super) graph: &'i Graph,
+    pub(super) index: &'i Index,
+}
 
 /// A rule, with its knowledge of a graph's tags besides the index. The graph and the index are
 /// always those to which [`Rule::add`] added the tags.
@@ -26,20 +33,14 @@ pub(super) trait Rule {
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
     /// Decides by the definition. `why` asks for the compared paths.
-    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
+    fn decide(&self, of: Indexed<'_>, pair: (Access, Access), why: bool) -> Decision;
 
     /// Returns the tag for an access that replaces two others, without its immutability.
-    fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
+    fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag>;
 
     /// Returns whether the tag is well formed by this rule; `None` if the definition's limit or the
     /// steps in `left` ran out.
-    fn is_well_formed(
-        &self,
-        graph: &Graph,
-        index: &Index,
-        tag: TagId,
-        left: &mut u64,
-    ) -> Option<bool>;
+    fn is_well_formed(&self, of: Indexed<'_>, tag: TagId, left: &mut u64) -> Option<bool>;
 }
 
 /// The tags that a tag may alias, according to types alone.

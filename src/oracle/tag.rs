@@ -57,7 +57,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
             return None;
         }
-        let generic = self.engine().most_generic(graph, &self.index, a, b)?;
+        let generic = self.engine().most_generic(self.indexed(), a, b)?;
         let immutable =
             [a, b].iter().all(|&tag| TagParts::is_immutable(graph, graph.tag_node(tag)));
         let size = generic.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes));
@@ -81,6 +81,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if !self.graph().owns_tag(tag) {
             return Some(false);
         }
-        self.engine().is_well_formed(self.graph(), &self.index, tag, left)
+        self.engine().is_well_formed(self.indexed(), tag, left)
     }
 }

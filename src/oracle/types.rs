@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::extent::UNBOUNDED;
 use crate::forest::Forest;
-use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+use crate::graph::{Format, Graph, TypeId, TypeKind};
 use crate::table::{HashSet, IndexSet};
 use crate::type_set::TypeSet;
 
@@ -100,15 +100,10 @@ pub(super) struct Types {
     /// The lowest free rank.
     free_rank: u32,
     /// True if only [`Types::may_hold`] is used.
-    brief: bool,
+    pub(super) brief: bool,
 }
 
 impl Types {
-    /// Returns empty types for use with [`Types::may_hold`] only.
-    pub(super) fn brief() -> Types {
-        Types { brief: true, ..Types::default() }
-    }
-
     /// Adds the types that the graph got since the last call.
     pub(super) fn extend(&mut self, graph: &Graph) {
         let from = self.types.len();
@@ -237,13 +232,12 @@ impl Types {
         let kind = node.kind();
         let first = self.fields.len() as u32;
         let old = node.format() == Format::Old;
-        let index = |types: &Types, node: NodeId| types.by_node[node.index()];
         let parent = match kind {
             TypeKind::Root => None,
             TypeKind::Aggregate if old => None,
-            _ => Shape::of(graph, id.node()).parent(graph, id.node()),
+            _ => node.parent(),
         };
-        let parent = parent.map_or(NONE, |parent| index(self, parent));
+        let parent = parent.and_then(|parent| self.index(parent)).unwrap_or(NONE);
         // A text may use a node as a parent or field type before it is a type.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
@@ -258,15 +252,11 @@ impl Types {
                 flexible |= field.extent == Some(0) && element != Some(0);
                 overlapping |= !empty && occupied == Some(field.offset);
                 occupied = if empty { occupied } else { Some(field.offset) };
-                let ty = index(self, field.ty.node());
+                let ty = self.index(field.ty).unwrap_or(NONE);
                 sound &= previous <= Some(field.offset) && ty != NONE;
                 previous = Some(field.offset);
-                self.fields.push(Field {
-                    ty,
-                    offset: field.offset,
-                    extent: field.extent.unwrap_or(0),
-                    clear: false,
-                });
+                let (offset, extent) = (field.offset, field.extent.unwrap_or(0));
+                self.fields.push(Field { ty, offset, extent, clear: false });
             }
         }
         Type {
@@ -308,18 +298,28 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
+                        // All types in it and above it have their ranks.
                         open.pop();
-                        self.close(ty, open.last().map(|&(outer, _)| outer));
+                        self.types[ty as usize].rank = self.free_rank;
+                        self.free_rank += 1;
+                        if let Some(&(outer, _)) = open.last() {
+                            self.types[outer as usize].sound &= self.get(ty).sound;
+                        }
                         continue;
                     }
                 };
                 if child == NONE {
                     continue;
                 }
-                let of_child = *self.get(child);
+                let (of_child, format) = (*self.get(child), self.get(ty).format);
+                // A root has no format and is the type of no memory; in the old format a class without
+                // data looks like one.
+                let fits = match of_child.format {
+                    None => format == Some(Format::Old) || !is_field,
+                    of_child => of_child == format,
+                };
                 // An open child contains this type.
-                let closed = of_child.rank != OPEN;
-                self.types[ty as usize].sound &= closed && self.fits(ty, child, is_field);
+                self.types[ty as usize].sound &= of_child.rank != OPEN && fits;
                 if of_child.rank == NONE {
                     self.types[child as usize].rank = OPEN;
                     open.push((child, 0));
@@ -327,26 +327,6 @@ impl Types {
                     self.types[ty as usize].sound &= of_child.sound;
                 }
             }
-        }
-    }
-
-    /// Gives a type its rank, once all types in it and above it have theirs. If the type is not
-    /// sound, neither is `outer`.
-    fn close(&mut self, ty: TypeIndex, outer: Option<TypeIndex>) {
-        self.types[ty as usize].rank = self.free_rank;
-        self.free_rank += 1;
-        if let Some(outer) = outer {
-            self.types[outer as usize].sound &= self.get(ty).sound;
-        }
-    }
-
-    /// Returns whether the format of a field's type or parent agrees with `ty`'s. A root has no
-    /// format and is the type of no memory; in the old format a class without data looks like one.
-    fn fits(&self, ty: TypeIndex, child: TypeIndex, is_field: bool) -> bool {
-        let format = self.get(ty).format;
-        match self.get(child).format {
-            None => format == Some(Format::Old) || !is_field,
-            of_child => of_child == format,
         }
     }
 

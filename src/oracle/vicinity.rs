@@ -107,12 +107,12 @@ impl Listed {
 impl Vicinity {
     /// Returns whether the list was made with this oracle.
     pub fn is_of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
-        self.oracle == Some(oracle.identity())
+        self.oracle == Some(oracle.identity)
     }
 
     /// Returns an empty list for an oracle.
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vicinity {
-        Vicinity { oracle: Some(oracle.identity()), ..Vicinity::default() }
+        Vicinity { oracle: Some(oracle.identity), ..Vicinity::default() }
     }
 
     /// Adds an access. One with its own size may extend past its tag's bytes.

@@ -1,16 +1,16 @@
 //! From the document to a graph, through the builder.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
-use indexmap::map::Entry;
 
-use super::document::{CopyDecl, CopyEntryDecl, Spec, TagDecl, TypeDecl, options};
+use super::document::{CopyDecl, Spec, TagDecl, TypeDecl, options};
 use super::name::bytes;
 use super::place::SpecPath;
 use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
 use crate::declare::TaggedTypes;
+use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
@@ -34,7 +34,38 @@ impl Spec {
     /// refuses. It knows the [`SpecPath`](super::SpecPath) in the spec, not the line
     /// and column: use [`Spec::load`] for those.
     pub fn build(self) -> Result<Built, SpecError> {
-        build(self)
+        let spec = self;
+        check_types(&spec)?;
+        let mut declared = Declared::default();
+        for (index, decl) in spec.types.iter().enumerate() {
+            let place = SpecPath::list("types").item(index);
+            let id = declared.add_type(decl).map_err(|error| error.within(place))?;
+            declared.types.insert(decl.key().to_owned(), id);
+        }
+        if let Some(declare) = &spec.declare {
+            declared.tagged = Some(declare.declare()?.into_tagged(declare.policy));
+        }
+        for (index, decl) in spec.tags.iter().enumerate() {
+            let place = SpecPath::list("tags").item(index);
+            if let Some(first) = declared.tags.get_index_of(&decl.name) {
+                let message = format!("a second tag {:?}: rename one", decl.name);
+                let other = SpecPath::list("tags").item(first);
+                return Err(SpecError::new(place.field("name"), message).with_other(other));
+            }
+            let id = declared.add_tag(decl).map_err(|error| error.within(place))?;
+            declared.tags.insert(decl.name.clone(), id);
+        }
+        for (index, path) in spec.declare.iter().flat_map(|declare| &declare.tags).enumerate() {
+            let place = SpecPath::list("declare").field("tags").item(index);
+            declared.tag_or_path(path).map_err(|error| error.within(place))?;
+        }
+        for (index, decl) in spec.copies.iter().enumerate() {
+            let place = SpecPath::list("copies").item(index);
+            declared.add_copy(decl).map_err(|error| error.within(place))?;
+        }
+        check_expectations(&spec, &mut declared)?;
+        let Declared { graph, types, tags, tagged } = declared;
+        Ok(Built { spec, graph, types, tags, tagged })
     }
 
     /// Reads a spec and makes the graph that it describes.
@@ -47,77 +78,25 @@ impl Spec {
     }
 }
 
-fn build(spec: Spec) -> Result<Built, SpecError> {
-    check_types(&spec)?;
-    let mut declared = Declared::default();
-    for (index, decl) in spec.types.iter().enumerate() {
-        let place = SpecPath::list("types").item(index);
-        let id = declared.add_type(decl).map_err(|error| error.within(place))?;
-        declared.types.insert(decl.key().to_owned(), id);
-    }
-    if let Some(declare) = &spec.declare {
-        declared.tagged = Some(declare.tagged()?);
-    }
-    let mut tags: IndexMap<&str, usize> = IndexMap::new();
-    for (index, decl) in spec.tags.iter().enumerate() {
-        let place = SpecPath::list("tags").item(index);
-        unique(&mut tags, &decl.name, index).map_err(|first| {
-            SpecError::new(
-                place.clone().field("name"),
-                format!("a second tag {:?}: rename one", decl.name),
-            )
-            .with_other(SpecPath::list("tags").item(first))
-        })?;
-        let id = declared.add_tag(decl).map_err(|error| error.within(place))?;
-        declared.tags.insert(decl.name.clone(), id);
-    }
-    for (index, path) in spec.declare.iter().flat_map(|declare| &declare.tags).enumerate() {
-        let place = SpecPath::list("declare").field("tags").item(index);
-        declared.tag_or_path(path).map_err(|error| error.within(place))?;
-    }
-    for (index, decl) in spec.copies.iter().enumerate() {
-        let place = SpecPath::list("copies").item(index);
-        declared.add_copy(decl).map_err(|error| error.within(place))?;
-    }
-    check_expectations(&spec, &mut declared)?;
-    let Declared { graph, types, tags, tagged } = declared;
-    Ok(Built { spec, graph, types, tags, tagged })
-}
-
-/// Records where a name is declared, or returns its earlier place.
-fn unique<'s>(
-    names: &mut IndexMap<&'s str, usize>,
-    name: &'s str,
-    index: usize,
-) -> Result<(), usize> {
-    match names.entry(name) {
-        Entry::Occupied(first) => Err(*first.get()),
-        Entry::Vacant(vacant) => {
-            vacant.insert(index);
-            Ok(())
-        }
-    }
-}
-
 /// Checks that keys are unique and types declared before use.
 fn check_types(spec: &Spec) -> Result<(), SpecError> {
+    let entry = |index| SpecPath::list("types").item(index);
     let mut keys = IndexMap::new();
     for (index, decl) in spec.types.iter().enumerate() {
-        unique(&mut keys, decl.key(), index).map_err(|first| {
+        let first = *keys.entry(decl.key()).or_insert(index);
+        if first != index {
             let remedy = match decl {
                 TypeDecl::AnonymousRoot { .. } | TypeDecl::EmptyRoot { .. } => "give another key",
                 _ => "tell them apart with `key: \"...\"`",
             };
-            SpecError::new(
-                SpecPath::list("types").item(index).join(&key_place(decl)),
-                format!("a second type {:?}: {remedy}", decl.key()),
-            )
-            .with_other(SpecPath::list("types").item(first))
-        })?;
+            let message = format!("a second type {:?}: {remedy}", decl.key());
+            let place = entry(index).join(&key_place(decl));
+            return Err(SpecError::new(place, message).with_other(entry(first)));
+        }
     }
     for (index, decl) in spec.types.iter().enumerate() {
         for (place, key) in references(decl) {
-            let place = SpecPath::list("types").item(index).join(&place);
+            let place = entry(index).join(&place);
             match keys.get(key) {
                 Some(&at) if at < index => {}
                 Some(&at) if at == index => {
@@ -129,16 +108,15 @@ fn check_types(spec: &Spec) -> Result<(), SpecError> {
                         "type {key:?} is declared later: declare before use, \
                          a type cannot contain itself"
                     );
-                    let other = SpecPath::list("types").item(at);
-                    return Err(SpecError::new(place, message).with_other(other));
+                    return Err(SpecError::new(place, message).with_other(entry(at)));
                 }
                 None => return Err(no_type(place, key, keys.keys().copied())),
             }
         }
-        let mut names = IndexMap::new();
+        let mut names = HashSet::new();
         for (field, (name, ..)) in decl.fields().into_iter().enumerate() {
-            if !name.is_empty() && unique(&mut names, name, field).is_err() {
-                let place = SpecPath::list("types").item(index).field("fields").item(field).item(0);
+            if !name.is_empty() && !names.insert(name) {
+                let place = entry(index).field("fields").item(field).item(0);
                 let message = format!("a second field {name:?} in {:?}: rename one", decl.key());
                 return Err(SpecError::new(place, message));
             }
@@ -160,12 +138,12 @@ fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecEr
         let a = declared.tag_or_path(&expect.a).map_err(|e| e.within(place().field("a")))?;
         let b = declared.tag_or_path(&expect.b).map_err(|e| e.within(place().field("b")))?;
         if let Some(first) = pairs.insert((a.min(b), a.max(b)), index) {
+            let (a, b) = (&expect.a, &expect.b);
             let message = format!(
-                "a second expectation for {:?} and {:?}: keep one, the order does not matter",
-                expect.a, expect.b
+                "a second expectation for {a:?} and {b:?}: keep one, the order does not matter"
             );
-            return Err(SpecError::new(place().field("a"), message)
-                .with_other(SpecPath::list("expect").item(first)));
+            let other = SpecPath::list("expect").item(first);
+            return Err(SpecError::new(place().field("a"), message).with_other(other));
         }
         if expect.answers().next().is_none() {
             let message = "an expectation without an answer: give llvm, union or union_strict";
@@ -243,10 +221,8 @@ impl Declared {
 
     /// Adds the node of a type. The caller records its key.
     pub(super) fn add_type(&mut self, decl: &TypeDecl) -> Result<TypeId, SpecError> {
-        let mut ids = Vec::new();
-        for (place, key) in references(decl) {
-            ids.push(self.ty(key, &place)?);
-        }
+        let ids = references(decl).into_iter().map(|(place, key)| self.ty(key, &place));
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
         let mut b = self.graph.builder();
         let id = match decl {
             TypeDecl::Root { name, .. } => b.root(bytes(name)),
@@ -275,9 +251,8 @@ impl Declared {
         let base = self.ty(&decl.base, &SpecPath::list("base"))?;
         let access = self.ty(&decl.access, &SpecPath::list("access"))?;
         let format = self.graph.ty(base).format();
-        let number = decl.size.unwrap_or(0);
         let size = match (format, decl.size) {
-            (Format::New, _) => Some(number.into()),
+            (Format::New, size) => Some(Size::Bytes(size.unwrap_or(0))),
             (Format::Old, None) => None,
             (Format::Old, Some(_)) => {
                 let message = "a size in an old-format tag: only tags of size-aware types \
@@ -287,7 +262,7 @@ impl Declared {
         };
         let &TagDecl { offset, immutable, .. } = decl;
         let tag = Tag { base, access, offset, size, immutable, format };
-        let id = self.graph.builder().tag_as(tag, number);
+        let id = self.graph.builder().tag(tag);
         id.map_err(|error| refused(&error, &SpecPath::list("name")))
     }
 
@@ -295,9 +270,8 @@ impl Declared {
     pub(super) fn add_copy(&mut self, decl: &CopyDecl) -> Result<CopyId, SpecError> {
         let place = |entry| SpecPath::list("entries").item(entry);
         let mut entries = Vec::with_capacity(decl.entries.len());
-        for (index, entry) in decl.entries.iter().enumerate() {
-            let tag = self.tag(&entry.tag).map_err(|error| error.within(place(index).item(2)))?;
-            let CopyEntryDecl { offset, size, .. } = *entry;
+        for (index, &(offset, size, ref name)) in decl.entries.iter().enumerate() {
+            let tag = self.tag(name).map_err(|error| error.within(place(index).item(2)))?;
             entries.push(CopyEntry { offset, size, tag: self.tags[tag] });
         }
         let id = self.graph.builder().struct_copy(&entries);

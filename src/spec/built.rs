@@ -11,6 +11,7 @@ use crate::declare::{DeclareError, TaggedTypes};
 use crate::graph::{Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, AliasRule, Oracle};
+use crate::table::HashMap;
 
 /// A spec that is consistent, and its graph.
 #[derive(Debug)]
@@ -207,12 +208,10 @@ impl Built {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
         }
-        if let Some(tagged) = &mut self.tagged {
-            // Explicit nodes come first.
-            let key = cuts(name).any(|(key, _)| self.types.contains_key(key));
-            if !key {
-                return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);
-            }
+        // Explicit nodes come first.
+        let is_node = cuts(name).any(|(key, _)| self.types.contains_key(key));
+        if let Some(tagged) = self.tagged.as_mut().filter(|_| !is_node) {
+            return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);
         }
         let (base, access, offset) = self.path(name)?;
         let ty = self.graph.ty(access);
@@ -283,16 +282,12 @@ impl Built {
     /// Checks every expected answer with the oracle.
     pub fn check(&self) -> Report {
         let mut report = Report::default();
-        let mut oracles: Vec<(AliasRule, Oracle<&Graph>)> = Vec::new();
+        let mut oracles = HashMap::<AliasRule, Oracle<&Graph>>::default();
         for expectation in self.expectations() {
             let Expectation { rule, answer: expected, .. } = expectation;
-            let known = oracles.iter().position(|&(known, _)| known == rule);
-            let index = known.unwrap_or_else(|| {
-                oracles.push((rule, Oracle::new(&self.graph, rule)));
-                oracles.len() - 1
-            });
             report.checked += 1;
-            let actual = oracles[index].1.alias(expectation.a, expectation.b);
+            let oracle = oracles.entry(rule).or_insert_with(|| Oracle::new(&self.graph, rule));
+            let actual = oracle.alias(expectation.a, expectation.b);
             if actual != expected {
                 report.failures.push(Failure {
                     place: expectation.place,

@@ -6,7 +6,7 @@ use super::SpecError;
 use super::place::SpecPath;
 use crate::declare::{
     Declarations, DeclareError, Member, MemberType, Policy, Record, RecordKind, ScalarLayout,
-    TaggedTypes, Target,
+    Target,
 };
 use crate::nearest::suggestion;
 
@@ -159,15 +159,9 @@ impl RecordDecl {
             RecordKind::Union => Record::union(name),
         };
         let mut record = self.members.iter().map(MemberDecl::member).fold(record, Record::member);
-        for (set, say) in [
-            (self.pack, Record::pack as fn(Record, u64) -> Record),
-            (self.align, Record::align),
-            (self.size, Record::size),
-        ] {
-            if let Some(value) = set {
-                record = say(record, value);
-            }
-        }
+        record = self.pack.into_iter().fold(record, Record::pack);
+        record = self.align.into_iter().fold(record, Record::align);
+        record = self.size.into_iter().fold(record, Record::size);
         if self.packed {
             record = record.packed();
         }
@@ -192,18 +186,10 @@ impl MemberDecl {
             MemberDecl::Union(record) => record.in_place(RecordKind::Union),
             MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable } => {
                 let mut member = Member::new(&**name, &**ty);
-                for (set, say) in [
-                    (*at, Member::at as fn(Member, u64) -> Member),
-                    (*at_bit, Member::at_bit),
-                    (*align, Member::align),
-                ] {
-                    if let Some(value) = set {
-                        member = say(member, value);
-                    }
-                }
-                if let Some(bits) = bits {
-                    member = member.bits(*bits);
-                }
+                member = at.iter().copied().fold(member, Member::at);
+                member = at_bit.iter().copied().fold(member, Member::at_bit);
+                member = align.iter().copied().fold(member, Member::align);
+                member = bits.iter().copied().fold(member, Member::bits);
                 if *packed {
                     member = member.packed();
                 }
@@ -264,9 +250,5 @@ impl DeclareDecl {
             ty.declare(&mut types).map_err(|error| SpecError::new(place(), error.to_string()))?;
         }
         Ok(types)
-    }
-
-    pub(super) fn tagged(&self) -> Result<TaggedTypes, SpecError> {
-        Ok(self.declare()?.into_tagged(self.policy))
     }
 }

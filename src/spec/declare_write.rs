@@ -46,9 +46,9 @@ fn write(
         Policy::Clang => "clang",
         Policy::Rfc => "rfc",
     };
-    let mut text = format!("Spec(\n    name: {name:?},\n");
-    let _ = writeln!(text, "    declare: Declare(\n        target: {target:?},");
-    let _ = writeln!(text, "        policy: {policy},");
+    let mut text = format!(
+        "Spec(\n    name: {name:?},\n    declare: Declare(\n        target: {target:?},\n        policy: {policy},\n"
+    );
     if types.is_cplusplus() {
         text.push_str("        cplusplus: true,\n");
     }
@@ -67,8 +67,8 @@ fn write(
         let integer = types.display(id);
         let _ = writeln!(text, "            Enum(name: {name:?}, integer: {integer:?}),");
     }
+    let mut writer = Writer { types, explicit: HashSet::default(), text };
     let mut written: HashSet<DeclId> = HashSet::default();
-    let mut explicit: HashSet<DeclId> = HashSet::default();
     for &record in records {
         // A record comes after those that it contains.
         let mut stack = vec![(record, 0)];
@@ -77,24 +77,16 @@ fn write(
                 continue;
             }
             if let Some(member) = types.members(id).nth(next) {
-                stack.push((id, next + 1));
-                stack.push((types.array_parts(member.ty).0, 0));
+                stack.extend([(id, next + 1), (types.array_parts(member.ty).0, 0)]);
                 continue;
             }
             written.insert(id);
-            if !types.is_record(id) {
-                continue;
-            }
-            let inside = types.members(id).any(|m| explicit.contains(&types.array_parts(m.ty).0));
-            if types.natural(id).is_none() || inside && types.has_hidden_alignments() {
-                explicit.insert(id);
-            }
-            if !types.is_unnamed(id) {
-                let place = Written { explicit: Some(&explicit), ..Written::default() };
-                write_record(&mut text, types, id, &place, 3);
+            if types.is_record(id) {
+                writer.declared(id);
             }
         }
     }
+    let mut text = writer.text;
     for (name, ty) in types.own_aliases().filter(|_| all) {
         let ty = types.display_with_keywords(ty);
         let _ = writeln!(text, "            Alias(name: {name:?}, ty: {ty:?}),");
@@ -103,100 +95,83 @@ fn write(
     text
 }
 
-/// The attributes of a record that is a member.
-#[derive(Default)]
-struct Written<'a> {
-    name: Option<&'a str>,
-    lens: Vec<Option<u64>>,
-    at: Option<u64>,
+struct Writer<'t> {
+    types: &'t Declarations,
     /// The records whose offsets are written.
-    explicit: Option<&'a HashSet<DeclId>>,
+    explicit: HashSet<DeclId>,
+    text: String,
 }
 
-/// Unnamed records are nested only to a limited depth, so that this may recurse: declarations
-/// enforce the limit.
-fn write_record(
-    text: &mut String,
-    types: &Declarations,
-    id: DeclId,
-    place: &Written<'_>,
-    indent: usize,
-) {
-    let space = "    ".repeat(indent);
-    let word = if types.is_union(id) { "Union" } else { "Struct" };
-    let name = place.name.map_or_else(|| types.display(id), str::to_owned);
-    let _ = write!(text, "{space}{word}(");
-    if !name.is_empty() {
-        let _ = write!(text, "name: {name:?}, ");
+impl Writer<'_> {
+    /// Writes a record after those that it contains; one without a name is only written as a member.
+    fn declared(&mut self, id: DeclId) {
+        let types = self.types;
+        let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);
+        let inside = types.members(id).any(|member| is_explicit(member.ty));
+        if types.natural(id).is_none() || inside && types.has_hidden_alignments() {
+            self.explicit.insert(id);
+        }
+        if !types.is_unnamed(id) {
+            self.record(id, format!("name: {:?}, ", types.display(id)), 3);
+        }
     }
-    if let [None, ..] = place.lens[..] {
-        text.push_str("flexible: true, ");
-    }
-    let lens: Vec<_> = place.lens.iter().flatten().collect();
-    if !lens.is_empty() {
-        let _ = write!(text, "array: {lens:?}, ");
-    }
-    if let Some(at) = place.at {
-        let _ = write!(text, "at: {at}, ");
-    }
-    let explicit = place.explicit.is_some_and(|explicit| explicit.contains(&id));
-    let natural = types.natural(id).filter(|_| !explicit);
-    let (packed, align) = natural.unwrap_or((true, Some(types.align_of(id))));
-    if packed {
-        text.push_str("packed: true, ");
-    }
-    if let Some(align) = align {
-        let _ = write!(text, "align: {align}, ");
-    }
-    if natural.is_none() {
-        let _ = write!(text, "size: {}, ", types.size_of(id).unwrap_or(0));
-    }
-    if types.may_alias(id) {
-        text.push_str("may_alias: true, ");
-    }
-    text.push_str("members: [\n");
-    for member in types.members(id) {
-        write_member(text, types, &member, place.explicit, natural.is_none(), indent + 1);
-    }
-    let _ = writeln!(text, "{space}]),");
-}
 
-fn write_member(
-    text: &mut String,
-    types: &Declarations,
-    member: &MemberLayout<'_>,
-    records: Option<&HashSet<DeclId>>,
-    explicit: bool,
-    indent: usize,
-) {
-    let space = "    ".repeat(indent);
-    let (element, lens) = types.array_parts(member.ty);
-    let at = Some(member.offset / 8).filter(|_| explicit);
-    if types.is_unnamed(element) {
-        let place = Written { name: Some(member.name), lens, at, explicit: records };
-        return write_record(text, types, element, &place, indent);
+    /// Writes a record, whose first attributes are given. Declarations limit the depth of unnamed
+    /// records, so this may recurse.
+    fn record(&mut self, id: DeclId, mut attributes: String, indent: usize) {
+        let (types, space) = (self.types, "    ".repeat(indent));
+        let word = if types.is_union(id) { "Union" } else { "Struct" };
+        let natural = types.natural(id).filter(|_| !self.explicit.contains(&id));
+        let (packed, align) = natural.unwrap_or((true, Some(types.align_of(id))));
+        if packed {
+            attributes.push_str("packed: true, ");
+        }
+        if let Some(align) = align {
+            let _ = write!(attributes, "align: {align}, ");
+        }
+        if natural.is_none() {
+            let _ = write!(attributes, "size: {}, ", types.size_of(id).unwrap_or(0));
+        }
+        if types.may_alias(id) {
+            attributes.push_str("may_alias: true, ");
+        }
+        let _ = writeln!(self.text, "{space}{word}({attributes}members: [");
+        for member in types.members(id) {
+            self.member(&member, natural.is_none(), indent + 1);
+        }
+        let _ = writeln!(self.text, "{space}]),");
     }
-    let (name, ty) = (member.name, types.display_with_keywords(member.ty));
-    let immutable = if member.immutable { ", immutable: true" } else { "" };
-    let _ = match (member.bits, at) {
-        (Some(bits), Some(_)) => writeln!(
-            text,
-            "{space}Member(name: {name:?}, ty: {ty:?}, bits: {bits}, at_bit: {}{immutable}),",
-            member.offset
-        ),
-        (None, Some(at)) => {
-            writeln!(text, "{space}Member(name: {name:?}, ty: {ty:?}, at: {at}{immutable}),")
+
+    fn member(&mut self, member: &MemberLayout<'_>, explicit: bool, indent: usize) {
+        let &MemberLayout { name, ty, offset, bits, immutable, base, .. } = member;
+        let (element, lens) = self.types.array_parts(ty);
+        let at = match bits {
+            _ if !explicit => String::new(),
+            Some(_) => format!(", at_bit: {offset}"),
+            None => format!(", at: {}", offset / 8),
+        };
+        if self.types.is_unnamed(element) {
+            let mut attributes = Vec::new();
+            attributes.extend((!name.is_empty()).then(|| format!("name: {name:?}, ")));
+            attributes.extend(
+                lens.first().filter(|len| len.is_none()).map(|_| "flexible: true, ".to_owned()),
+            );
+            let lens: Vec<_> = lens.iter().flatten().collect();
+            attributes.extend((!lens.is_empty()).then(|| format!("array: {lens:?}, ")));
+            attributes.extend(explicit.then(|| format!("at: {}, ", offset / 8)));
+            return self.record(element, attributes.concat(), indent);
         }
-        (Some(bits), None) if !member.immutable => {
-            writeln!(text, "{space}Bits({name:?}, {ty:?}, {bits}),")
-        }
-        (Some(bits), None) => {
-            writeln!(text, "{space}Member(name: {name:?}, ty: {ty:?}, bits: {bits}{immutable}),")
-        }
-        (None, None) if member.base => writeln!(text, "{space}Base({ty:?}),"),
-        (None, None) if member.immutable => {
-            writeln!(text, "{space}Member(name: {name:?}, ty: {ty:?}{immutable}),")
-        }
-        (None, None) => writeln!(text, "{space}Field({name:?}, {ty:?}),"),
-    };
+        let ty = self.types.display_with_keywords(ty);
+        let line = match bits {
+            Some(bits) if !explicit && !immutable => format!("Bits({name:?}, {ty:?}, {bits})"),
+            None if !explicit && base => format!("Base({ty:?})"),
+            None if !explicit && !immutable => format!("Field({name:?}, {ty:?})"),
+            _ => {
+                let bits = bits.map_or(String::new(), |bits| format!(", bits: {bits}"));
+                let immutable = if immutable { ", immutable: true" } else { "" };
+                format!("Member(name: {name:?}, ty: {ty:?}{bits}{at}{immutable})")
+            }
+        };
+        let _ = writeln!(self.text, "{}{line},", "    ".repeat(indent));
+    }
 }

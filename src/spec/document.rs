@@ -182,20 +182,9 @@ pub struct TagDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Copy", deny_unknown_fields)]
 pub struct CopyDecl {
-    /// The accesses, in the order of their offsets.
-    pub entries: Vec<CopyEntryDecl>,
-}
-
-/// One access of a copy: `(0, 4, "tag")`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(from = "(u64, u64, String)", into = "(u64, u64, String)")]
-pub struct CopyEntryDecl {
-    /// Bytes from the start of the copied memory.
-    pub offset: u64,
-    /// Bytes copied.
-    pub size: u64,
-    /// The name of the access's tag.
-    pub tag: String,
+    /// The accesses, such as `(0, 4, "tag")`, in the order of their offsets: bytes from the start of
+    /// the copied memory, bytes copied, and the name of the tag.
+    pub entries: Vec<(u64, u64, String)>,
 }
 
 /// The expected answer to a query, by one rule or more.
@@ -254,7 +243,6 @@ macro_rules! written_as_tuples {
 written_as_tuples! {
     FieldDecl { name: String, ty: String, offset: u64 }
     SizedFieldDecl { name: String, ty: String, offset: u64, size: u64 }
-    CopyEntryDecl { offset: u64, size: u64, tag: String }
 }
 
 /// RON as specs use it: `llvm: NoAlias` without a `Some` around it, and

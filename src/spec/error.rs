@@ -1,7 +1,5 @@
 //! The errors of a spec, with their places.
 
-use std::fmt;
-
 use ron::error::{Error as RonError, SpannedError};
 
 use super::place::{SpecPath, enclosing, offset};
@@ -9,7 +7,8 @@ use crate::nearest::suggestion;
 use tbaa_lex::source::{brief, position};
 
 /// An error in a spec: the problem, what is expected instead, and the place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}{message}", start(.place, .position))]
 pub struct SpecError {
     message: String,
     place: Option<SpecPath>,
@@ -65,17 +64,14 @@ impl SpecError {
     }
 }
 
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.position, &self.place) {
-            (Some((line, column)), _) => write!(f, "{line}:{column}: {}", self.message),
-            (None, Some(place)) => write!(f, "{place}: {}", self.message),
-            (None, None) => f.write_str(&self.message),
-        }
+/// Returns the start of a message: the best known place of the error.
+fn start(place: &Option<SpecPath>, position: &Option<(usize, usize)>) -> String {
+    match (position, place) {
+        (Some((line, column)), _) => format!("{line}:{column}: "),
+        (None, Some(place)) => format!("{place}: "),
+        (None, None) => String::new(),
     }
 }
-
-impl std::error::Error for SpecError {}
 
 /// Translates an error of RON's parser. Its span may be wider or narrower than the faulty text,
 /// depending on the error.
@@ -156,7 +152,7 @@ fn explain(code: &RonError, rest: &str) -> String {
             // RON's own messages begin with a capital.
             let message = other.to_string();
             let mut chars = message.chars();
-            chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+            chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
         }
     }
 }
@@ -166,9 +162,6 @@ const TUPLES: &str = "a field of a Struct is (name, type, offset), of a Type (na
                       (name, type), Bits are (name, type, width)";
 
 fn outer_name(outer: Option<&String>) -> &str {
-    match outer.map(String::as_str) {
-        // Written without its name.
-        Some("Expect") | None => "an expectation",
-        Some(name) => name,
-    }
+    // An expectation is written without its name.
+    outer.map(String::as_str).filter(|&name| name != "Expect").unwrap_or("an expectation")
 }

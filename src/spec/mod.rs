@@ -54,9 +54,7 @@ mod write;
 pub use built::{Built, Expectation, Failure, NameError, Report};
 pub use declare::{DeclareDecl, DeclaredType, MemberDecl, RecordDecl};
 pub use declare_write::{write_all_declarations, write_declarations};
-pub use document::{
-    CopyDecl, CopyEntryDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl,
-};
+pub use document::{CopyDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl};
 pub use error::SpecError;
 pub use place::SpecPath;
 pub use write::write;

@@ -110,23 +110,19 @@ pub(super) fn offset(text: &str, (line, column): (usize, usize)) -> usize {
 pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
     let mut open = Vec::new();
     let mut name = None;
-    for token in (Tokens { text, at: 0 }).take_while(|token| token.start < end) {
-        match token.kind {
-            TokenKind::Open => open.push(name.unwrap_or(token.start)),
+    for (kind, start, _) in (Tokens { text, at: 0 }).take_while(|&(_, start, _)| start < end) {
+        match kind {
+            TokenKind::Open => open.push(name.unwrap_or(start)),
             TokenKind::Close => drop(open.pop()),
             _ => {}
         }
-        name = (token.kind == TokenKind::Word).then_some(token.start);
+        name = (kind == TokenKind::Word).then_some(start);
     }
     open.pop()
 }
 
-#[derive(Clone, Copy)]
-struct Token {
-    kind: TokenKind,
-    start: usize,
-    end: usize,
-}
+/// A token, its start and its end.
+type Token = (TokenKind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenKind {
@@ -227,7 +223,7 @@ impl Iterator for Tokens<'_> {
             // White space of RON's that is not Unicode's, such as a mark of
             // direction, ends up as a token that nothing looks for.
             if !first.is_whitespace() && !matches!(first, '\u{200e}' | '\u{200f}') {
-                return Some(Token { kind, start, end });
+                return Some((kind, start, end));
             }
         }
     }
@@ -242,11 +238,11 @@ fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
     // The step to the value that begins next; `None` inside one.
     let mut step = Some(Step::Item(0));
     let (mut last, mut word) = (0, "");
-    for Token { kind, start, end } in (Tokens { text, at: 0 }) {
+    for (kind, start, end) in (Tokens { text, at: 0 }) {
         match (kind, open.last_mut()) {
             (TokenKind::Close, _) => {
                 open.pop();
-                // What comes before the whole is an attribute: `#![enable(...)]`.
+                // An attribute comes before the whole: `#![enable(...)]`.
                 step = open.is_empty().then_some(Step::Item(0));
                 continue;
             }

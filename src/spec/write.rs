@@ -9,11 +9,11 @@ use ron::ser::PrettyConfig;
 use serde::Serialize;
 
 use super::build::Declared;
-use super::document::{
-    CopyDecl, CopyEntryDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options,
-};
+use super::document::{CopyDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options};
 use super::name::escape;
-use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TagParts, TypeId, TypeKind};
+use crate::graph::{
+    CopyId, Format, Graph, NodeId, Operand, Tag, TagId, TagParts, TypeId, TypeKind,
+};
 use crate::oracle::AliasRule;
 
 /// Longer entries are spread over several lines.
@@ -45,18 +45,10 @@ const LINE: usize = 92;
 /// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
-    let mut writer = Writer {
-        graph,
-        declared: Declared::default(),
-        keys: HashMap::new(),
-        nodes: HashMap::new(),
-        names: HashMap::new(),
-        taken: Taken::default(),
-        out: String::new(),
-    };
-    writer.out.push_str("Spec(\n    name: \"graph\",\n");
-    writer.out.push_str(&format!("    rules: {},\n", AliasRule::default()));
-    writer.out.push_str("    types: [\n");
+    let (declared, keys, nodes, names, taken) = Default::default();
+    let rule = AliasRule::default();
+    let out = format!("Spec(\n    name: \"graph\",\n    rules: {rule},\n    types: [\n");
+    let mut writer = Writer { graph, declared, keys, nodes, names, taken, out };
     for ty in declaration_order(graph) {
         writer.ty(ty);
     }
@@ -134,18 +126,11 @@ impl Writer<'_> {
         let name = self.graph.ty(id).name().map(escape);
         let built = self.type_decl(id).and_then(|decl| {
             let built = self.declared.add_type(&decl).map_err(|e| e.message().to_owned())?;
-            Ok((decl, built))
+            self.declared.types.insert(decl.key().to_owned(), built);
+            self.keys.insert(id, decl.key().to_owned());
+            Ok((decl, built.node()))
         });
-        match built {
-            Err(reason) => self.leave_out("type", name, &reason),
-            Ok((decl, built)) => {
-                let key = decl.key().to_owned();
-                self.declared.types.insert(key.clone(), built);
-                self.keys.insert(id, key);
-                self.note_change(id.node(), built.node());
-                self.entry(&decl);
-            }
-        }
+        self.entry("type", name, id.node(), built);
     }
 
     fn type_decl(&mut self, id: TypeId) -> Result<TypeDecl, String> {
@@ -177,12 +162,8 @@ impl Writer<'_> {
             (TypeKind::Root, _) => TypeDecl::Root { name, key: None },
             (_, Format::New) => {
                 let fields = node.fields().map(|field| {
-                    Ok(SizedFieldDecl {
-                        name: String::new(),
-                        ty: key(&field.ty)?,
-                        offset: field.offset,
-                        size: field.extent.unwrap_or(0),
-                    })
+                    let (ty, size) = (key(&field.ty)?, field.extent.unwrap_or(0));
+                    Ok(SizedFieldDecl { name: String::new(), ty, offset: field.offset, size })
                 });
                 let fields = fields.collect::<Result<_, String>>()?;
                 let size = node.size().unwrap_or(0);
@@ -211,65 +192,66 @@ impl Writer<'_> {
     fn tag(&mut self, id: TagId) {
         let built = self.tag_decl(id).and_then(|decl| {
             let built = self.declared.add_tag(&decl).map_err(|e| e.message().to_owned())?;
-            Ok((decl, built))
+            self.declared.tags.insert(decl.name.clone(), built);
+            self.names.insert(id, decl.name.clone());
+            Ok((decl, self.declared.graph.tag_node(built)))
         });
-        match built {
-            Err(reason) => self.leave_out("tag", Some(format!("{}", id.index())), &reason),
-            Ok((decl, built)) => {
-                self.declared.tags.insert(decl.name.clone(), built);
-                self.names.insert(id, decl.name.clone());
-                self.note_change(self.graph.tag_node(id), self.declared.graph.tag_node(built));
-                self.entry(&decl);
-            }
-        }
+        self.entry("tag", Some(id.index().to_string()), self.graph.tag_node(id), built);
     }
 
     fn tag_decl(&mut self, id: TagId) -> Result<TagDecl, String> {
         let tag = self.graph.tag(id).map_err(|malformed| malformed.to_string())?;
         let key = |ty| self.keys.get(ty).cloned().ok_or("of a type that is left out");
         let (base, access) = (key(&tag.base)?, key(&tag.access)?);
-        let name = if tag.is_whole() && tag.offset == 0 {
-            base.clone()
-        } else {
-            format!("{base}+{}", tag.offset)
-        };
-        Ok(TagDecl {
-            name: self.taken.take(name),
-            base,
-            access,
-            offset: tag.offset,
-            size: TagParts::size_number(self.graph, self.graph.tag_node(id))
-                .filter(|&size| size != 0),
-            immutable: tag.immutable,
-        })
+        let Tag { offset, immutable, .. } = tag;
+        let whole = tag.is_whole() && offset == 0;
+        let name = if whole { base.clone() } else { format!("{base}+{offset}") };
+        let name = self.taken.take(name);
+        let size = TagParts::size_number(self.graph, self.graph.tag_node(id));
+        let size = size.filter(|&size| size != 0);
+        Ok(TagDecl { name, base, access, offset, size, immutable })
     }
 
     fn copy(&mut self, id: CopyId) {
-        let decl = self.graph.copy(id).ok_or("malformed".to_owned()).and_then(|entries| {
+        let built = self.graph.copy(id).ok_or("malformed".to_owned()).and_then(|entries| {
             let entries = entries.into_iter().map(|entry| {
                 let tag = self.names.get(&entry.tag).cloned();
                 let tag = tag.ok_or("of a tag that is left out")?;
-                Ok(CopyEntryDecl { offset: entry.offset, size: entry.size, tag })
+                Ok((entry.offset, entry.size, tag))
             });
             let decl = CopyDecl { entries: entries.collect::<Result<_, String>>()? };
             let built = self.declared.add_copy(&decl).map_err(|e| e.message().to_owned())?;
-            Ok((decl, built))
+            Ok((decl, built.node()))
         });
-        match decl {
-            Err(reason) => self.leave_out("struct copy", None, &reason),
-            Ok((decl, built)) => {
-                self.note_change(id.node(), built.node());
-                self.entry(&decl);
-            }
-        }
+        self.entry("struct copy", None, id.node(), built);
     }
 
-    /// Writes a comment in place of an entry.
-    fn leave_out(&mut self, what: &str, name: Option<String>, reason: &str) {
-        // Quoted for its escapes: a newline would end the comment.
-        let name = name.map_or_else(String::new, |name| format!(" {name:?}"));
-        let reason = reason.escape_debug().to_string().replace("\\\"", "\"");
-        self.out.push_str(&format!("        // left out: {what}{name}: {reason}\n"));
+    /// Writes an entry, given with its node for a reader, or a comment why it is left out.
+    fn entry(
+        &mut self,
+        what: &str,
+        name: Option<String>,
+        node: NodeId,
+        entry: Result<(impl Serialize, NodeId), String>,
+    ) {
+        let (entry, built) = match entry {
+            Ok(entry) => entry,
+            Err(reason) => {
+                // Quoted for its escapes: a newline would end the comment.
+                let name = name.map_or_else(String::new, |name| format!(" {name:?}"));
+                let reason = reason.escape_debug().to_string().replace("\\\"", "\"");
+                self.out.push_str(&format!("        // left out: {what}{name}: {reason}\n"));
+                return;
+            }
+        };
+        self.note_change(node, built);
+        let pretty = PrettyConfig::new().struct_names(true).compact_structs(true);
+        let line = serialise(&entry, pretty.clone().compact_arrays(true));
+        let text = if line.len() <= LINE { line } else { serialise(&entry, pretty) };
+        for line in text.lines() {
+            self.out.push_str(&format!("        {line}\n"));
+        }
+        self.out.insert(self.out.len() - 1, ',');
     }
 
     /// Writes a comment if a reader's node differs from the graph's.
@@ -284,19 +266,9 @@ impl Writer<'_> {
             && self.graph.operand_count(node) == reader.operand_count(built)
             && self.graph.operands(node).zip(reader.operands(built)).all(same);
         if !unchanged {
-            self.out
-                .push_str("        // rewritten: not what a builder makes (distinct, not i64)\n");
+            let remark = "        // rewritten: not what a builder makes (distinct, not i64)\n";
+            self.out.push_str(remark);
         }
-    }
-
-    fn entry(&mut self, entry: &impl Serialize) {
-        let pretty = PrettyConfig::new().struct_names(true).compact_structs(true);
-        let line = serialise(entry, pretty.clone().compact_arrays(true));
-        let text = if line.len() <= LINE { line } else { serialise(entry, pretty) };
-        for line in text.lines() {
-            self.out.push_str(&format!("        {line}\n"));
-        }
-        self.out.insert(self.out.len() - 1, ',');
     }
 }
 

@@ -102,56 +102,48 @@ impl Writer<'_> {
             }
             let node = self.graph.ty(next);
             let members: Vec<Field> = match node.kind() {
-                TypeKind::Malformed => {
-                    return Err(self.malformed(next.node()));
-                }
+                TypeKind::Malformed => return Err(self.malformed(next.node())),
                 TypeKind::Root => Vec::new(),
                 _ if node.format() == Format::New => return Err(self.size_aware(next)),
-                TypeKind::Scalar => node
-                    .parent()
-                    .map(|ty| Field { ty, offset: 0, extent: None })
-                    .into_iter()
-                    .collect(),
+                TypeKind::Scalar => {
+                    let field = |ty| Field { ty, offset: 0, extent: None };
+                    node.parent().map(field).into_iter().collect()
+                }
                 TypeKind::Aggregate => node.fields().collect(),
             };
-            if !ready {
-                if !on_path.insert(next.node()) {
-                    return Err(self.malformed(next.node()));
-                }
+            if ready {
+                self.define(next, &members)?;
+            } else if on_path.insert(next.node()) {
                 open.push((next, true));
                 open.extend(members.iter().rev().map(|member| (member.ty, false)));
-                continue;
+            } else {
+                return Err(self.malformed(next.node()));
             }
-            self.define(next, &members)?;
         }
         Ok(())
     }
 
     fn define(&mut self, ty: TypeId, members: &[Field]) -> Result<(), MlirError> {
         let node = self.graph.ty(ty);
-        let distinct = MlirError::Distinct { node: self.number(ty.node()) as usize };
+        let apart = match (node.kind(), node.name()) {
+            (TypeKind::Root, None) => std::mem::replace(&mut self.anonymous, true),
+            _ => self.graph.is_distinct(ty.node()),
+        };
+        if apart {
+            return Err(MlirError::Distinct { node: self.number(ty.node()) as usize });
+        }
         let mut id = String::new();
         escape(node.name().unwrap_or_default(), &mut id);
-        let (alias, attribute) = if node.kind() == TypeKind::Root {
-            let attribute = match node.name() {
-                Some(_) if self.graph.is_distinct(ty.node()) => return Err(distinct),
-                Some(_) => format!("#llvm.tbaa_root<id = \"{id}\">"),
-                None if std::mem::replace(&mut self.anonymous, true) => return Err(distinct),
-                None => "#llvm.tbaa_root".to_owned(),
-            };
-            ("root", attribute)
-        } else if self.graph.is_distinct(ty.node()) {
-            return Err(distinct);
-        } else {
-            let members: Vec<_> = members
-                .iter()
-                .map(|member| format!("<{}, {}>", self.name(member.ty), member.offset))
-                .collect();
-            let attribute = format!(
-                "#llvm.tbaa_type_desc<id = \"{id}\", members = {{{}}}>",
-                members.join(", ")
-            );
-            ("type_desc", attribute)
+        let (alias, attribute) = match (node.kind(), node.name()) {
+            (TypeKind::Root, None) => ("root", "#llvm.tbaa_root".to_owned()),
+            (TypeKind::Root, Some(_)) => ("root", format!("#llvm.tbaa_root<id = \"{id}\">")),
+            _ => {
+                let member = |field: &Field| format!("<{}, {}>", self.name(field.ty), field.offset);
+                let members = members.iter().map(member).collect::<Vec<_>>().join(", ");
+                let attribute =
+                    format!("#llvm.tbaa_type_desc<id = \"{id}\", members = {{{members}}}>");
+                ("type_desc", attribute)
+            }
         };
         let alias = format!("#tbaa_{alias}{}", self.number(ty.node()));
         let _ = writeln!(self.out, "{alias} = {attribute}");

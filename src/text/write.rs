@@ -67,7 +67,6 @@ pub fn write_numbered(
 }
 
 /// Prints two nodes, which become `!0` and `!1`, with everything that they reach, like [`write()`].
-#[must_use]
 pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     let mut numbering = Numbering::empty(graph);
     for node in [first, second] {
@@ -113,7 +112,6 @@ impl Numbering {
     /// Gives each node the number from the first of some functions that has one for it and for no
     /// other node. A node without such a number gets one from `free`.
     #[doc(hidden)]
-    #[must_use]
     pub fn keeping(
         graph: &Graph,
         known: &[&dyn Fn(NodeId) -> Option<u32>],
@@ -140,11 +138,8 @@ impl Numbering {
     }
 
     fn empty(graph: &Graph) -> Numbering {
-        Numbering {
-            of: vec![None; graph.node_count()],
-            nodes: Vec::new(),
-            lists: Default::default(),
-        }
+        let of = vec![None; graph.node_count()];
+        Numbering { of, nodes: Vec::new(), lists: Default::default() }
     }
 
     fn set(&mut self, node: NodeId, number: u32) {
@@ -195,7 +190,9 @@ impl Numbering {
                         out.push_str("null");
                         comment.push_str(if comment.is_empty() { " ; " } else { ", " });
                         let _ = write!(comment, "operand {position} was ");
-                        write_shortened(text, &mut comment);
+                        let bytes = text.as_bytes();
+                        escape(&bytes[..bytes.len().min(SHOWN)], &mut comment);
+                        comment.push_str(if bytes.len() > SHOWN { "..." } else { "" });
                     }
                     _ => write_operand(operand, out, |node| self.reference(node)),
                 }
@@ -209,7 +206,8 @@ impl Numbering {
 /// first those among the nodes that tags and copies lead to, in that order.
 fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
     let mut implied = vec![false; graph.node_count()];
-    let mut work: Vec<NodeId> = graph.tags().flat_map(|tag| graph.types_of_tag(tag)).collect();
+    let mut work: Vec<NodeId> =
+        graph.tags().flat_map(|tag| graph.types_of_tag(graph.tag_node(tag))).collect();
     let mut own = Vec::new();
     let reached = reached.iter().filter_map(|&node| graph.type_of(node));
     let mut types = reached.chain(graph.types()).map(TypeId::node);
@@ -227,15 +225,6 @@ fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
 
 /// The bytes of an operand that a comment shows at most.
 const SHOWN: usize = 60;
-
-/// Prints the beginning of an operand's text for a comment.
-fn write_shortened(text: &str, out: &mut String) {
-    let bytes = text.as_bytes();
-    escape(&bytes[..bytes.len().min(SHOWN)], out);
-    if bytes.len() > SHOWN {
-        out.push_str("...");
-    }
-}
 
 /// Prints a node's operands, separated by commas, other nodes as `reference` has it.
 pub fn write_operands(
@@ -261,9 +250,7 @@ fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(
             escape(bytes, out);
             out.push('"');
         }
-        Operand::Int(int) => {
-            let _ = write!(out, "{int}");
-        }
+        Operand::Int(int) => _ = write!(out, "{int}"),
         Operand::Node(node) => out.push_str(&reference(node)),
         Operand::Raw(text) => out.push_str(text),
     }

@@ -2,11 +2,9 @@
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
-mod level;
 mod rule;
 
-pub use level::Level;
-pub use rule::Rule;
+pub use rule::{Level, Rule};
 
 use crate::graph::encoding::{TAG_OFFSET, TAG_SIZE, TAG_TYPES};
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
@@ -68,10 +66,11 @@ enum End {
     Open,
 }
 
-/// One check.
+/// The checks of paths of one format.
 pub(crate) struct Check<'c> {
     graph: &'c Graph,
     known: &'c mut Verdicts,
+    format: Format,
 }
 
 /// The width of the offsets into a type.
@@ -111,75 +110,62 @@ impl Verdicts {
     /// Like [`Verifier::check`], for a tag of the graph that all calls name.
     #[doc(hidden)]
     pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), VerifyError> {
-        let mut check = self.rules(graph);
         let node = graph.tag_node(tag);
-        let (base, access, offset, format) = check.check_operands(node)?;
-        check
-            .check_path(base, access, offset, format)
-            .map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
+        let (base, access, offset, format) = check_operands(graph, node)?;
+        let checked = self.rules(graph, format).check_path(base, access, offset);
+        checked.map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
     }
 
     /// Returns a checker for single rules, for paths whose ends are known.
-    pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph) -> Check<'c> {
-        Check { graph, known: self }
+    pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph, format: Format) -> Check<'c> {
+        Check { graph, known: self, format }
     }
 }
 
-impl Check<'_> {
-    /// Checks a tag's own operands, and reads them.
-    pub(crate) fn check_operands(
-        &self,
-        node: NodeId,
-    ) -> Result<(NodeId, NodeId, Int, Format), VerifyError> {
-        let graph = self.graph;
-        let fail = |rule| Err(VerifyError { rule, node });
-        let len = graph.operand_count(node);
-        if len == 0 {
-            return fail(Rule::TagEmpty);
-        }
-        let operand = |position| graph.operand(node, position);
-        if !TagParts::is_struct_path(graph, node) {
-            return fail(Rule::TagNotStructPath);
-        }
-        let format = TagParts::format(graph, node);
-        let flag = TagParts::immutable_position(format);
-        let fits = match format {
-            Format::Old => len <= flag + 1,
-            Format::New => (flag..=flag + 1).contains(&len),
-        };
-        if !fits {
-            return fail(Rule::TagOperandCount);
-        }
-        if format == Format::New && operand(TAG_SIZE).and_then(Operand::int).is_none() {
-            return fail(Rule::TagSize);
-        }
-        match operand(flag).map(Operand::int) {
-            None | Some(Some(Int { value: 0 | 1, .. })) => {}
-            Some(None) => return fail(Rule::TagImmutable),
-            Some(Some(_)) => return fail(Rule::TagImmutableRange),
-        }
-        let [base, access] = TAG_TYPES.map(|at| operand(at).and_then(Operand::node));
-        let Some((base, access)) = base.zip(access) else {
-            return fail(Rule::TagTypes);
-        };
-        if format == Format::Old && !self.graph.is_old_scalar(access) {
-            return fail(Rule::AccessNotScalar);
-        }
-        match operand(TAG_OFFSET).and_then(Operand::int) {
-            Some(offset) => Ok((base, access, offset, format)),
-            None => fail(Rule::TagOffset),
-        }
+/// Checks a tag's own operands, and reads them.
+pub(crate) fn check_operands(
+    graph: &Graph,
+    node: NodeId,
+) -> Result<(NodeId, NodeId, Int, Format), VerifyError> {
+    let fail = |rule| Err(VerifyError { rule, node });
+    let len = graph.operand_count(node);
+    if len == 0 {
+        return fail(Rule::TagEmpty);
     }
+    let operand = |position| graph.operand(node, position);
+    let int = |position| operand(position).and_then(Operand::int);
+    if !TagParts::is_struct_path(graph, node) {
+        return fail(Rule::TagNotStructPath);
+    }
+    let format = TagParts::format(graph, node);
+    let flag = TagParts::immutable_position(format);
+    if len > flag + 1 || format == Format::New && len < flag {
+        return fail(Rule::TagOperandCount);
+    }
+    if format == Format::New && int(TAG_SIZE).is_none() {
+        return fail(Rule::TagSize);
+    }
+    match operand(flag).map(Operand::int) {
+        None | Some(Some(Int { value: 0 | 1, .. })) => {}
+        Some(None) => return fail(Rule::TagImmutable),
+        Some(Some(_)) => return fail(Rule::TagImmutableRange),
+    }
+    let [base, access] = TAG_TYPES.map(|at| operand(at).and_then(Operand::node));
+    let Some((base, access)) = base.zip(access) else {
+        return fail(Rule::TagTypes);
+    };
+    if format == Format::Old && !graph.is_old_scalar(access) {
+        return fail(Rule::AccessNotScalar);
+    }
+    let Some(offset) = int(TAG_OFFSET) else { return fail(Rule::TagOffset) };
+    Ok((base, access, offset, format))
+}
 
+impl Check<'_> {
     /// Checks the path from the base type to the root, or to the access type of a size-aware tag.
-    fn check_path(
-        &mut self,
-        base: NodeId,
-        access: NodeId,
-        offset: Int,
-        format: Format,
-    ) -> Result<(), Broken> {
-        let start = self.add_walk(base, offset, format);
+    fn check_path(&mut self, base: NodeId, access: NodeId, offset: Int) -> Result<(), Broken> {
+        let format = self.format;
+        let start = self.add_walk(base, offset);
         let EndedWalks { walks, ends } = &self.known.walks[&(format, offset.bits)];
         let met = walks.forest.climb(start, |cursor| walks.ty(cursor) >= access.index);
         let comes = walks.ty(met) == access.index;
@@ -187,36 +173,31 @@ impl Check<'_> {
         let found = match ends[start as usize] {
             _ if comes && format == Format::New => {
                 if !comes_to(self.graph, walks, start, met) {
-                    return self.follow(base, access, offset, format, OPEN);
+                    return self.follow(base, access, offset, OPEN);
                 }
-                self.check_place(access, true, at, format)
+                self.check_place(access, true, at)
             }
             End::AtRoot if comes => Ok(()),
             End::AtRoot => Err((Rule::AccessNotOnPath, None)),
             End::Broken(broken) => Err(broken),
-            End::Open => return self.follow(base, access, offset, format, OPEN),
+            End::Open => return self.follow(base, access, offset, OPEN),
         };
         if cfg!(tbaa_self_check) {
-            assert_eq!(found, self.follow(base, access, offset, format, usize::MAX));
+            assert_eq!(found, self.follow(base, access, offset, usize::MAX));
         }
         found
     }
 
     /// Returns the cursor of a place, with the walk from there added.
-    fn add_walk(&mut self, start: NodeId, offset: Int, format: Format) -> u32 {
-        let key = (format, offset.bits);
+    fn add_walk(&mut self, start: NodeId, offset: Int) -> u32 {
+        let key = (self.format, offset.bits);
         let mut known = self.known.walks.remove(&key).unwrap_or_default();
         let EndedWalks { walks, ends } = &mut known;
         let mut end = End::AtRoot;
         let cursor = walks.add_walk((start.index, offset.value), usize::MAX, |ty, value| {
-            let next = self.next(self.graph.node_at(ty), Int { value, ..offset }, format);
-            Some(next.map_or_else(
-                |found| {
-                    end = found;
-                    None
-                },
-                |(next, offset)| Some((next.index, offset.value)),
-            ))
+            let next = self.next(self.graph.node_at(ty), Int { value, ..offset });
+            let next = next.map_err(|found| end = found).ok();
+            Some(next.map(|(next, offset)| (next.index, offset.value)))
         });
         for cursor in ends.len() as u32..walks.forest.len() as u32 {
             ends.push(walks.forest.parent(cursor).map_or(end, |next| ends[next as usize]));
@@ -226,14 +207,14 @@ impl Check<'_> {
     }
 
     /// Returns the place after one that is not accessed, or the end of the walk.
-    fn next(&mut self, ty: NodeId, mut offset: Int, format: Format) -> Result<(NodeId, Int), End> {
+    fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
         }
-        self.check_place(ty, false, offset, format).map_err(End::Broken)?;
-        let next = self.step(ty, &mut offset, format);
+        self.check_place(ty, false, offset).map_err(End::Broken)?;
+        let next = self.step(ty, &mut offset);
         let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
-        if format == Format::New && is_scalar(self.graph, ty) {
+        if self.format == Format::New && is_scalar(self.graph, ty) {
             // From here on the offset is of no consequence, unless the type is accessed.
             offset.value = 0;
             if !is_scalar(self.graph, next) {
@@ -250,7 +231,6 @@ impl Check<'_> {
         base: NodeId,
         access: NodeId,
         mut offset: Int,
-        format: Format,
         most: usize,
     ) -> Result<(), Broken> {
         let mut path = HashSet::new();
@@ -260,12 +240,12 @@ impl Check<'_> {
             if !path.insert(next) || path.len() > most {
                 return Err((Rule::PathCycle, None));
             }
-            self.check_place(next, next == access, offset, format)?;
+            self.check_place(next, next == access, offset)?;
             seen_access |= next == access;
-            if format == Format::New && seen_access {
+            if self.format == Format::New && seen_access {
                 return Ok(());
             }
-            next = self.step(next, &mut offset, format).map_err(|rule| (rule, Some(next)))?;
+            next = self.step(next, &mut offset).map_err(|rule| (rule, Some(next)))?;
         }
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
@@ -276,9 +256,8 @@ impl Check<'_> {
         node: NodeId,
         accessed: bool,
         offset: Int,
-        format: Format,
     ) -> Result<(), Broken> {
-        let width = self.check_type(node, format).map_err(|v| (v.rule, Some(v.node)))?;
+        let width = self.check_type(node).map_err(|v| (v.rule, Some(v.node)))?;
         if offset.value != 0 && (accessed || self.graph.is_old_scalar(node)) {
             return Err((Rule::OffsetAtAccess, None));
         }
@@ -296,13 +275,8 @@ impl Check<'_> {
     /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
     /// the tag's format, not the node's own. NB: in a size-aware scalar it
     /// takes the parent for a field at the offset of the scalar's *size*.
-    pub(crate) fn step(
-        &self,
-        node: NodeId,
-        offset: &mut Int,
-        format: Format,
-    ) -> Result<NodeId, Rule> {
-        let shape = Shape { format, len: self.graph.operand_count(node) };
+    pub(crate) fn step(&self, node: NodeId, offset: &mut Int) -> Result<NodeId, Rule> {
+        let shape = Shape { format: self.format, len: self.graph.operand_count(node) };
         let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
         let int_at = |at| self.graph.operand(node, at?).and_then(Operand::int);
         if shape.len == 2 {
@@ -314,54 +288,45 @@ impl Check<'_> {
         } else {
             shape.field_at(self.graph, node, offset.value).ok_or(Rule::NoFieldAtOffset)?
         };
-        offset.value = truncate(offset.value.wrapping_sub(start), offset.bits);
+        let mask = if offset.bits < 64 { (1 << offset.bits) - 1 } else { u64::MAX };
+        offset.value = offset.value.wrapping_sub(start) & mask;
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type node by itself, as a base of tags of `format`.
+    /// Checks a type node by itself, as a base of tags.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
-    pub(crate) fn check_type(
-        &mut self,
-        node: NodeId,
-        format: Format,
-    ) -> Result<Width, VerifyError> {
+    pub(crate) fn check_type(&mut self, node: NodeId) -> Result<Width, VerifyError> {
+        let format = self.format;
         if self.graph.is_ascending(node) && Shape::of(self.graph, node).format == format {
             if cfg!(tbaa_self_check) {
-                assert_eq!(self.check_type_anew(node, format), Ok(Width::Bits(64)));
+                assert_eq!(self.check_type_anew(node), Ok(Width::Bits(64)));
             }
             return Ok(Width::Bits(64));
         }
         if let Some(&known) = self.known.bases.get(&(node, format)) {
             return known;
         }
-        let verdict = self.check_type_anew(node, format).map_err(|rule| VerifyError { rule, node });
+        let verdict = self.check_type_anew(node).map_err(|rule| VerifyError { rule, node });
         self.known.bases.insert((node, format), verdict);
         verdict
     }
 
-    fn check_type_anew(&mut self, node: NodeId, format: Format) -> Result<Width, Rule> {
-        let graph = self.graph;
+    fn check_type_anew(&self, node: NodeId) -> Result<Width, Rule> {
+        let Check { graph, format, .. } = *self;
         let len = graph.operand_count(node);
         if len == 2 {
-            return if self.graph.is_old_scalar(node) {
-                Ok(Width::Zero)
-            } else {
-                Err(Rule::TypeNotScalar)
-            };
+            return graph.is_old_scalar(node).then_some(Width::Zero).ok_or(Rule::TypeNotScalar);
         }
         let shape = Shape { format, len };
         let int_at = |at| graph.operand(node, at).and_then(Operand::int);
         if !shape.has_whole_fields() {
             return Err(Rule::TypeOperandCount);
         }
-        match format {
-            Format::Old => {
-                if !matches!(graph.operand(node, shape.name()), Some(Operand::String(_))) {
-                    return Err(Rule::TypeName);
-                }
-            }
-            Format::New => _ = shape.size().and_then(int_at).ok_or(Rule::TypeSize)?,
+        match (format, graph.operand(node, shape.name())) {
+            (Format::Old, Some(Operand::String(_))) => {}
+            (Format::Old, _) => return Err(Rule::TypeName),
+            (Format::New, _) => _ = shape.size().and_then(int_at).ok_or(Rule::TypeSize)?,
         }
         let mut width = Width::Any;
         let mut previous = 0;
@@ -382,10 +347,6 @@ impl Check<'_> {
         }
         Ok(width)
     }
-}
-
-fn truncate(value: u64, bits: u32) -> u64 {
-    if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
 /// Returns whether a size-aware type is a scalar or a root.

@@ -1,8 +1,26 @@
-//! The rules, with their codes and LLVM's words for them.
+//! The rules, with their codes, their levels and LLVM's words for them.
 
 use std::fmt;
 
-use super::level::Level;
+/// The severity of a finding.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Level {
+    /// Likely wrong, or a loss.
+    Warning,
+    /// LLVM rejects it, or miscompiles it.
+    Error,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Level::Warning => "warning",
+            Level::Error => "error",
+        })
+    }
+}
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $number:literal, $title:literal, $llvm:literal;)*) => {
@@ -21,14 +39,12 @@ macro_rules! rules {
             pub const ALL: &[Rule] = &[$(Rule::$rule,)*];
 
             /// Returns a short description of the violation.
-            #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Rule::$rule => $title,)* }
             }
 
             /// Returns LLVM 22's message when the rule is broken: both messages if they depend on
             /// the format, and an empty text if LLVM prints none.
-            #[must_use]
             pub fn llvm_message(self) -> &'static str {
                 match self { $(Rule::$rule => $llvm,)* }
             }
@@ -125,13 +141,11 @@ rules! {
 
 impl Rule {
     /// Returns the number of the rule's code: 13 for `TBAA013`.
-    #[must_use]
     pub fn number(self) -> u16 {
         self as u16
     }
 
     /// Returns how bad it is to break the rule.
-    #[must_use]
     pub fn level(self) -> Level {
         match self {
             // Bit-fields made clang write such copies for years (llvm issues

@@ -243,8 +243,8 @@ pub extern "C" fn tbaa_build_merged_tag(
         let Some((merged, size)) = oracle.inner.most_generic_as_written(a, b) else {
             return Ok(Tag { id: 0 });
         };
-        let made = context
-            .grow(|graph| graph.add_tag(merged, size.unwrap_or(0)).map_err(BuildError::from));
+        let merged = tbaa::Tag { size: size.map(tbaa::Size::Bytes), ..merged };
+        let made = context.grow(|graph| graph.insert_tag(merged).map_err(BuildError::from));
         made.map(Tag::from).or_status(Status::Build)
     })
 }

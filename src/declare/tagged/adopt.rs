@@ -100,16 +100,14 @@ impl TaggedTypes {
             }
         }
         // The first type above that is known here.
-        let mut above = Some(access);
-        for _ in 0..DEEPEST {
-            let Some(ty) = above else { break };
+        let above = std::iter::successors(Some(access), |&ty| clang.ty(ty).parent());
+        for ty in above.take(DEEPEST) {
             if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
                 let size = self.types.size_of(ty).unwrap_or(0);
                 let bare =
                     AccessInfo::Ordinary { base: None, ty, offset: 0, size: Size::Bytes(size) };
                 return self.tag_of(graph, &bare, false);
             }
-            above = clang.ty(ty).parent();
         }
         Ok(None)
     }
@@ -172,9 +170,8 @@ impl TaggedTypes {
                         field.bits.is_none() && inside.is_some_and(|inside| inside < size)
                     })?;
                     offset -= field.offset / 8;
-                    resolved
-                        .steps
-                        .push((Step::Field { record: ty, index: index as u32 }, field.ty));
+                    let step = Step::Field { record: ty, index: index as u32 };
+                    resolved.steps.push((step, field.ty));
                 }
                 DeclKind::Array { element, .. } => {
                     let size = self.types.size_of(*element).filter(|&size| size > 0)?;
@@ -195,8 +192,8 @@ fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> boo
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {
         return false;
     };
-    let mut chain = std::iter::successors(graph.ty(ty).parent(), |&ty| graph.ty(ty).parent());
-    chain.by_ref().take(DEEPEST).any(|ty| graph.ty(ty).name() == Some(name))
+    let chain = std::iter::successors(graph.ty(ty).parent(), |&ty| graph.ty(ty).parent());
+    chain.take(DEEPEST).any(|ty| graph.ty(ty).name() == Some(name))
 }
 
 /// Returns `A::B` for `_ZTSN1A1BE`; other names unchanged.

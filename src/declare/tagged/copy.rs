@@ -10,11 +10,16 @@ use crate::graph::{CopyEntry, CopyId, Graph};
 const LONGEST: usize = 1 << 16;
 
 impl TaggedTypes {
-    pub(super) fn copy_of(
-        &mut self,
-        graph: &mut Graph,
-        ty: DeclId,
-    ) -> Result<Option<CopyId>, DeclareError> {
+    /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a whole
+    /// struct, and uses this node instead. `None` if clang attaches neither to a copy.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
+    ///
+    /// clang: `CodeGenTBAA::getTBAAStructInfo`.
+    pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
+        self.types.check(ty)?;
         if self.types.size_of(ty).is_none() {
             return Err(self.types.incomplete(ty, "copy"));
         }

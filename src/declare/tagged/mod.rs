@@ -6,11 +6,11 @@ mod copy;
 mod node;
 
 use super::declarations::DeclKind;
-use super::path::Step;
+use super::path::{ResolvedPath, Step};
 use super::{DeclId, Declarations, DeclareError};
 use crate::Access;
 use crate::extent::Size;
-use crate::graph::{CopyId, Format, Graph, Tag, TagId, TypeId};
+use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 
 /// The policy by which declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -30,7 +30,6 @@ pub enum Policy {
 
 impl Policy {
     /// Returns the format of the nodes.
-    #[must_use]
     pub fn format(self) -> Format {
         match self {
             Policy::Clang => Format::Old,
@@ -199,25 +198,25 @@ impl TaggedTypes {
     /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
     /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
-        Ok(self.resolved_tag(graph, path)?.0)
+        let (_, tag) = self.resolve(graph, path)?;
+        tag.map_err(|reason| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
-    /// Returns the tag of a path, and the type at its end.
-    fn resolved_tag(
+    /// Resolves a path, and returns its tag, or the reason why it has none.
+    fn resolve(
         &mut self,
         graph: &mut Graph,
         path: &str,
-    ) -> Result<(TagId, DeclId), DeclareError> {
-        let resolved = self.types.resolve(path)?;
+    ) -> Result<(ResolvedPath, Result<TagId, &'static str>), DeclareError> {
+        let mut resolved = self.types.resolve(path)?;
+        resolved.immutable = self.types.is_immutable(&resolved);
         let access = self.access(&resolved);
-        let immutable = self.types.is_immutable(&resolved);
-        let tag = self.tag_of(graph, &access, immutable)?;
+        let tag = self.tag_of(graph, &access, resolved.immutable)?;
         let reason = match access {
             AccessInfo::Untagged { reason } => reason,
             _ => "it has no type of memory; give the path of a member",
         };
-        let tag = tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })?;
-        Ok((tag, resolved.end()))
+        Ok((resolved, tag.ok_or(reason)))
     }
 
     /// Returns an access with its own size to a path, which may be larger than the path's type: a
@@ -239,11 +238,37 @@ impl TaggedTypes {
         path: &str,
         size: impl Into<Size>,
     ) -> Result<Access, DeclareError> {
-        let (tag, ty) = self.resolved_tag(graph, path)?;
-        let access = Access::from(tag);
+        let (resolved, tag) = self.resolve(graph, path)?;
+        let untagged = |reason| DeclareError::Untagged { path: path.to_owned(), reason };
+        self.widened(graph, tag.map_err(untagged)?.into(), resolved.end(), size.into())
+    }
+
+    /// Returns the access of [`TaggedTypes::sized`] to a place that is resolved already. If the place
+    /// has no tag, nor has the access.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Build`].
+    pub fn sized_at(
+        &mut self,
+        graph: &mut Graph,
+        place: &Place,
+        size: impl Into<Size>,
+    ) -> Result<Access, DeclareError> {
+        self.widened(graph, place.tag.into(), place.ty, size.into())
+    }
+
+    /// Returns an access with its own size, by the tag for an access to a whole `ty`.
+    fn widened(
+        &mut self,
+        graph: &mut Graph,
+        access: Access,
+        ty: DeclId,
+        size: Size,
+    ) -> Result<Access, DeclareError> {
         // The oracle assumes that an access of unknown size ends inside its base. This one may not, so
         // its size is the largest possible number instead.
-        let size = size.into().known().map_or(Size::MOST, Size::Bytes);
+        let size = size.known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));
         }
@@ -289,57 +314,36 @@ impl TaggedTypes {
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
-        let resolved = self.types.resolve(path)?;
-        let access = self.access(&resolved);
-        let immutable = self.types.is_immutable(&resolved);
-        let tag = self.tag_of(graph, &access, immutable)?;
-        let spot = self.types.spot(&resolved, path)?;
+        let (resolved, tag) = self.resolve(graph, path)?;
+        let (offset, bits, align) = self.types.spot(&resolved, path)?;
         let ty = resolved.end();
         let says = match self.types.kind(ty) {
             DeclKind::Scalar { .. } => ty == self.types.char() || self.types.align_of(ty) > 1,
             _ => true,
         };
-        let object = resolved.steps.iter().rev();
-        let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
         let mut extent = self.types.extent_of(ty);
         let mut run = self.types.run(&resolved);
         if let Some(&(Step::Field { record, index }, _)) = resolved.steps.last()
-            && let (Some(_), Some(record)) = (spot.bits, self.types.record(record))
+            && let (Some(_), Some(record)) = (bits, self.types.record(record))
         {
             extent = Size::Bytes(self.types.unit(record, index as usize).1);
             run = extent;
         }
         Ok(Place {
-            tag,
+            tag: tag.ok(),
             ty,
-            offset: spot.offset,
-            bits: spot.bits,
+            offset,
+            bits,
             size: self.types.size_of(ty).unwrap_or(0),
             extent,
             run,
-            align: spot.align,
-            aligned: spot.align > 1 || says,
-            in_union: object.any(|&(step, _)| match step {
-                Step::Field { record, .. } => self.types.is_union(record),
-                _ => false,
-            }),
+            align,
+            aligned: align > 1 || says,
+            in_union: resolved.members().any(|(record, _)| self.types.is_union(record)),
             pointer: matches!(self.types.kind(ty), DeclKind::Pointer { .. }),
             volatile: resolved.volatile,
-            immutable,
+            immutable: resolved.immutable,
         })
-    }
-
-    /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a whole
-    /// struct, and uses this node instead. `None` if clang attaches neither to a copy.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
-    ///
-    /// clang: `CodeGenTBAA::getTBAAStructInfo`.
-    pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
-        self.types.check(ty)?;
-        self.copy_of(graph, ty)
     }
 
     /// Returns the node that stands for a type in the fields of others; `None` if there is none, as
@@ -370,8 +374,9 @@ impl TaggedTypes {
             None => node,
         };
         let format = self.policy.format();
-        let size = (format == Format::New).then_some(size);
+        let size = (format == Format::New).then_some(size.bytes().unwrap_or(u64::MAX));
+        let size = size.map(Size::Bytes);
         let tag = Tag { base, access: node, offset, size, immutable, format };
-        Ok(Some(graph.builder().tag_as(tag, u64::MAX)?))
+        Ok(Some(graph.builder().tag(tag)?))
     }
 }

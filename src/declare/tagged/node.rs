@@ -3,6 +3,7 @@
 use super::{Policy, TaggedTypes};
 use crate::builder::SizedField;
 use crate::declare::declarations::{DeclKind, FieldDecl, RecordDecl};
+use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
@@ -47,25 +48,19 @@ impl TaggedTypes {
             ty = match self.types.kind(ty) {
                 DeclKind::Scalar { .. } | DeclKind::Pointer { .. } => return ty,
                 DeclKind::Void | DeclKind::Function => return char,
-                DeclKind::Array { .. } if rfc => self.types.innermost(ty),
-                DeclKind::Array { .. } => return char,
-                DeclKind::Vector { .. } | DeclKind::Complex { .. } if rfc => return ty,
-                DeclKind::Vector { .. } | DeclKind::Complex { .. } => return char,
-                DeclKind::Atomic { of } if rfc => *of,
-                DeclKind::Atomic { .. } => return char,
                 DeclKind::Enum { integer, .. } if !self.types.cplusplus => *integer,
                 DeclKind::Enum { .. } => return ty,
                 DeclKind::Record(record) => return if self.has_node(record) { ty } else { char },
+                _ if !rfc => return char,
+                DeclKind::Array { .. } => self.types.innermost(ty),
+                DeclKind::Vector { .. } | DeclKind::Complex { .. } => return ty,
+                DeclKind::Atomic { of } => *of,
             };
         }
     }
 
     /// Returns the node of a type, after the nodes of all types in it.
-    pub(super) fn node_of(
-        &mut self,
-        graph: &mut Graph,
-        ty: DeclId,
-    ) -> Result<Option<TypeId>, DeclareError> {
+    pub(super) fn node_of(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>> {
         let wanted = self.representative(ty);
         // The types around the topmost one, each with the number of parts that are done.
         let mut stack = vec![(wanted, 0)];
@@ -73,23 +68,22 @@ impl TaggedTypes {
             if self.known(ty).is_some() {
                 continue;
             }
-            let below = self.part(ty, next);
-            match below {
-                Some(part) => {
-                    stack.push((ty, next + 1));
-                    stack.push((part, 0));
-                }
-                None => {
-                    let node = self.make(graph, ty)?;
-                    let index = ty.index();
-                    if self.nodes.len() <= index {
-                        self.nodes.resize(index + 1, None);
-                    }
-                    self.nodes[index] = Some(node);
-                }
+            if let Some(part) = self.part(ty, next) {
+                stack.extend([(ty, next + 1), (part, 0)]);
+                continue;
             }
+            let node = self.make(graph, ty)?;
+            if self.nodes.len() <= ty.index() {
+                self.nodes.resize(ty.index() + 1, None);
+            }
+            self.nodes[ty.index()] = Some(node);
         }
-        Ok(self.known(wanted).flatten())
+        Ok(self.made(wanted))
+    }
+
+    /// Returns the node of a type that has one by now.
+    fn made(&self, ty: DeclId) -> Option<TypeId> {
+        self.known(ty).flatten()
     }
 
     fn known(&self, ty: DeclId) -> Option<Option<TypeId>> {
@@ -116,20 +110,20 @@ impl TaggedTypes {
     /// Makes the node of a type whose parts have theirs.
     fn make(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let size = self.types.size_of(ty).unwrap_or(0);
-        let char = self.known(self.types.char()).flatten();
+        let char = self.made(self.types.char());
         let made = match self.types.kind(ty) {
             DeclKind::Scalar { name, parent, .. } => {
                 let name = name.clone();
-                let parent = match parent.map(|parent| self.known(parent).flatten()) {
-                    Some(Some(parent)) => parent,
-                    _ => self.root(graph)?,
+                let parent = match parent.and_then(|parent| self.made(parent)) {
+                    Some(parent) => parent,
+                    None => self.root(graph)?,
                 };
                 self.scalar(graph, &name, parent, size)?
             }
             &DeclKind::Pointer { to } => return self.pointer(graph, to).map(Some),
             DeclKind::Enum { name, .. } => {
                 let Some(char) = char else { return Ok(None) };
-                self.scalar(graph, &format!("_ZTS{}", mangle(name)), char, size)?
+                self.scalar(graph, &mangled(name), char, size)?
             }
             &DeclKind::Vector { element, len } => {
                 let name = format!("<{len} x {}>", self.types.display(element));
@@ -146,23 +140,14 @@ impl TaggedTypes {
     }
 
     fn root(&mut self, graph: &mut Graph) -> Result<TypeId, DeclareError> {
-        match self.root {
-            Some(root) => Ok(root),
-            None => {
-                let root = graph.builder().root(&self.types.root)?;
-                self.root = Some(root);
-                Ok(root)
-            }
-        }
+        let root = match self.root {
+            Some(root) => root,
+            None => graph.builder().root(&self.types.root)?,
+        };
+        Ok(*self.root.insert(root))
     }
 
-    fn scalar(
-        &self,
-        graph: &mut Graph,
-        name: &str,
-        parent: TypeId,
-        size: u64,
-    ) -> Result<TypeId, DeclareError> {
+    fn scalar(&self, graph: &mut Graph, name: &str, parent: TypeId, size: u64) -> Result<TypeId> {
         let mut b = graph.builder();
         Ok(match self.policy.format() {
             Format::Old => b.scalar_type(name, parent)?,
@@ -181,9 +166,7 @@ impl TaggedTypes {
         let any = self.any_pointer(graph, depth)?;
         let name = match self.types.kind(pointee) {
             DeclKind::Scalar { name, .. } => name.clone(),
-            DeclKind::Record(record) if !record.name.is_empty() => {
-                format!("_ZTS{}", mangle(&record.name))
-            }
+            DeclKind::Record(record) if !record.name.is_empty() => mangled(&record.name),
             _ => return Ok(any),
         };
         self.scalar(graph, &format!("p{depth} {name}"), any, self.types.target.pointer.0)
@@ -195,7 +178,7 @@ impl TaggedTypes {
             let (name, parent) = match self.any_pointers.last() {
                 Some(&below) => (format!("any p{} pointer", self.any_pointers.len() + 1), below),
                 None => {
-                    let char = self.known(self.types.char()).flatten();
+                    let char = self.made(self.types.char());
                     let root = self.root(graph)?;
                     ("any pointer".to_owned(), char.unwrap_or(root))
                 }
@@ -217,8 +200,8 @@ impl TaggedTypes {
         len: u64,
     ) -> Result<Option<TypeId>, DeclareError> {
         let extent = self.types.size_of(element).unwrap_or(0).saturating_mul(len);
-        let char = self.known(self.types.char()).flatten();
-        let element = self.known(self.representative(element)).flatten();
+        let char = self.made(self.types.char());
+        let element = self.made(self.representative(element));
         let (Some(char), Some(ty)) = (char, element) else { return Ok(None) };
         let field = SizedField { ty, offset: 0, size: extent };
         Ok(Some(graph.builder().sized_type(char, size, name, &[field])?))
@@ -227,7 +210,7 @@ impl TaggedTypes {
     /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn record(&self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let Some(record) = self.types.record(ty) else { return Ok(None) };
-        let char = self.known(self.types.char()).flatten();
+        let char = self.made(self.types.char());
         let mut fields = Vec::with_capacity(record.fields.len());
         let mut unit = 0;
         for (index, field) in record.fields.iter().enumerate() {
@@ -246,7 +229,7 @@ impl TaggedTypes {
                 (_, Some(_)) if field.name.is_empty() => continue,
                 (_, Some(_)) => {}
             }
-            if let Some(ty) = self.known(self.representative(of)).flatten() {
+            if let Some(ty) = self.made(self.representative(of)) {
                 fields.push(SizedField { ty, offset, size });
             }
         }
@@ -254,31 +237,30 @@ impl TaggedTypes {
         let name = match (self.policy, record.name.as_str()) {
             (Policy::Rfc, _) => record.title.clone(),
             (_, "") if self.types.cplusplus => {
-                let reason = "a C++ struct without a name has one only in clang: name it";
-                return Err(DeclareError::Invalid { place: record.title.clone(), reason });
+                return invalid(
+                    record.title.clone(),
+                    "a C++ struct without a name has one only in clang: name it",
+                );
             }
-            (_, name) if self.types.cplusplus => format!("_ZTS{}", mangle(name)),
+            (_, name) if self.types.cplusplus => mangled(name),
             (_, name) => name.to_owned(),
         };
-        let mut b = graph.builder();
-        match (self.policy.format(), char) {
+        let (mut b, size) = (graph.builder(), self.types.size_of(ty).unwrap_or(0));
+        Ok(match (self.policy.format(), char) {
             // A node without fields reads as a root.
-            (Format::Old, _) if fields.is_empty() => Ok(None),
+            (Format::Old, _) if fields.is_empty() => None,
             (Format::Old, _) => {
                 let fields: Vec<_> = fields.iter().map(|f| (f.ty, f.offset)).collect();
-                Ok(Some(b.struct_type(name, &fields)?))
+                Some(b.struct_type(name, &fields)?)
             }
-            (Format::New, Some(char)) => {
-                let size = self.types.size_of(ty).unwrap_or(0);
-                Ok(Some(b.sized_type(char, size, name, &fields)?))
-            }
-            (Format::New, None) => Ok(None),
-        }
+            (Format::New, Some(char)) => Some(b.sized_type(char, size, name, &fields)?),
+            (Format::New, None) => None,
+        })
     }
 }
 
-/// Mangles a name as the Itanium C++ ABI does: `A::B` as `N1A1BE`.
-fn mangle(name: &str) -> String {
+/// Returns the name of a type as the Itanium C++ ABI mangles it: `_ZTSN1A1BE` for `A::B`.
+fn mangled(name: &str) -> String {
     let parts: String = name.split("::").map(|part| format!("{}{part}", part.len())).collect();
-    if name.contains("::") { format!("N{parts}E") } else { parts }
+    if name.contains("::") { format!("_ZTSN{parts}E") } else { format!("_ZTS{parts}") }
 }

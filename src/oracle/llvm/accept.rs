@@ -7,9 +7,9 @@
 //! The verifier also rejects a type that occurs twice. This can be excluded at once if each type on
 //! the walk was added before the one that led to it; other rests are not used.
 
-use crate::graph::{Format, Graph, NodeId, Shape, TagId};
+use crate::graph::{Format, Graph, Shape, TagId};
 use crate::oracle::index::Index;
-use crate::wellformed::{Verdicts, Width, comes_to, is_scalar};
+use crate::wellformed::{Verdicts, Width, check_operands, comes_to, is_scalar};
 
 /// The most types on a path before the first known cursor. For a longer path, the verifier caches
 /// its results, which the index does not if it rejects the tag.
@@ -42,11 +42,9 @@ impl Acceptance {
     /// Follows a tag's path to the first known cursor; `None` leaves it open.
     fn joins(&mut self, graph: &Graph, index: &Index, tag: TagId) -> Option<bool> {
         self.extend(graph, index);
-        let mut rules = self.verdicts.rules(graph);
-        let Ok((base, access, mut offset, format)) = rules.check_operands(graph.tag_node(tag))
-        else {
-            return Some(false);
-        };
+        let operands = check_operands(graph, graph.tag_node(tag));
+        let Ok((base, access, mut offset, format)) = operands else { return Some(false) };
+        let mut rules = self.verdicts.rules(graph, format);
         if offset.bits < 64 && offset.value >> offset.bits != 0 {
             return None;
         }
@@ -59,14 +57,19 @@ impl Acceptance {
             if shape.format == format
                 && let Some(cursor) = index.walks.find(next.index, offset.value)
             {
-                return match self.rests[cursor as usize] {
-                    Rest::Unknown => None,
-                    Rest::Bits(bits) if u32::from(bits) != offset.bits => Some(false),
+                let (walks, end) = (&index.walks, index.walks.find(access.index, 0));
+                return match (self.rests[cursor as usize], format) {
+                    (Rest::Unknown, _) => None,
+                    (Rest::Bits(bits), _) if u32::from(bits) != offset.bits => Some(false),
                     _ if seen_access => Some(true),
-                    _ => arrives(graph, index, cursor, access, format),
+                    // The walk must come from the cursor to the start of the access type.
+                    (_, Format::Old) => {
+                        Some(end.is_some_and(|end| walks.forest.is_ancestor(end, cursor)))
+                    }
+                    (_, Format::New) => comes_to(graph, walks, cursor, end?).then_some(true),
                 };
             }
-            if rules.check_place(next, next == access, offset, format).is_err() {
+            if rules.check_place(next, next == access, offset).is_err() {
                 return Some(false);
             }
             seen_access |= next == access;
@@ -74,7 +77,7 @@ impl Acceptance {
                 return Some(true);
             }
             let before = next;
-            next = rules.step(before, &mut offset, format).ok()?;
+            next = rules.step(before, &mut offset).ok()?;
             if next.index >= before.index {
                 return None;
             }
@@ -96,7 +99,7 @@ impl Acceptance {
         if shape.is_root() {
             return Rest::Nothing;
         }
-        let own = match self.verdicts.rules(graph).check_type(ty, shape.format) {
+        let own = match self.verdicts.rules(graph, shape.format).check_type(ty) {
             Err(_) => return Rest::Unknown,
             Ok(Width::Bits(bits)) => u8::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
             Ok(Width::Zero | Width::Any) => Rest::Nothing,
@@ -115,21 +118,5 @@ impl Acceptance {
             (own, rest) if own == rest => own,
             _ => Rest::Unknown,
         }
-    }
-}
-
-/// Returns whether a walk comes from a cursor to the start of the access type;
-/// `None` leaves it open.
-fn arrives(
-    graph: &Graph,
-    index: &Index,
-    cursor: u32,
-    access: NodeId,
-    format: Format,
-) -> Option<bool> {
-    let end = index.walks.find(access.index, 0);
-    match format {
-        Format::Old => Some(end.is_some_and(|end| index.walks.forest.is_ancestor(end, cursor))),
-        Format::New => comes_to(graph, &index.walks, cursor, end?).then_some(true),
     }
 }

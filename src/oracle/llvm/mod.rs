@@ -11,19 +11,16 @@ mod tables;
 
 use super::clause::Clause;
 use super::index::{Index, Role};
-use super::rule::{Candidates, Decision, Rule};
+use super::rule::{Candidates, Decision, Indexed, Rule};
 use crate::access::Access;
 use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
-use steps::{Crash, Path, has_field, least_common_type, step};
-
-/// Rule `llvm`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Llvm(tables::LlvmTables);
+use steps::{Crash, has_field, least_common_type, step};
+pub(super) use tables::Llvm;
 
 impl Rule for Llvm {
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
-        self.0.add(graph, index, tag);
+        self.add_tag(graph, index, tag);
     }
 
     fn candidates(&self, index: &Index, tag: TagId, _: &mut u64) -> Candidates {
@@ -43,11 +40,11 @@ impl Rule for Llvm {
         None
     }
 
-    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
+    fn decide(&self, of: Indexed<'_>, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
-            (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                let quick = if why { None } else { sound::clause(&self.0, index, (a, b)) };
-                quick.unwrap_or_else(|| LlvmDefinition { graph, index }.clause(a, b))
+            (Some(a), Some(b)) if of.graph.owns_tag(a) && of.graph.owns_tag(b) => {
+                let quick = if why { None } else { sound::clause(self, of.index, (a, b)) };
+                quick.unwrap_or_else(|| clause(of, a, b))
             }
             (Some(_), Some(_)) => Clause::ForeignTag,
             _ => Clause::NoTag,
@@ -55,11 +52,12 @@ impl Rule for Llvm {
         clause.into()
     }
 
-    fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
-        let by_definition = || LlvmDefinition { graph, index }.most_generic(a, b);
+    fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
+        let Indexed { graph, index } = of;
+        let by_definition = || most_generic(of, a, b);
         let roles = (index.role(a.index), index.role(b.index));
         let found = match (index.decide(a.index, b.index), roles) {
-            _ if a == b || !self.0.is_ordered() => by_definition(),
+            _ if a == b || self.unordered => by_definition(),
             (Some(false), (Role::Regular(_, x), Role::Regular(_, y))) => {
                 generic::of_apart(graph, index, [(a, x), (b, y)])
             }
@@ -77,23 +75,10 @@ impl Rule for Llvm {
         found
     }
 
-    fn is_well_formed(
-        &self,
-        graph: &Graph,
-        index: &Index,
-        tag: TagId,
-        _: &mut u64,
-    ) -> Option<bool> {
-        let known = index.role(tag.index) != Role::Rejected;
-        Some(known || Verifier::new(graph).check(tag).is_ok())
+    fn is_well_formed(&self, of: Indexed<'_>, tag: TagId, _: &mut u64) -> Option<bool> {
+        let known = of.index.role(tag.index) != Role::Rejected;
+        Some(known || Verifier::new(of.graph).check(tag).is_ok())
     }
-}
-
-/// The definition, on the tags that LLVM's verifier accepts.
-#[derive(Clone, Copy)]
-struct LlvmDefinition<'d> {
-    graph: &'d Graph,
-    index: &'d Index,
 }
 
 /// LLVM's decision on one order of two tags.
@@ -121,87 +106,73 @@ impl Match {
     }
 }
 
-impl LlvmDefinition<'_> {
-    /// Reads a tag; `None` if the verifier rejects it.
-    fn get(self, tag: TagId) -> Option<Path> {
-        if self.index.role(tag.index) == Role::Rejected {
-            return None;
-        }
-        let parts = TagParts::of(self.graph, self.graph.tag_node(tag)).ok()?;
-        Some(Path {
-            base: parts.base,
-            access: parts.access,
-            offset: parts.offset.value,
-            format: parts.format,
-        })
-    }
-
-    fn clause(self, a: TagId, b: TagId) -> Clause {
-        let one_order = |a, b| match self.match_in_order(a, b) {
-            None => Clause::Malformed,
-            Some(Err(Crash)) => Clause::Crash,
-            Some(Ok(found)) => found.clause(),
-        };
-        // The two orders differ only on types that contain themselves.
-        match one_order(a, b) {
-            no if no.is_no_alias() => match one_order(b, a) {
-                other if other.is_no_alias() => no,
-                may => may,
-            },
+/// The definition, on the tags that LLVM's verifier accepts.
+fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
+    let one_order = |a, b| match match_in_order(of, a, b) {
+        None => Clause::Malformed,
+        Some(Err(Crash)) => Clause::Crash,
+        Some(Ok(found)) => found.clause(),
+    };
+    // The two orders differ only on types that contain themselves.
+    match one_order(a, b) {
+        no if no.is_no_alias() => match one_order(b, a) {
+            other if other.is_no_alias() => no,
             may => may,
-        }
+        },
+        may => may,
     }
+}
 
-    /// LLVM: `MDNode::getMostGenericTBAA`.
-    fn most_generic(self, a: TagId, b: TagId) -> Option<Tag> {
-        let graph = self.graph;
-        match self.match_in_order(a, b)?.ok()? {
-            Match::Same => graph.tag(a).ok(),
-            Match::Meets(tag) => graph.tag(tag).ok(),
-            Match::DifferentRoots => None,
-            Match::Common { common, .. } => generic::whole(graph, common),
-        }
+/// LLVM: `MDNode::getMostGenericTBAA`.
+fn most_generic(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
+    match match_in_order(of, a, b)?.ok()? {
+        Match::Same => of.graph.tag(a).ok(),
+        Match::Meets(tag) => of.graph.tag(tag).ok(),
+        Match::DifferentRoots => None,
+        Match::Common { common, .. } => generic::whole(of.graph, common),
     }
+}
 
-    /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn match_in_order(self, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
-        let graph = self.graph;
-        if a == b {
-            return Some(Ok(Match::Same));
-        }
-        let (of_a, of_b) = (self.get(a)?, self.get(b)?);
-        let decide = || {
-            let Some(common) = least_common_type(graph, of_a.access, of_b.access)? else {
-                return Ok(Match::DifferentRoots);
-            };
-            if let Some(found) = subobject(graph, &of_a, (b, &of_b), common)? {
-                return Ok(found);
-            }
-            if let Some(found) = subobject(graph, &of_b, (a, &of_a), common)? {
-                return Ok(found);
-            }
-            Ok(Match::Common { common, clause: Clause::Unrelated })
+/// LLVM: `matchAccessTags`. `None` for a tag that the verifier rejects.
+fn match_in_order(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
+    let Indexed { graph, index } = of;
+    if a == b {
+        return Some(Ok(Match::Same));
+    }
+    let read = |tag: TagId| {
+        let parts = TagParts::of(graph, graph.tag_node(tag)).ok();
+        parts.filter(|_| index.role(tag.index) != Role::Rejected)
+    };
+    let (of_a, of_b) = (read(a)?, read(b)?);
+    let decide = || {
+        let Some(common) = least_common_type(graph, of_a.access, of_b.access)? else {
+            return Ok(Match::DifferentRoots);
         };
-        Some(decide())
-    }
+        if let Some(found) = subobject(graph, &of_a, (b, &of_b), common)? {
+            return Ok(found);
+        }
+        let found = subobject(graph, &of_b, (a, &of_a), common)?;
+        Ok(found.unwrap_or(Match::Common { common, clause: Clause::Unrelated }))
+    };
+    Some(decide())
 }
 
 /// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked.
 fn subobject(
     graph: &Graph,
-    base: &Path,
-    (other_id, other): (TagId, &Path),
+    base: &TagParts,
+    (other_id, other): (TagId, &TagParts),
     common: NodeId,
 ) -> Result<Option<Match>, Crash> {
-    if base.is_whole() && base.access == common {
+    let is_whole = |tag: &TagParts| tag.base == tag.access;
+    if is_whole(base) && base.access == common {
         return Ok(Some(Match::Common { common, clause: Clause::Generality }));
     }
     let size_aware = base.format == Format::New;
-    let mut offset = base.offset;
-    let mut ty = base.base;
+    let (mut ty, mut offset) = (base.base, base.offset.value);
     loop {
         if ty == other.base {
-            let may = offset == other.offset || ty == base.access || other.is_whole();
+            let may = offset == other.offset.value || ty == base.access || is_whole(other);
             return Ok(Some(if may {
                 Match::Meets(other_id)
             } else {
@@ -219,8 +190,6 @@ fn subobject(
             None => return Ok(None),
         }
     }
-    if has_field(graph, base.access, other.base)? {
-        return Ok(Some(Match::Common { common, clause: Clause::Contains }));
-    }
-    Ok(None)
+    let contains = has_field(graph, base.access, other.base)?;
+    Ok(contains.then_some(Match::Common { common, clause: Clause::Contains }))
 }

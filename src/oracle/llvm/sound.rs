@@ -1,7 +1,7 @@
 //! The definition on types that are known to be sound, for which LLVM neither crashes nor visits a
 //! type twice: then it consists of four conditions for either order of the tags.
 
-use super::tables::LlvmTables;
+use super::tables::Llvm;
 use crate::graph::TagId;
 use crate::oracle::clause::Clause;
 use crate::oracle::index::{Index, Role};
@@ -9,7 +9,7 @@ use crate::oracle::types::{TypeIndex, Types};
 
 /// Decides on two tags, at least one of which is not regular; `None` if a base type may be unsound,
 /// or the roots differ.
-pub(super) fn clause(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
+pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;
     let (root_b, y) = SizedTag::of(tables, index, b)?;
@@ -31,7 +31,7 @@ struct SizedTag {
 
 impl SizedTag {
     /// Reads a tag, with its root; `None` if its base type may not be sound.
-    fn of(tables: &LlvmTables, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
+    fn of(tables: &Llvm, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
         let base = index.base(tag.index)?;
         match index.role(tag.index) {
             Role::Rejected => None,
@@ -40,7 +40,7 @@ impl SizedTag {
                 Some((root, SizedTag { base, access, offset: index.walks.offset(cursor) }))
             }
             Role::Other(root, number) => {
-                let (access, offset) = tables.aggregate(number)?;
+                let (access, offset) = tables.aggregates[number as usize]?;
                 Some((root, SizedTag { base, access: Some(access), offset }))
             }
         }

@@ -3,21 +3,6 @@
 use crate::graph::{Format, Graph, NodeId, Operand, Shape};
 use crate::table::HashMap;
 
-/// A tag as the walk needs it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Path {
-    pub(super) base: NodeId,
-    pub(super) access: NodeId,
-    pub(super) offset: u64,
-    pub(super) format: Format,
-}
-
-impl Path {
-    pub(super) fn is_whole(&self) -> bool {
-        self.base == self.access
-    }
-}
-
 /// LLVM would read an operand that is not there, recurse without end, or stop with a fatal error.
 #[derive(Debug)]
 pub(super) struct Crash;
@@ -28,7 +13,6 @@ pub(super) struct Crash;
 /// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
-    let node = |at| graph.operand(ty, at).and_then(Operand::node);
     match shape.format {
         Format::Old if shape.is_root() => return Ok(None),
         Format::Old if shape.len == 2 => return Ok(shape.parent(graph, ty)),
@@ -39,7 +23,7 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
     // The verifier rejects offsets before the first field.
     let (at, start) = shape.field_at(graph, ty, *offset).ok_or(Crash)?;
     *offset -= start;
-    Ok(node(at))
+    Ok(graph.operand(ty, at).and_then(Operand::node))
 }
 
 /// Returns the lowest common ancestor of two types, or `None` if their roots differ.
@@ -82,28 +66,21 @@ pub(super) fn least_common_type(
 /// LLVM: `hasField`, which visits a type once for every path to it and does
 /// not notice a type that contains itself.
 pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<bool, Crash> {
-    /// A type is open while its fields are being visited.
-    #[derive(PartialEq)]
-    enum State {
-        Open,
-        Done,
-    }
-    let mut states = HashMap::from([(ty, State::Open)]);
+    // For each type seen, whether all its fields have been visited.
+    let mut done = HashMap::from([(ty, false)]);
     let mut open = vec![(ty, fields(graph, ty)?.into_iter())];
     while let Some((node, rest)) = open.last_mut() {
         let Some(field) = rest.next() else {
-            states.insert(*node, State::Done);
+            done.insert(*node, true);
             open.pop();
             continue;
         };
-        if field == wanted {
-            return Ok(true);
-        }
-        match states.get(&field) {
-            Some(State::Done) => {}
-            Some(State::Open) => return Err(Crash),
+        match done.get(&field) {
+            _ if field == wanted => return Ok(true),
+            Some(true) => {}
+            Some(false) => return Err(Crash),
             None => {
-                states.insert(field, State::Open);
+                done.insert(field, false);
                 open.push((field, fields(graph, field)?.into_iter()));
             }
         }
@@ -112,7 +89,7 @@ pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<boo
 }
 
 /// LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
-pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
+fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
     // LLVM subtracts the operands before the first field without looking.
     let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;

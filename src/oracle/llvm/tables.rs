@@ -30,22 +30,22 @@ use crate::oracle::types::TypeIndex;
 use crate::table::HashMap;
 use crate::wellformed::{comes_to, is_scalar};
 
-/// The facts about a graph's tags that the index does not have.
+/// Rule `llvm`: the facts about a graph's tags that the index does not have.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LlvmTables {
+pub(in crate::oracle) struct Llvm {
     acceptance: Acceptance,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
     /// For each tag that is not regular, the type and offset that it accesses, if its base type
     /// determines them.
-    aggregates: Vec<Option<(TypeIndex, u64)>>,
+    pub(super) aggregates: Vec<Option<(TypeIndex, u64)>>,
     /// True if some cursor's successor has a type added later than its own.
-    unordered: bool,
+    pub(super) unordered: bool,
 }
 
-impl LlvmTables {
+impl Llvm {
     /// Adds the graph's next tag to the index.
-    pub(super) fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
+    pub(super) fn add_tag(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
         let Ok(parts) = TagParts::of(graph, graph.tag_node(tag)) else {
             return index.push_rejected();
         };
@@ -87,11 +87,6 @@ impl LlvmTables {
     fn push_other(&mut self, index: &mut Index, root: u32, aggregate: Option<(TypeIndex, u64)>) {
         index.push_other(root);
         self.aggregates.push(aggregate);
-    }
-
-    /// Returns the type and offset that a tag accesses, if it is not regular.
-    pub(super) fn aggregate(&self, number: u32) -> Option<(TypeIndex, u64)> {
-        self.aggregates[number as usize]
     }
 
     /// Returns whether the base type of an accepted tag determines where it may access an
@@ -146,11 +141,6 @@ impl LlvmTables {
         });
         self.unordered |= unordered;
         cursor
-    }
-
-    /// Returns whether each type on every walk is older than the one before it.
-    pub(super) fn is_ordered(&self) -> bool {
-        !self.unordered
     }
 }
 

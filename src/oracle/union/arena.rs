@@ -15,18 +15,14 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct PathArena {
     steps: Vec<(Link, TypeIndex, u32)>,
-    asked: bool,
+    /// True if the steps are requested.
+    pub(super) asked: bool,
 }
 
 impl PathArena {
     /// Returns an arena that stores the steps if they are requested.
     pub(super) fn new(asked: bool) -> PathArena {
         PathArena { steps: Vec::new(), asked }
-    }
-
-    /// Returns whether the steps are requested.
-    pub(super) fn is_asked(&self) -> bool {
-        self.asked
     }
 
     /// Goes on from `link` through field number `field` of `ty`.

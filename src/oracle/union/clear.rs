@@ -36,10 +36,8 @@ pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>
 /// Returns the largest size of an access by a tag with a cursor that touches only the scalar; 0 in
 /// the old format, where it is unknown.
 pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
-    match access.format(types) {
-        Format::Old => 0,
-        Format::New => types.get(access.access).far.min(u32::MAX.into()) as u32,
-    }
+    let far = types.get(access.access).far.min(u32::MAX.into()) as u32;
+    access.format(types).choose(0, far)
 }
 
 /// Returns whether a tag with a cursor accesses only its scalar.

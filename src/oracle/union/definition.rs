@@ -12,9 +12,9 @@ use super::objects::{Objects, Witness};
 use super::stride::{Pattern, add_stride};
 use crate::extent::UNBOUNDED;
 use crate::graph::Format;
-use crate::oracle::bytes::{ByteRange, Elements};
 use crate::oracle::clause::Clause;
-use crate::oracle::limits::{Budget, Exhausted, KEPT, STEPS};
+use crate::oracle::explain::{ByteRange, Elements};
+use crate::oracle::limits::{Budget, Exhausted, STEPS, STORED_PATHS};
 use crate::oracle::rule::{Decision, Meeting};
 use crate::oracle::types::{Stride, Types, elements, slot_of};
 
@@ -55,12 +55,14 @@ impl Denotation {
             Denotation::Inferred(paths) => paths.len(),
             Denotation::Large => 0,
         };
-        if places > KEPT { Denotation::Large } else { self }
+        if places > STORED_PATHS { Denotation::Large } else { self }
     }
 }
 
 /// One of two accesses, and its tag's paths; `None` for a regular tag, which has one clear path.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
+
+type Sides<'d> = (Side<'d>, Side<'d>);
 
 /// The place where two accesses meet, and the path p that leads there.
 type Seen = (Link, Witness);
@@ -71,6 +73,8 @@ pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
     /// True if the paths are requested.
     pub(super) explained: bool,
+    /// True for rule `union-strict`.
+    pub(super) strict: bool,
 }
 
 impl UnionDefinition<'_> {
@@ -91,24 +95,25 @@ impl UnionDefinition<'_> {
     }
 
     /// Decides on two accesses that denote something.
-    pub(super) fn by_paths(&self, sides: (Side<'_>, Side<'_>), strict: bool) -> Decision {
-        if let Some(may) = self.at_once(sides, strict).filter(|_| !self.explained) {
+    pub(super) fn by_paths(&self, sides: Sides<'_>) -> Decision {
+        if let Some(may) = self.at_once(sides).filter(|_| !self.explained) {
             return if may { Clause::Overlap } else { Clause::Apart }.into();
         }
         let format = sides.0.0.format(self.types);
         let mut steps = 0;
         let mut overlap = |strict| {
             let mut budget = Budget::new(STEPS);
+            let definition = UnionDefinition { strict, ..*self };
             let found = match format {
-                Format::New => self.sized(sides, strict, &mut budget),
-                Format::Old => self.inferred(sides, strict, &mut budget),
+                Format::New => definition.sized(sides, &mut budget),
+                Format::Old => definition.inferred(sides, &mut budget),
             };
             steps += STEPS - budget.left();
             found.unwrap_or(Clause::Limit.into())
         };
         let mut decision = overlap(false);
         // Accesses that share no byte by any path share none by fewer.
-        if strict && decision.is_may() {
+        if self.strict && decision.is_may() {
             let counted = overlap(true);
             decision = match decision.clause {
                 Clause::Overlap if !counted.is_may() => {
@@ -121,7 +126,7 @@ impl UnionDefinition<'_> {
     }
 
     /// Decides without a search, which most pairs need not.
-    fn at_once(&self, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
+    fn at_once(&self, (a, b): Sides<'_>) -> Option<bool> {
         let types = self.types;
         let (outer, inner) = if types.may_hold(a.0.base, b.0.base) { (a, b) } else { (b, a) };
         let old = outer.0.format(types) == Format::Old;
@@ -134,19 +139,11 @@ impl UnionDefinition<'_> {
         {
             return Some(false);
         }
-        if old {
-            inferred::at_once(types, (inferred(outer), inferred(inner)), strict)
-        } else {
-            None
-        }
+        let sides = (inferred(outer), inferred(inner));
+        old.then(|| inferred::at_once(types, sides, self.strict)).flatten()
     }
 
-    fn sized(
-        &self,
-        (a, b): (Side<'_>, Side<'_>),
-        strict: bool,
-        budget: &mut Budget,
-    ) -> Result<Decision, Exhausted> {
+    fn sized(&self, (a, b): Sides<'_>, budget: &mut Budget) -> Result<Decision, Exhausted> {
         let mut arena = PathArena::new(self.explained);
         let (p, r) = (self.paths(a, &mut arena)?, self.paths(b, &mut arena)?);
         let (mut related, mut apart) = (false, None);
@@ -159,7 +156,7 @@ impl UnionDefinition<'_> {
             let (bytes, numbers) = inside(self.types, &b, r, budget)?;
             let mut objects = Objects::new(self.types, b, &bytes);
             let whole = Object { ty: a.base, slot: UNBOUNDED, at: 0, strides: Vec::new() };
-            let (p_bytes, witness) = match strict {
+            let (p_bytes, witness) = match self.strict {
                 true => self.search_along(&a, &mut objects, &mut arena, budget)?,
                 false => {
                     let ours = uncut(self.types, &a, p);
@@ -169,11 +166,11 @@ impl UnionDefinition<'_> {
             };
             related |= objects.related;
             if self.explained && !related {
-                related = Containing::default().contains(self.types, a.base, &b, budget)?;
+                related = Containing::new(self.types, b).contains(a.base, budget)?;
             }
             let meets = witness.is_some();
             let seen = witness.or_else(|| {
-                let apart = objects.apart.take().filter(|_| !strict)?;
+                let apart = objects.apart.take().filter(|_| !self.strict)?;
                 Some((p[apart.p].link, apart))
             });
             let meeting = seen.filter(|_| self.explained).map(|(link, found)| {
@@ -260,22 +257,18 @@ impl UnionDefinition<'_> {
         Ok((Vec::new(), None))
     }
 
-    fn inferred(
-        &self,
-        (a, b): (Side<'_>, Side<'_>),
-        strict: bool,
-        budget: &mut Budget,
-    ) -> Result<Decision, Exhausted> {
+    fn inferred(&self, (a, b): Sides<'_>, budget: &mut Budget) -> Result<Decision, Exhausted> {
         let mut arena = PathArena::new(self.explained);
-        let sides = [inferred(a), inferred(b)];
+        let (a, b) = (inferred(a), inferred(b));
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
-            let [outer, inner] = if from_b { [sides[1], sides[0]] } else { sides };
+            let (outer, inner) = if from_b { (b, a) } else { (a, b) };
             if !self.types.may_hold(outer.0.base, inner.0.base) {
                 continue;
             }
-            let search = Search::new(self.types, (outer, inner), strict);
-            let (meets, paths) = match search.run(&mut arena, budget)? {
+            let sides = (outer, inner);
+            let search = Search::new(self.types, sides, self.strict, &mut arena, budget);
+            let (meets, paths) = match search.run()? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
                 Found::Nothing => continue,
@@ -316,19 +309,18 @@ fn inferred((access, known): Side<'_>) -> inferred::Side<'_> {
 
 fn byte_range(pattern: &Pattern) -> ByteRange {
     let end = pattern.start + pattern.len;
+    let array = |&Stride { step, last }: &Stride| {
+        let count = last + 1;
+        // Some elements of an array without end may have been cut.
+        let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
+        Elements {
+            stride: u64::try_from(step).unwrap_or(u64::MAX),
+            count: u64::try_from(count).ok().filter(|_| bounded),
+        }
+    };
     ByteRange {
         start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
         end: u64::try_from(end).ok(),
         repeats: pattern.strides.iter().map(array).collect(),
-    }
-}
-
-fn array(&Stride { step, last }: &Stride) -> Elements {
-    let count = last + 1;
-    // Some elements of an array without end may have been cut.
-    let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
-    Elements {
-        stride: u64::try_from(step).unwrap_or(u64::MAX),
-        count: u64::try_from(count).ok().filter(|_| bounded),
     }
 }

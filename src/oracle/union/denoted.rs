@@ -11,7 +11,7 @@ use super::arena::{Link, PathArena};
 use super::stride::add_stride;
 use super::traversal::{Pending, Way};
 use crate::extent::{Size, UNBOUNDED};
-use crate::oracle::limits::{Budget, Exhausted, PARTED};
+use crate::oracle::limits::{Budget, Exhausted, STRICT_ELEMENTS};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
 /// An object in a base type, or in all elements of the arrays around it.
@@ -85,7 +85,9 @@ pub(super) fn denoted(
     budget: &mut Budget,
 ) -> Result<Vec<Denoted>, Exhausted> {
     for folded in [true, false] {
-        let found = Search { types, access, tracked, folded, arena }.run(budget)?;
+        let (arena, budget, pending) = (&mut *arena, &mut *budget, Pending::new());
+        let search = Search { types, access, tracked, folded, arena, budget, pending };
+        let found = search.run()?;
         if !found.is_empty() || access.is_whole() {
             return Ok(found);
         }
@@ -115,17 +117,18 @@ struct Search<'w> {
     /// True if the offset leaves element indices out.
     folded: bool,
     arena: &'w mut PathArena,
+    budget: &'w mut Budget,
+    pending: Pending<PathPlace>,
 }
 
 impl Search<'_> {
-    fn run(&mut self, budget: &mut Budget) -> Result<Vec<Denoted>, Exhausted> {
+    fn run(mut self) -> Result<Vec<Denoted>, Exhausted> {
         let (types, access) = (self.types, self.access);
         let mut found = Vec::new();
-        let mut pending = Pending::new();
         let start = PathPlace { slot: UNBOUNDED, at: 0, fixed: 0, left: None };
         let way = Way { strides: Vec::new(), link: Link::START, left: Link::START };
-        pending.add(types, access.base, start, way);
-        while let Some((ty, place, ways)) = pending.pop() {
+        self.pending.add(types, access.base, start, way);
+        while let Some((ty, place, ways)) = self.pending.pop() {
             for way in ways {
                 if ty == access.access {
                     if place.fixed == access.offset {
@@ -139,9 +142,9 @@ impl Search<'_> {
                     // The end of q is seen as an object of b.
                     let left = self.leave(b.base, &place, &way, Leaving::End);
                     let way = Way { left: way.link, ..way.clone() };
-                    self.step(ty, &left, &way, &mut pending, budget)?;
+                    self.step(ty, &left, &way)?;
                 }
-                self.step(ty, &place, &way, &mut pending, budget)?;
+                self.step(ty, &place, &way)?;
             }
         }
         Ok(found)
@@ -155,18 +158,11 @@ impl Search<'_> {
     }
 
     /// Goes on into each field that may lead to the end.
-    fn step(
-        &mut self,
-        ty: TypeIndex,
-        place: &PathPlace,
-        way: &Way,
-        pending: &mut Pending<PathPlace>,
-        budget: &mut Budget,
-    ) -> Result<(), Exhausted> {
+    fn step(&mut self, ty: TypeIndex, place: &PathPlace, way: &Way) -> Result<(), Exhausted> {
         let types = self.types;
         let Some(rest) = self.access.offset.checked_sub(place.fixed) else { return Ok(()) };
         for (number, field) in types.fields(ty).iter().enumerate() {
-            budget.spend()?;
+            self.budget.spend()?;
             // Offsets ascend.
             if field.offset > rest {
                 break;
@@ -175,12 +171,12 @@ impl Search<'_> {
                 continue;
             }
             let parts = place.left.is_none() && self.may_part();
-            if parts && self.others_hold(ty, number, budget)? {
+            if parts && self.others_hold(ty, number)? {
                 let left = self.leave(ty, place, way, Leaving::Field(number));
                 let way = Way { left: way.link, ..way.clone() };
-                self.enter((ty, number), &left, &way, pending, budget)?;
+                self.enter((ty, number), &left, &way)?;
             }
-            self.enter((ty, number), place, way, pending, budget)?;
+            self.enter((ty, number), place, way)?;
         }
         Ok(())
     }
@@ -198,14 +194,9 @@ impl Search<'_> {
 
     /// Returns whether an object of b may be in another field that shares no byte with field
     /// `taken`.
-    fn others_hold(
-        &self,
-        ty: TypeIndex,
-        taken: usize,
-        budget: &mut Budget,
-    ) -> Result<bool, Exhausted> {
+    fn others_hold(&mut self, ty: TypeIndex, taken: usize) -> Result<bool, Exhausted> {
         let (types, Some(b)) = (self.types, self.tracked) else { return Ok(false) };
-        budget.look(types.fields(ty).len())?;
+        self.budget.look(types.fields(ty).len())?;
         Ok(others(types, ty, taken).any(|(_, other)| types.may_hold(other.ty, b.base)))
     }
 
@@ -215,8 +206,6 @@ impl Search<'_> {
         (ty, number): (TypeIndex, usize),
         place: &PathPlace,
         way: &Way,
-        pending: &mut Pending<PathPlace>,
-        budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         let types = self.types;
         let field = &types.fields(ty)[number];
@@ -242,30 +231,27 @@ impl Search<'_> {
         let collapsed = place.at.checked_add(field.offset).ok_or(Exhausted)?;
         let slot = slot_of(types, field, array);
         for element in least..=most {
-            budget.spend()?;
+            self.budget.spend()?;
             // No more than `inside`.
             let fixed = begin + element as u64 * step;
             let at = if self.tracked.is_some() { collapsed } else { fixed };
             let next = PathPlace { slot, at, fixed, left: place.left.clone() };
             let next_way = Way { strides: strides.clone(), link: taken, left: way.left };
-            for _ in 0..pending.add(types, field.ty, next, next_way) {
-                budget.spend()?;
-            }
-            if place.left.is_some() || !self.may_part() {
+            let others = self.pending.add(types, field.ty, next, next_way);
+            (0..others).try_for_each(|_| self.budget.spend())?;
+            let Some(b) = self.tracked.filter(|_| place.left.is_none() && self.may_part()) else {
                 continue;
-            }
-            let arena = &mut *self.arena;
+            };
             let mut leave =
                 |left: Left, strides: Vec<Stride>, other: usize, budget: &mut Budget| {
                     let next = PathPlace { slot, at, fixed, left: Some(left) };
-                    let left = arena.step(way.link, ty, other);
+                    let left = self.arena.step(way.link, ty, other);
                     let way = Way { strides, link: taken, left };
-                    (0..pending.add(types, field.ty, next, way)).try_for_each(|_| budget.spend())
+                    let others = self.pending.add(types, field.ty, next, way);
+                    (0..others).try_for_each(|_| budget.spend())
                 };
-            let p = Taken { ty, number, array, place, element, folded: self.folded };
-            if let Some(b) = self.tracked {
-                p.leave(types, b, budget, &mut leave)?;
-            }
+            let p = Taken { types, b, ty, number, array, place, element, folded: self.folded };
+            p.leave(self.budget, &mut leave)?;
         }
         Ok(())
     }
@@ -283,8 +269,14 @@ impl Search<'_> {
     }
 }
 
+/// Takes a run of elements that q may take, the strides of p, and the number of q's field.
+type OnRun<'f> = &'f mut dyn FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>;
+
 /// The field, and its element, that p takes at a type.
 struct Taken<'t> {
+    types: &'t Types,
+    /// The access whose objects q looks for.
+    b: &'t Resolved,
     ty: TypeIndex,
     number: usize,
     array: Option<Stride>,
@@ -296,29 +288,23 @@ struct Taken<'t> {
 
 impl Taken<'_> {
     /// Calls `found` with each run of elements that share no byte with p's element, in the same
-    /// field or in another field that shares bytes with it. It also gets the strides of p, and the
-    /// number of q's field.
+    /// field or in another field that shares bytes with it.
     ///
     /// Arrays around the type are not among the strides: if the two take different elements there,
     /// q has already left the path of p.
-    fn leave(
-        &self,
-        types: &Types,
-        b: &Resolved,
-        budget: &mut Budget,
-        found: &mut impl FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>,
-    ) -> Result<(), Exhausted> {
+    fn leave(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
+        let types = self.types;
         let fields = types.fields(self.ty);
         let own = types.declared_slot(&fields[self.number]);
         budget.look(fields.len())?;
         for (number, field) in fields.iter().enumerate() {
-            if !types.may_hold(field.ty, b.base) {
+            if !types.may_hold(field.ty, self.b.base) {
                 continue;
             }
             let array = elements(types, field, self.place.slot);
             let shares = !are_apart(&own, &types.declared_slot(field));
             if number == self.number && self.folded {
-                self.leave_for_neighbour(types, budget, found)?;
+                self.leave_for_neighbour(budget, found)?;
             } else if shares && (array.is_some() || self.array.is_some()) {
                 let Stride { step, last } = self.array.unwrap_or(Stride { step: 0, last: 0 });
                 let elements = match self.folded {
@@ -328,7 +314,7 @@ impl Taken<'_> {
                 // p never returns to the other field's contents from after them.
                 let near = types.slot(self.ty, number).end.saturating_sub(own.start);
                 let near = near.checked_div(step).map_or(1, |near| near + 1);
-                if elements.end.min(near).saturating_sub(elements.start) > PARTED {
+                if elements.end.min(near).saturating_sub(elements.start) > STRICT_ELEMENTS {
                     return Err(Exhausted);
                 }
                 for element in elements.start..elements.end.min(near) {
@@ -336,7 +322,7 @@ impl Taken<'_> {
                     let start = own.start + element * step;
                     let end = if self.array.is_some() { start + step } else { own.end };
                     let shift = if self.folded { element * step } else { 0 };
-                    for run in self.runs(types, field, array, start..end.min(own.end), shift)? {
+                    for run in self.runs(field, array, start..end.min(own.end), shift)? {
                         found(run, Vec::new(), number, budget)?;
                     }
                 }
@@ -347,34 +333,28 @@ impl Taken<'_> {
 
     /// Does the same for an array whose index the tag leaves open: only the distance of the two
     /// elements matters, and the earlier one is the first of the array.
-    fn leave_for_neighbour(
-        &self,
-        types: &Types,
-        budget: &mut Budget,
-        found: &mut impl FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>,
-    ) -> Result<(), Exhausted> {
+    fn leave_for_neighbour(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
         let Some(Stride { step, last: count @ 1.. }) = self.array else { return Ok(()) };
-        let field = &types.fields(self.ty)[self.number];
+        let field = &self.types.fields(self.ty)[self.number];
         let strides = vec![Stride { step, last: count - 1 }];
-        let run = |from, strides: &[Stride], shift| self.run(types, field, (from, strides), shift);
+        let run = |from, strides: &[Stride], shift| self.run(field, (from, strides), shift);
         found(run(step, &strides, 0)?, Vec::new(), self.number, budget)?;
         // An element before p's matters if its contents extend that far.
-        match types.get(field.ty).far > step {
-            true => found(run(0, &[], step)?, strides, self.number, budget),
-            false => Ok(()),
+        if self.types.get(field.ty).far <= step {
+            return Ok(());
         }
+        found(run(0, &[], step)?, strides, self.number, budget)
     }
 
     /// The elements of a field before and after some bytes.
     fn runs(
         &self,
-        types: &Types,
         field: &Field,
         array: Option<Stride>,
         bytes: Range<u128>,
         shift: u128,
     ) -> Result<impl Iterator<Item = Left> + use<>, Exhausted> {
-        let slot = types.declared_slot(field);
+        let slot = self.types.declared_slot(field);
         let step = array.map_or(slot.end - slot.start, |array| array.step).max(1);
         let count = array.map_or(1, |array| array.last + 1);
         let before = match bytes.start >= slot.end {
@@ -383,9 +363,9 @@ impl Taken<'_> {
         };
         let after = bytes.end.saturating_sub(slot.start).div_ceil(step).min(count);
         let run = |first: u128, count: u128| {
-            let strides: Vec<_> =
-                (count > 1).then_some(Stride { step, last: count - 1 }).into_iter().collect();
-            self.run(types, field, (first * step, &strides), shift)
+            let strides = [Stride { step, last: count - 1 }];
+            let strides = if count > 1 { &strides[..] } else { &[] };
+            self.run(field, (first * step, strides), shift)
         };
         let before = (before > 0).then(|| run(0, before)).transpose()?;
         let after = (after < count).then(|| run(after, count - after)).transpose()?;
@@ -395,11 +375,11 @@ impl Taken<'_> {
     /// Returns the elements of a field from an offset on.
     fn run(
         &self,
-        types: &Types,
         field: &Field,
         (from, strides): (u128, &[Stride]),
         shift: u128,
     ) -> Result<Left, Exhausted> {
+        let types = self.types;
         let array = elements(types, field, self.place.slot);
         let at = u128::from(self.place.fixed) + u128::from(field.offset) + from;
         let at = u64::try_from(at).map_err(|_| Exhausted)?;

@@ -37,13 +37,14 @@ pub(super) fn most_generic(
     if tag_a.format != tag_b.format {
         return None;
     }
-    let common = types
-        .ancestors(of_a.access)
-        .filter(|&upper| types.is_ancestor(upper, of_b.access))
-        .find(|&upper| {
-            is_taggable(types, upper)
-                && [of_a.base, of_b.base].iter().all(|&base| covers_all(types, upper, base))
-        })?;
+    let covers = |upper: TypeIndex| {
+        let ty = types.get(upper);
+        // Otherwise a whole tag of the type is not well formed.
+        (ty.scalar || ty.format == Some(Format::New))
+            && [of_a.base, of_b.base].iter().all(|&base| covers_all(types, upper, base))
+    };
+    let mut above = types.ancestors(of_a.access);
+    let common = above.find(|&up| types.is_ancestor(up, of_b.access) && covers(up))?;
     let base = TypeId(graph.node_at(types.get(common).node));
     Some(Tag {
         base,
@@ -57,16 +58,6 @@ pub(super) fn most_generic(
         immutable: false,
         format: tag_a.format,
     })
-}
-
-/// Returns whether a whole tag of the type is well formed.
-fn is_taggable(types: &Types, ty: TypeIndex) -> bool {
-    let ty = types.get(ty);
-    match ty.format {
-        None => false,
-        Some(Format::Old) => ty.scalar,
-        Some(Format::New) => true,
-    }
 }
 
 /// Returns whether each type inside `base` that may be accessed has `upper` among its ancestors or,

@@ -17,24 +17,28 @@ use crate::oracle::types::{Field, TypeIndex, Types};
 use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
 
-/// The types that contain an object of an access, computed on demand.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Containing {
+/// The types that contain an object of access `b`, computed on demand.
+pub(super) struct Containing<'t> {
+    types: &'t Types,
+    b: Resolved,
     /// True if a type contains one, or is one.
     contains: HashMap<TypeIndex, bool>,
     /// The farthest such object below a type, in bytes of collapsed offset.
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
-impl Containing {
+impl<'t> Containing<'t> {
+    pub(super) fn new(types: &'t Types, b: Resolved) -> Self {
+        Containing { types, b, contains: HashMap::default(), farthest: HashMap::default() }
+    }
+
     /// Returns whether a type contains an object of `b`, or is one.
     pub(super) fn contains(
         &mut self,
-        types: &Types,
         ty: TypeIndex,
-        b: &Resolved,
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
+        let (types, b) = (self.types, self.b);
         if b.has_object(types, ty) {
             return Ok(true);
         }
@@ -58,13 +62,9 @@ impl Containing {
         Ok(self.contains[&ty])
     }
 
-    fn farthest(
-        &mut self,
-        types: &Types,
-        ty: TypeIndex,
-        b: &Resolved,
-        budget: &mut Budget,
-    ) -> Result<Option<u128>, Exhausted> {
+    /// Returns the farthest object of `b` below a type, in bytes of collapsed offset.
+    fn farthest(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<Option<u128>, Exhausted> {
+        let types = self.types;
         if let Some(&known) = self.farthest.get(&ty) {
             return Ok(known);
         }
@@ -84,7 +84,7 @@ impl Containing {
                 let inside = self.farthest.get(&field.ty).copied().flatten()?;
                 Some(u128::from(field.offset) + inside)
             });
-            let farthest = inside.max().or(b.has_object(types, ty).then_some(0));
+            let farthest = inside.max().or(self.b.has_object(types, ty).then_some(0));
             self.farthest.insert(ty, farthest);
         }
         Ok(self.farthest.get(&ty).copied().flatten())
@@ -226,26 +226,6 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Continues from a place on a path to its end.
-fn finish(
-    types: &Types,
-    side: Side<'_>,
-    mut place: Point,
-    mut link: Link,
-    arena: &mut PathArena,
-) -> Link {
-    if !arena.is_asked() {
-        return link;
-    }
-    while !is_end(side, place)
-        && let Some((number, _, next)) = fields(types, side, place).next()
-    {
-        link = arena.step(link, place.ty, number);
-        place = next;
-    }
-    link
-}
-
 /// Returns whether two accesses may alias, given that the second's base is inside the first's or
 /// equal to it, if this can be decided while each has only one path: both from one place, or as
 /// soon as the first passes a member that is an object of the second. This decides most pairs.
@@ -314,7 +294,7 @@ pub(super) struct Search<'s> {
     a: Side<'s>,
     b: Side<'s>,
     strict: bool,
-    objects: Containing,
+    objects: Containing<'s>,
     /// The places that p, and q or r, have reached without parting. The last one is stored apart:
     /// most searches have one place at a time, and allocate nothing.
     last: Option<(Pair, Paths)>,
@@ -323,30 +303,35 @@ pub(super) struct Search<'s> {
     few: [Option<Pair>; 4],
     many: HashSet<Pair>,
     apart: Option<Paths>,
+    arena: &'s mut PathArena,
+    budget: &'s mut Budget,
 }
 
 impl<'s> Search<'s> {
-    pub(super) fn new(types: &'s Types, (a, b): (Side<'s>, Side<'s>), strict: bool) -> Self {
-        let (objects, last, open, few, many) = Default::default();
-        Search { types, a, b, strict, objects, last, open, few, many, apart: None }
+    pub(super) fn new(
+        types: &'s Types,
+        (a, b): (Side<'s>, Side<'s>),
+        strict: bool,
+        arena: &'s mut PathArena,
+        budget: &'s mut Budget,
+    ) -> Self {
+        let objects = Containing::new(types, b.0);
+        let (last, open, few, many, apart) = Default::default();
+        Search { types, a, b, strict, objects, last, open, few, many, apart, arena, budget }
     }
 
-    pub(super) fn run(
-        mut self,
-        arena: &mut PathArena,
-        budget: &mut Budget,
-    ) -> Result<Found, Exhausted> {
+    pub(super) fn run(mut self) -> Result<Found, Exhausted> {
         let outer = self.a.0.base;
-        if arena.is_asked() && !self.objects.contains(self.types, outer, &self.b.0, budget)? {
+        if self.arena.asked && !self.objects.contains(outer, self.budget)? {
             return Ok(Found::Nothing);
         }
         let paths = Paths { p: Link::START, q: Link::START, r: Link::START };
         self.push(start(self.a), None, paths);
         while let Some(((p, r), paths)) = self.last.take().or_else(|| self.open.pop()) {
-            budget.spend()?;
+            self.budget.spend()?;
             let met = match r {
-                None => self.together(p, paths, arena, budget)?,
-                Some(r) => self.inside(p, r, paths, arena, budget)?,
+                None => self.together(p, paths)?,
+                Some(r) => self.inside(p, r, paths)?,
             };
             if let Some(paths) = met {
                 return Ok(Found::Meet(paths));
@@ -367,26 +352,19 @@ impl<'s> Search<'s> {
     }
 
     /// p and q have reached one place. Returns paths that meet.
-    fn together(
-        &mut self,
-        p: Point,
-        paths: Paths,
-        arena: &mut PathArena,
-        budget: &mut Budget,
-    ) -> Result<Option<Paths>, Exhausted> {
+    fn together(&mut self, p: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, (b, _)) = (self.types, self.b);
         if b.has_object(types, p.ty) {
             if b.is_whole() {
                 // r is empty, so p continues where q and r have ended.
-                let of_p = finish(types, self.a, p, paths.p, arena);
+                let of_p = self.finish(self.a, p, paths.p);
                 return Ok(Some(Paths { p: of_p, ..paths }));
             }
             let paths = Paths { q: paths.p, r: Link::START, ..paths };
             self.push(p, Some(start(self.b)), paths);
         }
-        if is_end(self.a, p) && self.objects.contains(types, p.ty, &b, budget)? {
-            let paths = Paths { q: paths.p, ..paths };
-            return Ok(Some(self.finish_q(p.ty, paths, arena)));
+        if is_end(self.a, p) && self.objects.contains(p.ty, self.budget)? {
+            return Ok(Some(self.finish_q(p.ty, Paths { q: paths.p, ..paths })));
         }
         let overlapping = types.get(p.ty).overlapping;
         // Only an access that extends past its slot meets another field of a plain aggregate.
@@ -395,15 +373,15 @@ impl<'s> Search<'s> {
         let beside = || self.a.1.is_none_or(|denoted| denoted.beside.may_have(b.base));
         let parts = match overlapping {
             true => !self.strict && beside(),
-            false => !keeps || arena.is_asked(),
+            false => !keeps || self.arena.asked,
         };
         for (number, field, inside) in fields(types, self.a, p) {
-            budget.spend()?;
+            self.budget.spend()?;
             if types.may_hold(field.ty, b.base) {
-                let link = arena.step(paths.p, p.ty, number);
+                let link = self.arena.step(paths.p, p.ty, number);
                 self.push(inside, None, Paths { p: link, ..paths });
             }
-            if parts && let Some(met) = self.part((p, number, inside), paths, arena, budget)? {
+            if parts && let Some(met) = self.part((p, number, inside), paths)? {
                 return Ok(Some(met));
             }
         }
@@ -415,31 +393,28 @@ impl<'s> Search<'s> {
         &mut self,
         (from, number, inside): (Point, usize, Point),
         paths: Paths,
-        arena: &mut PathArena,
-        budget: &mut Budget,
     ) -> Result<Option<Paths>, Exhausted> {
         let (types, (b, _)) = (self.types, self.b);
         let fields = types.fields(from.ty);
-        budget.look(fields.len())?;
+        self.budget.look(fields.len())?;
         for (other, field) in fields.iter().enumerate() {
             if other == number
                 || !types.may_hold(field.ty, b.base)
-                || !self.objects.contains(types, field.ty, &b, budget)?
+                || !self.objects.contains(field.ty, self.budget)?
             {
                 continue;
             }
-            budget.spend()?;
+            self.budget.spend()?;
             // The farthest place in this type at which b can start.
-            let start = u128::from(field.offset)
-                + self.farthest_object(field.ty, budget)?
-                + u128::from(b.offset);
+            let start =
+                u128::from(field.offset) + self.farthest_object(field.ty)? + u128::from(b.offset);
             let ours = (&fields[number], from.rest.into());
             let meet = self.slots_meet(from.ty, ours, (field, start));
-            if meet || self.apart.is_none() && arena.is_asked() {
-                let p = arena.step(paths.p, from.ty, number);
-                let p = finish(types, self.a, inside, p, arena);
-                let q = arena.step(paths.p, from.ty, other);
-                let paths = self.finish_q(field.ty, Paths { p, q, ..paths }, arena);
+            if meet || self.apart.is_none() && self.arena.asked {
+                let p = self.arena.step(paths.p, from.ty, number);
+                let p = self.finish(self.a, inside, p);
+                let q = self.arena.step(paths.p, from.ty, other);
+                let paths = self.finish_q(field.ty, Paths { p, q, ..paths });
                 if meet {
                     return Ok(Some(paths));
                 }
@@ -450,40 +425,32 @@ impl<'s> Search<'s> {
     }
 
     /// q has ended; p and r have reached one type. Returns paths that meet.
-    fn inside(
-        &mut self,
-        p: Point,
-        r: Point,
-        paths: Paths,
-        arena: &mut PathArena,
-        budget: &mut Budget,
-    ) -> Result<Option<Paths>, Exhausted> {
+    fn inside(&mut self, p: Point, r: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, a, b) = (self.types, self.a, self.b);
-        let finish = |p: Point, r: Point, paths: Paths, arena: &mut PathArena| Paths {
-            p: finish(types, a, p, paths.p, arena),
-            r: finish(types, b, r, paths.r, arena),
-            ..paths
-        };
         if is_end(a, p) || is_end(b, r) {
-            return Ok(Some(finish(p, r, paths, arena)));
+            return Ok(Some(self.finish_both(p, r, paths)));
         }
         for (number, field, next) in fields(types, a, p) {
             for (other, their_field, their_next) in fields(types, b, r) {
-                budget.spend()?;
+                self.budget.spend()?;
                 let same = number == other;
                 let meet = !same
                     && self.slots_meet(p.ty, (field, p.rest.into()), (their_field, r.rest.into()));
-                if !same && !meet && (self.apart.is_some() || !arena.is_asked()) {
+                if !same && !meet && (self.apart.is_some() || !self.arena.asked) {
                     continue;
                 }
-                let (ours, theirs) = (paths.p, paths.r);
-                let p = arena.step(ours, p.ty, number);
-                let paths = Paths { p, r: arena.step(theirs, r.ty, other), ..paths };
-                match () {
-                    () if same => self.push(next, Some(their_next), paths),
-                    () if meet => return Ok(Some(finish(next, their_next, paths, arena))),
-                    () => self.apart = Some(finish(next, their_next, paths, arena)),
+                let of_p = self.arena.step(paths.p, p.ty, number);
+                let of_r = self.arena.step(paths.r, r.ty, other);
+                let paths = Paths { p: of_p, r: of_r, ..paths };
+                if same {
+                    self.push(next, Some(their_next), paths);
+                    continue;
                 }
+                let paths = self.finish_both(next, their_next, paths);
+                if meet {
+                    return Ok(Some(paths));
+                }
+                self.apart = Some(paths);
             }
         }
         Ok(None)
@@ -491,12 +458,12 @@ impl<'s> Search<'s> {
 
     /// Returns the greatest distance from the start of a type to an object of b. It only matters if
     /// an access may be larger than its slot.
-    fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
-        let (a, b) = (self.a.0, self.b.0);
-        if [a.size, b.size].iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
+    fn farthest_object(&mut self, ty: TypeIndex) -> Result<u128, Exhausted> {
+        let sizes = [self.a.0.size, self.b.0.size];
+        if sizes.iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
             return Ok(0);
         }
-        Ok(self.objects.farthest(self.types, ty, &b, budget)?.unwrap_or(0))
+        Ok(self.objects.farthest(ty, self.budget)?.unwrap_or(0))
     }
 
     /// Returns whether the slots of two fields of `ty` meet. Each field comes with the start of its
@@ -520,18 +487,35 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Continues from a place on a path to its end.
+    fn finish(&mut self, side: Side<'_>, mut place: Point, mut link: Link) -> Link {
+        while self.arena.asked
+            && !is_end(side, place)
+            && let Some((number, _, next)) = fields(self.types, side, place).next()
+        {
+            link = self.arena.step(link, place.ty, number);
+            place = next;
+        }
+        link
+    }
+
+    fn finish_both(&mut self, p: Point, r: Point, paths: Paths) -> Paths {
+        let p = self.finish(self.a, p, paths.p);
+        Paths { p, r: self.finish(self.b, r, paths.r), ..paths }
+    }
+
     /// Continues to the first object, and from there along some r.
-    fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, arena: &mut PathArena) -> Paths {
+    fn finish_q(&mut self, mut ty: TypeIndex, mut paths: Paths) -> Paths {
         let b = self.b.0;
-        while arena.is_asked() && !b.has_object(self.types, ty) {
+        while self.arena.asked && !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
             // The search for the object has stored the way to it in `contains`.
             let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
             let Some(number) = fields.iter().position(to_object) else { break };
-            paths.q = arena.step(paths.q, ty, number);
+            paths.q = self.arena.step(paths.q, ty, number);
             ty = fields[number].ty;
         }
-        paths.r = finish(self.types, self.b, start(self.b), Link::START, arena);
+        paths.r = self.finish(self.b, start(self.b), Link::START);
         paths
     }
 }

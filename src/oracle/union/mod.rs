@@ -62,10 +62,10 @@ use definition::{Denotation, UnionDefinition};
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
-use super::rule::{Candidates, Decision, Rule};
+use super::rule::{Candidates, Decision, Indexed, Rule};
 use super::types::TypeIndex;
 use crate::access::Access;
-use crate::extent::{Size, leaves};
+use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
 
 /// Rules `union` and `union-strict`.
@@ -99,7 +99,8 @@ impl Union {
 
     /// Reads an access, or returns why nothing is known about it. Known facts about its tag are not
     /// computed again.
-    fn resolve(&self, graph: &Graph, index: &Index, access: Access) -> Result<Resolved, Clause> {
+    fn resolve(&self, of: Indexed<'_>, access: Access) -> Result<Resolved, Clause> {
+        let Indexed { graph, index } = of;
         let tag = access.tag.filter(|&tag| graph.owns_tag(tag));
         let of_index = tag.and_then(|tag| match index.role(tag.index) {
             Role::Rejected => None,
@@ -142,21 +143,18 @@ impl Union {
         (tag, access): (Option<TagId>, &Resolved),
     ) -> Result<Option<Cow<'_, Denotation>>, Clause> {
         let tag = tag.ok_or(Clause::NoTag)?;
-        match index.role(tag.index) {
-            Role::Rejected => Err(Clause::Malformed),
-            Role::Regular(..) => Ok(None),
-            Role::Other(_, number) => {
-                match self.denotation(index, (tag, number), &mut { u64::MAX }) {
-                    None | Some(Denotation::Large) => {
-                        match Denotation::new(&index.types, access).0 {
-                            Ok(Some(found)) => Ok(Some(Cow::Owned(found))),
-                            Ok(None) => Err(Clause::Malformed),
-                            Err(Exhausted) => Err(Clause::Limit),
-                        }
-                    }
-                    Some(found) => Ok(Some(Cow::Borrowed(found))),
-                }
-            }
+        let number = match index.role(tag.index) {
+            Role::Rejected => return Err(Clause::Malformed),
+            Role::Regular(..) => return Ok(None),
+            Role::Other(_, number) => number,
+        };
+        match self.denotation(index, (tag, number), &mut { u64::MAX }) {
+            None | Some(Denotation::Large) => match Denotation::new(&index.types, access).0 {
+                Ok(Some(found)) => Ok(Some(Cow::Owned(found))),
+                Ok(None) => Err(Clause::Malformed),
+                Err(Exhausted) => Err(Clause::Limit),
+            },
+            Some(found) => Ok(Some(Cow::Borrowed(found))),
         }
     }
 
@@ -177,21 +175,16 @@ impl Union {
 
     /// Returns the start of an access, if its tag is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
-        let tag = access.tag?.index;
-        let (root, base, offset, own) = match index.role(tag) {
+        let (root, own) = match index.role(access.tag?.index) {
             Role::Rejected => return None,
             Role::Regular(root, cursor) => {
-                (root, index.walks.ty(cursor), index.walks.offset(cursor), None)
+                let (base, offset) = (index.walks.ty(cursor), index.walks.offset(cursor));
+                (root, Resolved { base, access: base, offset, size: None })
             }
-            Role::Other(root, number) => {
-                let Resolved { base, offset, size, .. } = self.others[number as usize].own;
-                (root, base, offset, size)
-            }
+            Role::Other(root, number) => (root, self.others[number as usize].own),
         };
-        let size = access.given().or(own);
-        let of_base = index.types.get(base);
-        let leaves = of_base.format == Some(Format::New) && leaves(size, offset, of_base.far);
-        Some(Start { root, base, leaves })
+        let access = Resolved { size: access.given().or(own.size), ..own };
+        Some(Start { root, base: own.base, leaves: access.leaves(&index.types) })
     }
 }
 
@@ -263,25 +256,19 @@ impl Rule for Union {
         if !index.types.are_apart(x.base, y.base) {
             return None;
         }
-        let mut denotes = |access: Access| match index.role(access.tag?.index) {
-            Role::Other(_, number) => {
-                self.denotation(index, (access.tag?, number), left).map(|_| ())
-            }
-            _ => Some(()),
+        let mut denotes = |access: Access| {
+            access.tag.is_some_and(|tag| match index.role(tag.index) {
+                Role::Other(_, number) => self.denotation(index, (tag, number), left).is_some(),
+                _ => true,
+            })
         };
-        let may = denotes(a).and_then(|()| denotes(b)).is_none();
+        let may = !(denotes(a) && denotes(b));
         // With no steps left, nothing was searched.
         (!may || *left > 0).then_some(may)
     }
 
-    fn decide(
-        &self,
-        graph: &Graph,
-        index: &Index,
-        (a, b): (Access, Access),
-        why: bool,
-    ) -> Decision {
-        let resolve = |access| self.resolve(graph, index, access);
+    fn decide(&self, of: Indexed<'_>, (a, b): (Access, Access), why: bool) -> Decision {
+        let resolve = |access| self.resolve(of, access);
         let (of_a, of_b) = match (resolve(a), resolve(b)) {
             (Ok(of_a), Ok(of_b)) => (of_a, of_b),
             // No tag is a plainer reason than a malformed one.
@@ -291,21 +278,22 @@ impl Rule for Union {
         if a.tag == b.tag {
             return Clause::SameTag.into();
         }
-        let definition = UnionDefinition { types: &index.types, explained: why };
+        let (types, strict) = (&of.index.types, self.strict);
+        let definition = UnionDefinition { types, explained: why, strict };
         if let Some(clause) = definition.by_tags(&of_a, &of_b) {
             return clause.into();
         }
-        let paths = |access: Access, of_access| self.paths(index, (access.tag, of_access));
+        let paths = |access: Access, of_access| self.paths(of.index, (access.tag, of_access));
         match (paths(a, &of_a), paths(b, &of_b)) {
             (Ok(in_a), Ok(in_b)) => {
-                let sides = ((of_a, in_a.as_deref()), (of_b, in_b.as_deref()));
-                definition.by_paths(sides, self.strict)
+                definition.by_paths(((of_a, in_a.as_deref()), (of_b, in_b.as_deref())))
             }
             (Err(clause), _) | (_, Err(clause)) => clause.into(),
         }
     }
 
-    fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
+    fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
+        let Indexed { graph, index } = of;
         // A malformed tag aliases everything, and so must its replacement.
         let access = |tag: TagId| {
             let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
@@ -315,13 +303,8 @@ impl Rule for Union {
         generic::most_generic(&index.types, graph, [(a, access(a)?), (b, access(b)?)])
     }
 
-    fn is_well_formed(
-        &self,
-        graph: &Graph,
-        index: &Index,
-        tag: TagId,
-        left: &mut u64,
-    ) -> Option<bool> {
+    fn is_well_formed(&self, of: Indexed<'_>, tag: TagId, left: &mut u64) -> Option<bool> {
+        let Indexed { graph, index } = of;
         let Ok(access) = Resolved::new(&index.types, graph, tag.into()) else { return Some(false) };
         match index.role(tag.index) {
             Role::Regular(..) => Some(true),

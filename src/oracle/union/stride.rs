@@ -134,15 +134,11 @@ fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
     Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 }
 }
 
-/// The elements to try first.
-#[derive(Clone, Copy)]
-enum Order {
-    /// The elements of the widest step, which leave few of the other widest steps to
-    /// try: best for arrays in arrays.
-    Widest,
-    /// The fewest.
-    Fewest,
-}
+/// The elements of one stride that are tried one by one: its number, the first and the last.
+type Trial = (usize, u128, u128);
+
+/// Lists elements, one of which is in a sum that hits the window, if any sum does.
+type Trials = fn(&[Stride]) -> Vec<Trial>;
 
 /// Tries one order, and if that takes too long the other.
 fn decide(
@@ -154,9 +150,10 @@ fn decide(
     if let Some(answer) = settle(&mut strides, &mut window) {
         return Ok(answer);
     }
-    let mut try_in =
-        |order| budget.within(elements / 2, |budget| hits(strides.clone(), window, order, budget));
-    try_in(Order::Widest).or_else(|Exhausted| try_in(Order::Fewest))
+    let mut try_by = |trials: Trials| {
+        budget.within(elements / 2, |budget| hits(strides.clone(), window, trials, budget))
+    };
+    try_by(widest).or_else(|Exhausted| try_by(fewest))
 }
 
 /// The integers `from..=to`.
@@ -180,7 +177,7 @@ impl Window {
 fn hits(
     mut strides: Vec<Stride>,
     mut window: Window,
-    order: Order,
+    trials: Trials,
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
     if let Some(answer) = settle(&mut strides, &mut window) {
@@ -189,16 +186,12 @@ fn hits(
     if strides.len() > STRIDES {
         return Err(Exhausted);
     }
-    let trials = match order {
-        Order::Widest => widest(&strides),
-        Order::Fewest => fewest(&strides),
-    };
-    for Trial { at, from, to } in trials {
+    for (at, from, to) in trials(&strides) {
         let mut rest = strides.clone();
         let Stride { step, .. } = rest.swap_remove(at);
         for k in from..=to {
             budget.spend()?;
-            if hits(rest.clone(), window.shifted_down(k * step), order, budget)? {
+            if hits(rest.clone(), window.shifted_down(k * step), trials, budget)? {
                 return Ok(true);
             }
         }
@@ -336,16 +329,11 @@ fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
     Some((low + m * rounds).div_ceil(a))
 }
 
-/// Elements `from..=to` of stride number `at`, to be tried one by one.
-struct Trial {
-    at: usize,
-    from: u128,
-    to: u128,
-}
-
+/// Returns the elements of the widest step, which leave few of the other widest steps to try: best
+/// for arrays in arrays.
 fn widest(strides: &[Stride]) -> Vec<Trial> {
     let at = (0..strides.len()).max_by_key(|&at| strides[at].step);
-    at.map(|at| Trial { at, from: 0, to: strides[at].last }).into_iter().collect()
+    at.map(|at| (at, 0, strides[at].last)).into_iter().collect()
 }
 
 /// Returns the fewest trials that decide.
@@ -359,7 +347,7 @@ fn fewest(strides: &[Stride]) -> Vec<Trial> {
     for (s, a) in strides.iter().enumerate() {
         if a.last < best {
             best = a.last;
-            trials = vec![Trial { at: s, from: 0, to: a.last }];
+            trials = vec![(s, 0, a.last)];
         }
         for (t, b) in strides.iter().enumerate().filter(|&(t, _)| t != s) {
             let common = gcd(a.step, b.step);
@@ -367,10 +355,7 @@ fn fewest(strides: &[Stride]) -> Vec<Trial> {
             let most = (a.step / common - 1).min(b.last);
             if few + most + 1 < best {
                 best = few + most + 1;
-                trials = vec![
-                    Trial { at: s, from: 0, to: few },
-                    Trial { at: t, from: b.last - most, to: b.last },
-                ];
+                trials = vec![(s, 0, few), (t, b.last - most, b.last)];
             }
         }
     }

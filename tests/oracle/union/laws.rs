@@ -101,7 +101,9 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
                     match generic {
                         Some((tag, size)) => {
                             // A tag that touches no byte aliases itself alone.
-                            let both = graph.add_tag(tag, size.unwrap_or(0)).unwrap();
+                            let both = graph
+                                .insert_tag(Tag { size: size.map(Size::Bytes), ..tag })
+                                .unwrap();
                             merged.push((a, b, both));
                         }
                         None => none += 1,

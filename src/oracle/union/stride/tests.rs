@@ -46,8 +46,8 @@ fn arithmetic_equals_enumeration() {
         let moved = Pattern { start: b.start + by, ..b.clone() };
         let expected = brute_force(&a, &moved);
         let (strides, window) = (all_strides(&a, &b, &[]), window(&a, &b, by));
-        for order in [Order::Widest, Order::Fewest] {
-            let answer = hits(strides.clone(), window, order, &mut Budget::new(ELEMENTS));
+        for trials in [widest as Trials, fewest] {
+            let answer = hits(strides.clone(), window, trials, &mut Budget::new(ELEMENTS));
             assert_eq!(answer, Ok(expected), "round {round}: {a:?} {moved:?}");
         }
         found[usize::from(expected)] += 1;
@@ -82,8 +82,8 @@ fn sums_equal_those_listed() {
             let to = (from + of(2) as usize).min(total);
             let expected = sums[from..=to].iter().any(|&sum| sum);
             let window = Window { from: from as i128, to: to as i128 };
-            for order in [Order::Widest, Order::Fewest] {
-                let answer = hits(strides.clone(), window, order, &mut Budget::new(ELEMENTS));
+            for trials in [widest as Trials, fewest] {
+                let answer = hits(strides.clone(), window, trials, &mut Budget::new(ELEMENTS));
                 assert_eq!(answer, Ok(expected), "{strides:?} {window:?}");
             }
             found[usize::from(expected)] += 1;

@@ -335,7 +335,9 @@ impl<T: Typed> Jit<T> {
     fn one(&mut self, path: &str, size: Option<Size>) -> Result<TaggedPlace, JitError> {
         let place = self.resolve(path)?;
         let access = match size {
-            Some(size) => self.session.update(|types, graph| types.sized(graph, path, size))?,
+            Some(size) => {
+                self.session.update(|types, graph| types.sized_at(graph, &place, size))?
+            }
             None => place.tag.into(),
         };
         self.name(path, access);
