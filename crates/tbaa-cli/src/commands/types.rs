@@ -11,7 +11,6 @@ use serde::Serialize;
 use tbaa::types::{
     Context, DataLayout, DataLayoutError, Equality, Layouts, Type, TypeClasses, TypeKind,
 };
-
 use tbaa_ir::Sizes;
 
 use crate::convert::{FlagsArg, Origin};
