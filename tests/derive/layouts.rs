@@ -77,9 +77,7 @@ union Overlap {
 
 #[test]
 fn sizes_and_offsets_are_the_compilers() {
-    if host().is_none() {
-        return;
-    }
+    let Some(_) = host() else { return };
     fn same<T: Tbaa>() {
         let mut types = declared::<T>();
         let id = T::declare(&mut types).unwrap();
@@ -114,9 +112,7 @@ fn second<T: Tbaa>() -> TypedPath<Pair<T>, T> {
 
 #[test]
 fn paths_know_both_ends() {
-    if host().is_none() {
-        return;
-    }
+    let Some(_) = host() else { return };
     const UP: TypedPath<Nested<'static, u8, 2>, MaybeUninit<Pair<u8>>> =
         path!(Nested<'static, u8, 2>.up->slots[i][1]);
     assert_eq!(UP.steps(), ".up->slots[*][1]");
@@ -127,9 +123,7 @@ fn paths_know_both_ends() {
 
 #[test]
 fn members_without_room_are_left_out() {
-    if host().is_none() {
-        return;
-    }
+    let Some(_) = host() else { return };
     let types = declared::<Nested<'_, u32, 2>>();
     let id = types.named("Nested_u32_2").unwrap();
     let names: Vec<&str> = types.members(id).map(|member| member.name).collect();

@@ -36,9 +36,7 @@ fn name<T: Tbaa>() -> String {
 
 #[test]
 fn generic_types_have_a_name_for_each_use() {
-    if host().is_none() {
-        return;
-    }
+    let Some(_) = host() else { return };
     assert_eq!(name::<Pair<i32>>(), "Pair_i32_u8");
     assert_eq!(name::<Pair<u32, *mut Type>>(), "Pair_u32_mut_Type");
     assert_eq!(name::<Pair<*const c_void, [f32; 2]>>(), "Pair_const_c_void_f32_2");

@@ -26,10 +26,7 @@ fn record(number: usize) -> Record {
 }
 
 fn paths(number: usize) -> [String; 6] {
-    ["next", "size", "value.n", "value.i", "last", ""].map(|field| match field {
-        "" => format!("S{number}"),
-        field => format!("S{number}.{field}"),
-    })
+    [".next", ".size", ".value.n", ".value.i", ".last", ""].map(|path| format!("S{number}{path}"))
 }
 
 fn jit(options: JitOptions) -> Jit {
@@ -121,16 +118,16 @@ fn places_one_by_one() {
         all.rotate_left(turn);
         let mut jit = declared();
         let mut emitter = Emitter::new(Graph::new());
-        let made: Vec<_> =
-            all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect();
+        let mut compile_all = || -> Vec<_> {
+            all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect()
+        };
+        let made = compile_all();
+        // A repeated request gives the same nodes.
+        assert_eq!(compile_all(), made);
         let (kept, apart) = compare(jit.oracle(), emitter.sink(), &made);
         println!("one by one: {kept} of {apart}");
         assert!(kept * 4 > apart, "{turn}: {kept} of {apart}");
         assert!(jit.lowering().unwrap().check(jit.oracle()).is_empty());
-        // A repeated request gives the same nodes.
-        let again: Vec<_> =
-            all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect();
-        assert_eq!(again, made);
     }
 }
 
@@ -211,16 +208,13 @@ fn nothing_stays_without_a_tag_in_silence() {
     types.define(Record::structure("B").field("a", "int").bits("b", "int", 3)).unwrap();
     let mut closed = Jit::new(types.clone());
     let bits = closed.place("B.b").unwrap();
-    assert_eq!(
-        (bits.room(), bits.place().bits, bits.nodes().tag.is_some()),
-        (Size::Bytes(1), Some(BitRange { first: 32, width: 3 }), true)
-    );
-    let error = closed.place("B.c").unwrap_err();
-    assert!(matches!(error, JitError::Declare(_)), "{error}");
+    let range = Some(BitRange { first: 32, width: 3 });
+    assert_eq!((bits.room(), bits.place().bits), (Size::Bytes(1), range));
+    assert!(bits.nodes().tag.is_some());
+    assert!(matches!(closed.place("B.c"), Err(JitError::Declare(_))));
     let error = closed.place("*void").unwrap_err().to_string();
     assert!(error.starts_with("no tag for \"*void\": it has no value"), "{error}");
-    let options = JitOptions::new().form(TagForm::Clang);
-    let mut clang = Jit::with_options(types, options).unwrap();
+    let mut clang = Jit::with_options(types, JitOptions::new().form(TagForm::Clang)).unwrap();
     assert!(clang.place("B.b").unwrap_err().to_string().starts_with("no tag for \"B.b\""));
     // LLVM ignores sizes: an access that is larger than its type may alias everything.
     let wide = clang.sized("B.a", 16).unwrap();
@@ -248,12 +242,12 @@ fn instructions_that_may_write() {
         .map(|nodes| emitter.attachments(nodes).unwrap().tag.unwrap());
     assert_eq!(ours, touched);
     assert_ne!(load, ours);
+    fn operands(text: &str, node: impl std::fmt::Display) -> &str {
+        text.lines().find_map(|line| line.strip_prefix(&format!("!{node} = "))).unwrap()
+    }
     let text = emitter.sink_mut().take();
-    let line = |node: u64| {
-        let start = format!("!{node} = ");
-        text.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
-    };
-    assert!(line(load).ends_with(", i64 0, i64 1}") && line(ours).ends_with(", i64 0}"), "{text}");
+    assert!(operands(&text, load).ends_with(", i64 0, i64 1}"), "{text}");
+    assert!(operands(&text, ours).ends_with(", i64 0}"), "{text}");
     // The emitter does the same for a copy's list.
     let mut graph = Graph::new();
     let mut types = jit.types().clone().into_tagged(tbaa::declare::Policy::Clang);
@@ -262,10 +256,8 @@ fn instructions_that_may_write() {
     let copy = graph.builder().struct_copy(&[entry]).unwrap();
     let list = emitter.copy(&graph, &graph, copy).unwrap().copy.unwrap();
     let text = emitter.sink_mut().take();
-    let listed = text.lines().find(|line| line.starts_with(&format!("!{list} = "))).unwrap();
-    let node = listed.rsplit('!').next().unwrap().trim_end_matches('}');
-    let entry = text.lines().find(|line| line.starts_with(&format!("!{node} = "))).unwrap();
-    assert!(entry.ends_with(", i64 0}"), "{text}");
+    let node = operands(&text, list).rsplit('!').next().unwrap().trim_end_matches('}');
+    assert!(operands(&text, node).ends_with(", i64 0}"), "{text}");
 }
 
 /// Deeply nested nodes are made and dropped without recursion.

@@ -121,34 +121,29 @@ fn what_passes_is_right() {
         let mut check = TagCheck::new();
         let (mut fine, mut others) = (Vec::new(), Vec::new());
         for tag in graph.tags() {
-            match check.check(&graph, tag).map_err(|refusal| refusal.reason) {
-                Ok(()) => fine.push(tag),
-                Err(reason) => {
-                    others.push(tag);
-                    refused[match reason {
-                        Reason::Union { .. } => 0,
-                        Reason::PartialStruct => 1,
-                        Reason::Wide { .. } => 2,
-                        _ => 3,
-                    }] += 1;
-                }
-            }
+            let Err(refusal) = check.check(&graph, tag) else {
+                fine.push(tag);
+                continue;
+            };
+            others.push(tag);
+            refused[match refusal.reason {
+                Reason::Union { .. } => 0,
+                Reason::PartialStruct => 1,
+                Reason::Wide { .. } => 2,
+                _ => 3,
+            }] += 1;
         }
         passed += fine.len();
         let llvm = Oracle::new(&graph, AliasRule::Llvm);
         let union = Oracle::new(&graph, AliasRule::Union);
+        let misses = |a, b| !llvm.may_alias(a, b) && union.may_alias(a, b);
         for &a in &fine {
             for &b in &fine {
                 told_apart += usize::from(!llvm.may_alias(a, b));
-                assert!(
-                    llvm.may_alias(a, b) || !union.may_alias(a, b),
-                    "seed {seed}: {a:?} {b:?}: {}\n{}",
-                    union.explain(a, b),
-                    tbaa_ir::write(&graph)
-                );
+                let text = || tbaa_ir::write(&graph);
+                assert!(!misses(a, b), "seed {seed}: {}\n{}", union.explain(a, b), text());
             }
-            let misses = |&&b: &&TagId| !llvm.may_alias(a, b) && union.may_alias(a, b);
-            wrong += others.iter().filter(misses).count();
+            wrong += others.iter().filter(|&&b| misses(a, b)).count();
         }
     }
     println!(

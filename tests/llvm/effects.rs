@@ -8,28 +8,27 @@ use tbaa_tests::cases;
 use tbaa_tests::llvm::{Program, scratch};
 
 /// LLVM's answers on a function, and on each call in it.
-struct Told {
+struct Answers {
     name: String,
     effects: u32,
     calls: Vec<u32>,
 }
 
-fn ask(program: &Program, text: &str) -> Vec<Told> {
+fn ask(program: &Program, text: &str) -> Vec<Answers> {
     let file = scratch("effects.ll", text.as_bytes());
-    let mut told: Vec<Told> = Vec::new();
+    let mut answers: Vec<Answers> = Vec::new();
     for line in program.ask(&[], &file).lines() {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
-            ["function", effects, name] => told.push(Told {
-                name: name.to_owned(),
-                effects: effects.parse().unwrap(),
-                calls: Vec::new(),
-            }),
-            ["call", effects] => told.last_mut().unwrap().calls.push(effects.parse().unwrap()),
+            ["function", effects, name] => {
+                let (name, effects) = (name.to_owned(), effects.parse().unwrap());
+                answers.push(Answers { name, effects, calls: Vec::new() });
+            }
+            ["call", effects] => answers.last_mut().unwrap().calls.push(effects.parse().unwrap()),
             _ => panic!("{line}"),
         }
     }
-    told
+    answers
 }
 
 /// Compares the effects of all functions and calls with LLVM's, and returns how many functions and
@@ -48,15 +47,15 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
     let bodies: HashMap<Vec<u8>, u32> = module.functions().map(<[u8]>::to_vec).zip(0..).collect();
     let mut counts = [0; 2];
     let all = ask(program, text);
-    let names: HashSet<&str> = all.iter().map(|told| &*told.name).collect();
+    let names: HashSet<&str> = all.iter().map(|answers| &*answers.name).collect();
     // The functions that LLVM has created are not in the text.
     let written: HashSet<&str> = text
         .split('@')
         .filter_map(|after_at| after_at.trim_start_matches('"').split(['(', '"']).next())
         .collect();
-    for told in all.iter().filter(|told| written.contains(&*told.name)) {
-        let name = told.name.as_bytes();
-        check(effects.of_function(name), told.effects, &told.name, &told.name);
+    for answers in all.iter().filter(|answers| written.contains(&*answers.name)) {
+        let name = answers.name.as_bytes();
+        check(effects.of_function(name), answers.effects, &answers.name, &answers.name);
         counts[0] += 1;
         let Some(&function) = bodies.get(name) else { continue };
         let body = module.function(&sizes, function);
@@ -70,8 +69,8 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
         if calls.iter().any(|(call, _)| !is_there(call.callee)) {
             continue;
         }
-        assert_eq!(calls.len(), told.calls.len(), "{}", told.name);
-        for ((call, line), &theirs) in calls.iter().zip(&told.calls) {
+        assert_eq!(calls.len(), answers.calls.len(), "{}", answers.name);
+        for ((call, line), &theirs) in calls.iter().zip(&answers.calls) {
             let callee = str::from_utf8(call.callee).unwrap();
             check(effects.of_call(call), theirs, callee, line);
             counts[1] += 1;
@@ -102,13 +101,7 @@ fn of_all_intrinsics() {
         targets.split_whitespace().any(|target| target == family)
     };
     let silent = compare(&program, &plain, |name| !of_target(name));
-    println!(
-        "{} functions and {} calls of intrinsics, and as many without attributes; intrinsics, and \
-         those left out: {}",
-        printed[0],
-        printed[1],
-        left_out.trim()
-    );
+    println!("functions and calls of intrinsics: {printed:?}; left out: {}", left_out.trim());
     assert!(printed == silent && printed[1] > 16_000, "{printed:?} {silent:?}");
 }
 

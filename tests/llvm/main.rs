@@ -3,7 +3,6 @@
 
 mod compare;
 mod effects;
-mod generated;
 mod instrument;
 mod malformed;
 mod rewrite;

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-use tbaa_ir::{Module, Opcode, Rewriter};
+use tbaa_ir::{Instruction, Module, Opcode, Rewriter};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::process::run;
+use tbaa_tests::show_tag;
 
 /// Returns a text after LLVM has read, verified and printed it.
 fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
@@ -12,38 +13,28 @@ fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     run(Command::new("opt-22").args(["-S", "-passes=verify"]).arg(file)).unwrap()
 }
 
-/// Base, access, offset and size.
-type Tag = (Vec<u8>, Vec<u8>, u64, Option<u64>);
-
 /// The attachments of an instruction.
 #[derive(PartialEq, Debug)]
 struct Row {
     function: u32,
     opcode: Opcode,
-    tag: Option<Tag>,
+    tag: Option<String>,
     copy: bool,
 }
 
 /// The instructions that are listed with or without a tag.
 fn rows(text: &[u8]) -> Vec<Row> {
     let module = tbaa_ir::read(text).unwrap();
-    let graph = module.graph();
-    let name = |ty| graph.ty(ty).name().unwrap_or(b"root").to_owned();
-    let tag = |tag| {
-        let tag = graph.tag(tag).unwrap();
-        (name(tag.base), name(tag.access), tag.offset, tag.size.map(u64::from))
+    let row = |(_, i): (usize, &Instruction)| Row {
+        function: i.function,
+        opcode: i.opcode,
+        tag: i.tag.map(|tag| show_tag(module.graph(), tag)),
+        copy: i.copy.is_some(),
     };
-    listed(&module)
-        .map(|(_, i)| Row {
-            function: i.function,
-            opcode: i.opcode,
-            tag: i.tag.map(tag),
-            copy: i.copy.is_some(),
-        })
-        .collect()
+    listed(&module).map(row).collect()
 }
 
-fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m tbaa_ir::Instruction)> {
+fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m Instruction)> {
     let all = module.instructions().iter().enumerate();
     all.filter(|(_, i)| i.opcode.accesses_memory() || module.pointer_span(i).is_some())
 }
@@ -67,7 +58,7 @@ fn check(what: &str, text: &[u8]) -> usize {
     // Every second tag is dropped, and each other becomes that of the tagged
     // instruction before.
     let mut rewriter = Rewriter::new(&module);
-    let numbered = |i: &tbaa_ir::Instruction| module.number_of(module.graph().tag_node(i.tag?));
+    let numbered = |i: &Instruction| module.number_of(module.graph().tag_node(i.tag?));
     let mut expected = rows(text);
     let mut last = None;
     for (row, (index, i)) in listed(&module).enumerate() {
@@ -89,18 +80,16 @@ fn check(what: &str, text: &[u8]) -> usize {
     let domain = rewriter.define_distinct("!\"domain\"").unwrap();
     let scope = rewriter.define_distinct(format_args!("!{domain}")).unwrap();
     let list = rewriter.define(format_args!("!{{!{scope}}}")).unwrap();
-    let mut added = 0;
     for (index, _) in listed(&module) {
         rewriter.set_metadata(index, "noalias", Some(list));
         rewriter.set_metadata(index, "alias.scope", Some(list));
-        added += 1;
     }
     let printed = through_llvm(&format!("rewrite/{what}-more.ll"), &rewriter.to_bytes().unwrap());
     assert_eq!(rows(&printed), before, "{what}");
     let printed = String::from_utf8(printed).unwrap();
     for kind in ["!noalias !", "!alias.scope !"] {
         let body = printed.lines().filter(|line| line.contains(kind)).count();
-        assert!(body >= added, "{what}: {kind} on {body} of {added}");
+        assert!(body >= before.len(), "{what}: {kind} on {body} of {}", before.len());
     }
     before.len()
 }

@@ -9,6 +9,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{AliasRule, Graph, Oracle};
 use tbaa_lower::{Lowering, Options};
 
+use tbaa_tests::programs::runtime;
 use tbaa_tests::setting;
 
 /// Members whose accesses form a forest, so that nothing is lost. A knot is a path of four,
@@ -62,15 +63,33 @@ fn shapes_one_by_one() {
         for scopes in [false, true] {
             let (times, lowering) = grow(shapes, scopes, knot);
             let lost = lowering.lost();
-            println!(
-                "{shapes} shapes, knot {knot}, scopes {scopes}: {} lost, {} scopes; a shape of \
-                 each tenth takes {times:?}",
-                lost.pairs,
-                lowering.scopes().len(),
-            );
+            let names = lowering.scopes().len();
+            println!("{shapes} shapes, knot {knot}: {lost:?}, {names} scopes");
+            println!("A shape of each tenth takes {times:?}.");
             assert_eq!(lost.pairs > 0, knot);
-            assert_eq!(lowering.scopes().len() > shapes, scopes);
-            assert_eq!(lowering.scopes().is_empty(), !scopes);
+            assert_eq!((names > shapes, names > 0), (scopes, scopes));
         }
     }
+}
+
+/// Many classes at once, and then some more: `TBAA_CLASSES` is their number.
+#[test]
+fn many() {
+    let structs = setting("TBAA_CLASSES", 2_000) / 4;
+    let (graph, tags) = runtime(structs);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
+    let mut lowering = Lowering::new(Options::new().lineage("many"));
+    let (batch, later) = tags.split_at(tags.len() - 20);
+    let start = Instant::now();
+    lowering.lower(&oracle, batch).unwrap();
+    let lowered = start.elapsed();
+    let batch_loss = lowering.lost();
+    let start = Instant::now();
+    for &tag in later {
+        lowering.lower(&oracle, [tag]).unwrap();
+    }
+    let each = start.elapsed() / later.len() as u32;
+    println!("{} tags in {lowered:?}, {batch_loss:?}; more in {each:?} each", batch.len());
+    assert_eq!(lowering.check(&oracle), []);
+    assert!(batch_loss.kept() > 0.9);
 }

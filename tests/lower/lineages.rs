@@ -2,7 +2,7 @@
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::raw::RawGraph;
-use tbaa::{Access, AliasRule, Graph, Oracle, SizedField, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::emit::Emitter;
 use tbaa_lower::{
     LowerError, Lowering, Options, Saved, Shared, Source, access_paths, tags_of_clang,
@@ -13,8 +13,10 @@ use super::random::records;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::setting;
+use tbaa_tests::universe::Universe;
 
 /// One access in the linked program, by a lineage or by clang.
+#[derive(Default)]
 struct Use {
     /// The lineage that made the tag; `CLANG` for clang.
     lineage: usize,
@@ -78,24 +80,17 @@ impl Lineage {
     /// Lowers some of the paths' accesses, in steps of random length. `private` says whether the
     /// memory of a tag belongs to this lineage alone.
     fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
-        let mut paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
-        for at in (1..paths.len()).rev() {
-            paths.swap(at, rng.below(at + 1));
-        }
+        let paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
+        let order = rng.shuffled(paths.len());
         let step = 1 + rng.below(12);
-        for some in paths.chunks(step) {
+        for some in order.chunks(step) {
             let mut sources = Vec::new();
-            for path in some {
+            for path in some.iter().map(|&at| paths[at]) {
                 let Ok(tag) = self.rfc.tag(&mut self.source, path) else { continue };
-                let size = match rng.below(12) {
-                    0 => Some(*rng.pick(&[0, 1, 4, 8, 16])),
-                    _ => None,
-                };
+                let size = rng.one_in(12).then(|| *rng.pick(&[0, 1, 4, 8, 16]));
                 let mut source = size.map_or(tag.into(), |size| Source::sized(tag, size));
-                if private(&self.source, tag) {
-                    source = source.private();
-                }
-                self.given.push(((*path).clone(), size, source.private));
+                source.private |= private(&self.source, tag);
+                self.given.push((path.clone(), size, source.private));
                 sources.push(source);
             }
             let oracle = Oracle::new(&self.source, AliasRule::Union);
@@ -103,11 +98,6 @@ impl Lineage {
         }
         let oracle = Oracle::new(&self.source, AliasRule::Union);
         assert_eq!(self.lowering.check(&oracle), []);
-    }
-
-    fn stored(&self) -> String {
-        let oracle = Oracle::new(&self.source, AliasRule::Union);
-        ron::to_string(&self.lowering.save(&oracle)).unwrap()
     }
 }
 
@@ -130,12 +120,10 @@ impl Program {
         // One lineage has private memory: all records that no other names.
         let mixed = rng.one_in(2);
         let shared_parts: Vec<bool> = (0..parts).map(|_| !mixed || rng.one_in(2)).collect();
-        let all = records.declare(Target::x86_64()).unwrap();
-        let named = |types: &Declarations| -> Vec<DeclId> {
-            let named = shared_parts.iter().enumerate().filter(|&(_, &shared)| shared);
-            named.filter_map(|(at, _)| types.named(&format!("R{at}"))).collect()
-        };
-        let shared = Shared::new(&all, named(&all));
+        let all = records.declare(Target::x86_64(), |_| true).unwrap();
+        let named = (0..parts).filter(|&at| shared_parts[at]);
+        let named = named.filter_map(|at| all.named(&format!("R{at}")));
+        let shared = Shared::new(&all, named);
         let mut rfc = all.clone().into_tagged(Policy::Rfc);
         let mut source = Graph::new();
         let mut program =
@@ -143,17 +131,17 @@ impl Program {
 
         let mut lineages: Vec<Lineage> = Vec::new();
         let mut told_of = vec![0_u8; parts];
-        let mut stored = None;
+        let mut stored: Option<(String, Declarations)> = None;
         for number in 0..count {
             let name = format!("lineage {number}");
             let wanted: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
-            let types = records.declare_some(Target::x86_64(), |at| wanted[at]).unwrap();
             // Private memory is one lineage's, or that of all forks.
             let is_private = |graph: &Graph, tag: TagId| {
-                mixed && (forked || number == 0) && is_private(&shared, graph, tag)
+                mixed && (forked || number == 0) && shared.source(graph, tag).private
             };
-            let lineage = match &stored {
+            let (types, lowering, source) = match &stored {
                 None => {
+                    let types = records.declare(Target::x86_64(), |at| wanted[at]).unwrap();
                     let mut source = Graph::new();
                     // The records that others access by name, as far as this one is told.
                     let told: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
@@ -171,23 +159,22 @@ impl Program {
                     let oracle = Oracle::new(&source, AliasRule::Union);
                     lowering.fix(&oracle, theirs, pairs).unwrap();
                     drop(oracle);
-                    let rfc = types.clone().into_tagged(Policy::Rfc);
-                    let mut made = Lineage { rfc, source, lowering, given: Vec::new() };
-                    made.grow(&mut rng, &paths(&types), |graph, tag| is_private(graph, tag));
-                    if forked {
-                        stored = Some((made.stored(), types));
-                    }
-                    made
+                    (types, lowering, source)
                 }
                 Some((text, types)) => {
                     let saved: Saved<'static> = ron::from_str(text).unwrap();
                     let (lowering, source) = Lowering::load(saved.fork(name)).unwrap();
-                    let rfc = types.clone().into_tagged(Policy::Rfc);
-                    let mut fork = Lineage { rfc, source, lowering, given: Vec::new() };
-                    fork.grow(&mut rng, &paths(types), |graph, tag| is_private(graph, tag));
-                    fork
+                    (types.clone(), lowering, source)
                 }
             };
+            let rfc = types.clone().into_tagged(Policy::Rfc);
+            let mut lineage = Lineage { rfc, source, lowering, given: Vec::new() };
+            lineage.grow(&mut rng, &paths(&types), is_private);
+            if forked && stored.is_none() {
+                let oracle = Oracle::new(&lineage.source, AliasRule::Union);
+                let text = ron::to_string(&lineage.lowering.save(&oracle)).unwrap();
+                stored = Some((text, types));
+            }
             lineages.push(lineage);
         }
         // clang's own accesses, to shared memory.
@@ -218,9 +205,7 @@ impl Program {
             let record = number_of(std::str::from_utf8(base).unwrap());
             let told = record.map_or(u8::MAX, |record| told_of[record]);
             let (lineage, access, clang) = (CLANG, from.into(), tag);
-            let (private, universal) = (false, false);
-            let one = Use { lineage, told, access, tag, clang, private, forked, universal };
-            program.uses.push(one);
+            program.uses.push(Use { lineage, told, access, tag, clang, ..Use::default() });
         }
         program.source = source;
         program
@@ -244,8 +229,8 @@ impl Program {
         let rows = grid(llvm, &format!("seed {seed}"), self.linked.sink(), &tags);
         let place = |tag| tags.binary_search(&tag).unwrap();
         let no_alias = |a: Option<TagId>, b: Option<TagId>| {
-            let (Some(a), Some(b)) = (a.map(place), b.map(place)) else { return false };
-            rows[a].as_bytes()[b] == b'N' || rows[b].as_bytes()[a] == b'N'
+            let places = a.map(place).zip(b.map(place));
+            places.is_some_and(|(a, b)| [rows[a][b], rows[b][a]].contains(&b'N'))
         };
         let mut sums = [0; 4];
         for (at, a) in self.uses.iter().enumerate() {
@@ -257,25 +242,13 @@ impl Program {
                 let (no, of_clang) = (no_alias(a.tag, b.tag), no_alias(a.clang, b.clang));
                 let counts = [true, !may, no && !may, of_clang && !may];
                 sums = std::array::from_fn(|at| sums[at] + usize::from(counts[at]));
-                assert!(
-                    !(no && may),
-                    "seed {seed}: {:?} of {} and {:?} of {}: {:?}, {:?}, {}",
-                    a.access,
-                    a.lineage,
-                    b.access,
-                    b.lineage,
-                    self.linked.sink().tag(a.tag.unwrap()),
-                    self.linked.sink().tag(b.tag.unwrap()),
-                    oracle.explain(a.access, b.access)
-                );
+                let shown = [a, b].map(|one| (one.access, one.lineage, one.tag));
+                let why = || oracle.explain(a.access, b.access);
+                assert!(!(no && may), "seed {seed}: {shown:?}: {}", why());
             }
         }
         sums
     }
-}
-
-fn is_private(shared: &Shared<'_>, graph: &Graph, tag: TagId) -> bool {
-    shared.source(graph, tag).private
 }
 
 /// LLVM answers `MayAlias` wherever the rule does, whatever each lineage knows and however it grew
@@ -293,8 +266,7 @@ fn llvm_agrees_on_linked_lineages() {
     }
     let [pairs, no_alias, kept, by_clang] = sums;
     println!(
-        "linked lineages, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound; {kept} of \
-         {no_alias} NoAlias kept, {by_clang} by clang's own tags"
+        "to seed {seed}: {pairs} pairs, {kept} of {no_alias} NoAlias kept, {by_clang} by clang"
     );
     assert!(kept * 2 > by_clang, "shared memory has tags that say something");
 }
@@ -305,28 +277,23 @@ fn llvm_agrees_on_linked_lineages() {
 fn members_that_overlap() {
     let mut linked = Emitter::new(Graph::new());
     let mut tag_of = |whole: bool| {
-        let (mut source, mut theirs) = (Graph::new(), Graph::new());
-        let mut b = source.builder();
-        let root = b.root("R").unwrap();
-        let char = b.sized_type(root, 1, "char", &[]).unwrap();
-        let int = b.sized_type(char, 4, "int", &[]).unwrap();
-        let field = |ty| SizedField { ty, offset: 0, size: 4 };
-        let [x, y] = ["A", "B"].map(|name| b.sized_type(char, 4, name, &[field(int)]).unwrap());
-        let both = b.sized_type(char, 4, "O", &[field(x), field(y)]).unwrap();
-        let base = if whole { both } else { x };
-        let ours = [int, base].map(|base| b.access_tag(base, int, 0, 4).unwrap());
-        let mut b = theirs.builder();
-        let root = b.root("R").unwrap();
-        let char = b.scalar_type("char", root).unwrap();
-        let int = b.scalar_type("int", char).unwrap();
-        let [x, y] = ["A", "B"].map(|name| b.struct_type(name, &[(int, 0)]).unwrap());
-        let both = b.struct_type("O", &[(x, 0), (y, 0)]).unwrap();
-        let base = if whole { both } else { x };
-        let tags = [int, base].map(|base| b.struct_tag(base, int, 0).unwrap());
+        let graph = |sized| {
+            let mut u = Universe::new(sized);
+            let root = u.root("R");
+            let char = u.scalar("char", root, 1);
+            let int = u.scalar("int", char, 4);
+            let [x, y] = ["A", "B"].map(|name| u.aggregate(name, char, 4, &[(int, 0, 4)]));
+            let both = u.aggregate("O", char, 4, &[(x, 0, 4), (y, 0, 4)]);
+            for base in [int, if whole { both } else { x }] {
+                u.tag(base, int, 0, 4);
+            }
+            u.graph()
+        };
+        let ((source, ours), (theirs, tags)) = (graph(true), graph(false));
         let oracle = Oracle::new(&source, AliasRule::Union);
         let mut lowering = Lowering::new(Options::new());
-        lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
-        lowering.lower(&oracle, ours).unwrap();
+        lowering.fix(&oracle, theirs, ours.iter().copied().zip(tags)).unwrap();
+        lowering.lower(&oracle, &ours).unwrap();
         let (graph, tag) = (lowering.graph(), lowering.tag(ours[1]).unwrap());
         let node = linked.node(graph, graph.tag_node(tag)).unwrap();
         linked.sink_mut().mark_tag(node)

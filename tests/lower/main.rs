@@ -9,5 +9,4 @@ mod lineages;
 mod llvm;
 mod precision;
 mod random;
-mod real;
 mod run;

@@ -27,31 +27,38 @@ fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
 
 /// Links modules, which LLVM's verifier must accept.
 fn link(name: &str, modules: &[String]) -> PathBuf {
-    let files: Vec<_> = modules
-        .iter()
-        .enumerate()
-        .map(|(at, module)| scratch(&format!("lower/{name}-{at}.ll"), module.as_bytes()))
-        .collect();
-    let paths: Vec<&Path> = files.iter().map(|file| file.as_path()).collect();
-    let linked = tool("llvm-link-22", &["-S"], &paths);
-    let linked = scratch(&format!("lower/{name}-linked.ll"), linked.as_bytes());
+    let files = modules.iter().enumerate();
+    let files = files.map(|(at, text)| scratch(&format!("lower/{name}-{at}.ll"), text.as_bytes()));
+    let linked = Llvm::get().unwrap().link(&files.collect::<Vec<_>>());
+    let linked = scratch(&format!("lower/{name}-linked.ll"), &linked);
     tool("opt-22", &["-passes=verify", "-disable-output"], &[&linked]);
     linked
 }
 
-/// Returns the number of times that a function of the optimised text loads.
-fn loads(optimised: &str, function: &str) -> usize {
+/// Returns the number of times that a function of the optimised text loads, from a label on.
+fn loads(optimised: &str, function: &str, label: &str) -> usize {
     let start = optimised.find(&format!(" @{function}(")).expect(function);
-    let body = &optimised[start..];
-    let body = &body[..body.find("\n}").unwrap()];
+    let body = optimised[start..].split("\n}").next().unwrap();
+    let body = &body[body.find(label).expect(label)..];
     body.lines().filter(|line| line.contains(" = load i32")).count()
+}
+
+/// A lowering that goes on from a stored state, its source, and the source's tag at a place.
+fn resumed(saved: Saved<'static>, index: usize) -> (Lowering, Oracle, TagId) {
+    let (lowering, source) = Lowering::load(saved).unwrap();
+    let tag = source.tag_at(index).unwrap();
+    (lowering, Oracle::new(source, AliasRule::Union), tag)
+}
+
+/// Lowers a tag, too.
+fn grown((mut lowering, oracle, tag): (Lowering, Oracle, TagId)) -> (Lowering, TagId) {
+    lowering.lower(&oracle, [tag]).unwrap();
+    (lowering, tag)
 }
 
 #[test]
 fn a_pun_that_llvm_would_miscompile() {
-    if Llvm::get().is_none() {
-        return;
-    }
+    let Some(_) = Llvm::get() else { return };
     let (mut declared, mut graph) = types();
     let mut tags = PATHS.map(|path| (path, declared.tag(&mut graph, path).unwrap()));
     tags.sort_unstable();
@@ -60,8 +67,8 @@ fn a_pun_that_llvm_would_miscompile() {
     let none = with_tags(PUN, &graph, |_| None);
     let (plain, printed) = optimise_and_run("pun-none", &[none]);
     assert_eq!(printed, "00000005 8 15\n", "without tags nothing goes wrong");
-    assert_eq!(loads(&plain, "sum"), 1, "nothing is said of the loop: the load stays in it");
-    assert!(loop_loads(&plain));
+    assert_eq!(loads(&plain, "sum", ""), 1, "nothing is said of the loop: the load stays in it");
+    assert_eq!(loads(&plain, "sum", "\nloop:"), 1);
 
     let rfc = with_tags(PUN, &graph, |path| Some(source(path)));
     let (_, printed) = optimise_and_run("pun-rfc", &[rfc]);
@@ -73,23 +80,12 @@ fn a_pun_that_llvm_would_miscompile() {
     let lowered = with_tags(PUN, lowering.graph(), |path| lowering.tag(source(path)));
     let (optimised, printed) = optimise_and_run("pun-lowered", &[lowered]);
     assert_eq!(printed, "00000005 8 15\n");
-    assert!(!loop_loads(&optimised), "the load that may be lost is lost");
-}
-
-/// Returns whether the loop of `sum` loads.
-fn loop_loads(optimised: &str) -> bool {
-    let start = optimised.find(" @sum(").unwrap();
-    let body = &optimised[start..];
-    let body = &body[..body.find("\n}").unwrap()];
-    let start = body.find("\nloop:").unwrap();
-    body[start..].contains("load i32")
+    assert_eq!(loads(&optimised, "sum", "\nloop:"), 0, "the load that may be lost is lost");
 }
 
 #[test]
 fn linked_modules() {
-    if Llvm::get().is_none() {
-        return;
-    }
+    let Some(_) = Llvm::get() else { return };
     let (mut declared, mut graph) = types();
     let mut tag = |path| declared.tag(&mut graph, path).unwrap();
     let (f, int, count) = (tag("U.f"), tag("*int"), tag("T.count"));
@@ -116,30 +112,18 @@ fn linked_modules() {
     // One lineage: the second module is made in a later process, grown.
     let here = lowering(Options::new().lineage("one"), &[f, count]);
     let stored = ron::to_string(&here.save(&oracle)).unwrap();
-    let saved: Saved<'static> = ron::from_str(&stored).unwrap();
-    let (mut there, source) = Lowering::load(saved).unwrap();
-    let later = Oracle::new(source, AliasRule::Union);
-    let int = later.graph().tags().nth(int.index()).unwrap();
-    there.lower(&later, [int]).unwrap();
-    let modules = [module(HERE, &here, &by), module(THERE, &there, &[("*int", int)])];
+    let load = |text: &str| -> Saved<'static> { ron::from_str(text).unwrap() };
+    let (there, later) = grown(resumed(load(&stored), int.index()));
+    let modules = [module(HERE, &here, &by), module(THERE, &there, &[("*int", later)])];
     let (optimised, printed) = optimise_and_run("grown", &modules);
     assert!(!optimised.contains("call void @put"), "it is inlined");
     assert_eq!(printed, "00000005\n");
 
     // One lineage continued in two processes: each is a fork.
-    let grow = |name: &str, index: usize| {
-        let saved: Saved<'static> = ron::from_str(&stored).unwrap();
-        let (mut fork, source) = Lowering::load(saved.fork(name)).unwrap();
-        let oracle = Oracle::new(source, AliasRule::Union);
-        let tags: Vec<TagId> = oracle.graph().tags().collect();
-        fork.lower(&oracle, [tags[index]]).unwrap();
-        (fork, tags)
-    };
-    let ((one, tags_one), (two, tags_two)) = (grow("a", f.index()), grow("b", int.index()));
-    let modules = [
-        module(HERE, &one, &[("U.f", tags_one[f.index()])]),
-        module(THERE, &two, &[("*int", tags_two[int.index()])]),
-    ];
+    let fork = |name: &str, index: usize| grown(resumed(load(&stored).fork(name), index));
+    let ((one, tag_one), (two, tag_two)) = (fork("a", f.index()), fork("b", int.index()));
+    let modules =
+        [module(HERE, &one, &[("U.f", tag_one)]), module(THERE, &two, &[("*int", tag_two)])];
     assert_eq!(optimise_and_run("forks", &modules).1, "00000005\n");
     let strange = |lowering: &Lowering, module: &str| {
         lowering.stranger(tbaa_ir::read(module.as_bytes()).unwrap().graph())
@@ -148,24 +132,15 @@ fn linked_modules() {
 
     // The same without forks is wrong, whether one state is loaded twice or two lineages of one
     // name begin alike; the linked module shows it to each of the two.
-    let began = ron::to_string(&lowering(Options::new().lineage("one"), &[count]).save(&oracle));
-    let began = began.unwrap();
-    let twice = |index: usize| {
-        let saved: Saved<'static> = ron::from_str(&began).unwrap();
-        let (mut lowering, source) = Lowering::load(saved).unwrap();
-        let oracle = Oracle::new(source, AliasRule::Union);
-        let tag = oracle.graph().tags().nth(index).unwrap();
-        lowering.lower(&oracle, [tag]).unwrap();
-        (lowering, tag)
-    };
+    let begun = || lowering(Options::new().lineage("one"), &[count]);
+    let began = ron::to_string(&begun().save(&oracle)).unwrap();
+    let twice = |tag: TagId| grown(resumed(load(&began), tag.index()));
     let alike = |tag: TagId| {
-        let mut lowering = lowering(Options::new().lineage("one"), &[count]);
+        let mut lowering = begun();
         lowering.lower(&oracle, [tag]).unwrap();
         (lowering, tag)
     };
-    for (name, [here, there]) in
-        [("twice", [f.index(), int.index()].map(twice)), ("alike", by.map(|by| by.1).map(alike))]
-    {
+    for (name, [here, there]) in [("twice", [f, int].map(twice)), ("alike", [f, int].map(alike))] {
         let modules = [
             module(HERE, &here.0, &[("U.f", here.1)]),
             module(THERE, &there.0, &[("*int", there.1)]),
@@ -194,9 +169,7 @@ fn linked_modules() {
 /// Two open lineages access one field of a shared record: independent ones, and forks.
 #[test]
 fn two_open_lineages() {
-    if Llvm::get().is_none() {
-        return;
-    }
+    let Some(_) = Llvm::get() else { return };
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::structure("S").field("k", "int").field("n", "int [2]")).unwrap();
     let path = "S.n[*]";
@@ -209,19 +182,12 @@ fn two_open_lineages() {
         lowering.fix(&oracle, theirs, pairs).unwrap();
         (lowering, oracle, tag)
     };
-    let lowered = |lineage| {
-        let (mut lowering, oracle, tag) = made(lineage);
-        lowering.lower(&oracle, [tag]).unwrap();
-        (lowering, tag)
-    };
+    let lowered = |lineage| grown(made(lineage));
     let (open, oracle, tag) = made("base");
     let stored = ron::to_string(&open.save(&oracle)).unwrap();
     let forked = |lineage| {
         let saved: Saved<'static> = ron::from_str(&stored).unwrap();
-        let (mut fork, source) = Lowering::load(saved.fork(lineage)).unwrap();
-        let tag = source.tag_at(tag.index()).unwrap();
-        fork.lower(&Oracle::new(source, AliasRule::Union), [tag]).unwrap();
-        (fork, tag)
+        grown(resumed(saved.fork(lineage), tag.index()))
     };
     for (name, [here, there]) in
         [("apart", ["a", "b"].map(lowered)), ("forked", ["a", "b"].map(forked))]

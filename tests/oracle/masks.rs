@@ -9,9 +9,9 @@ use tbaa::spec::Spec;
 use tbaa::{Access, AliasRule, Format, Graph, Masks, MasksError, MemoryEffect, Oracle};
 use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::{self, Taste};
-use tbaa_tests::{ROOT, Rng};
+use tbaa_tests::{ROOT, Rng, files};
 
-const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
+use crate::two_roots;
 
 /// Compares masks with the oracle on each pair, and effects of calls with those of their accesses.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
@@ -20,12 +20,10 @@ fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &
     assert_eq!(masks.bits(), exact.min(bits), "{what}");
     assert!(exact * 9 <= least * 10 && least <= exact, "{what}: {exact}, {least}");
     let lost: HashSet<_> = masks.lost().collect();
-    for b in 0..list.len() {
+    for (a, b) in (0..list.len()).flat_map(|b| (0..=b).map(move |a| (a, b))) {
+        let may = oracle.may_alias(list[a].0, list[b].0);
+        assert_eq!(masks.may_alias(a, b), may ^ lost.contains(&(a, b)), "{what}: {a}, {b}");
         assert_ne!(masks.mask(b), 0, "{what}");
-        for a in 0..=b {
-            let may = oracle.may_alias(list[a].0, list[b].0);
-            assert_eq!(masks.may_alias(a, b), may ^ lost.contains(&(a, b)), "{what}: {a}, {b}");
-        }
     }
     let mut rng = Rng(list.len() as u64);
     let mut call = || -> Vec<_> {
@@ -76,7 +74,7 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
             weight => (Access::from(tag), weight),
         };
         let list: Vec<_> = tags.into_iter().map(&mut access).collect();
-        for rule in RULES {
+        for rule in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rule);
             for bits in [64, 7, 1] {
                 let masks = compare(&oracle, &list, bits, &format!("seed {seed}, {rule}, {bits}"));
@@ -93,18 +91,13 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
 /// The table of docs/masks.md: bits by rule, and in brackets a lower bound that is not met.
 #[test]
 fn masks_of_every_spec_are_in_the_table_of_the_page() {
-    let folder = Path::new(ROOT).join("specs");
-    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> =
-        files.filter(|file| file.extension().is_some_and(|extension| extension == "ron")).collect();
-    files.sort();
     let mut table = String::new();
-    for file in files {
+    for file in files("specs", &["ron"]) {
         let built = Spec::load(&fs::read_to_string(&file).unwrap()).unwrap();
         let list: Vec<_> = built.tags().values().map(|&tag| (Access::from(tag), 1)).collect();
         let name = file.file_name().unwrap().to_str().unwrap();
         table += &format!("| {name} | {} |", list.len());
-        for rule in RULES {
+        for rule in AliasRule::ALL {
             let oracle = Oracle::new(built.graph(), rule);
             let masks = compare(&oracle, &list, 64, &format!("{name}, {rule}"));
             compare(&oracle, &list, 4, &format!("{name}, {rule}, 4 bits"));
@@ -120,17 +113,9 @@ fn masks_of_every_spec_are_in_the_table_of_the_page() {
 
 #[test]
 fn what_needs_too_much_is_refused_and_tables_do_not_meet() {
-    let roots = |scalars: usize| {
-        let (mut graph, mut tags) = (Graph::new(), Vec::new());
-        for root in ["R", "S"] {
-            let mut b = graph.builder();
-            let root = b.root(root).unwrap();
-            for number in 0..scalars {
-                let scalar = b.scalar_type(format!("s{number}"), root).unwrap();
-                tags.push((Access::from(b.struct_tag(scalar, scalar, 0).unwrap()), 1));
-            }
-        }
-        (graph, tags)
+    let roots = |scalars| {
+        let (graph, tags) = two_roots(scalars);
+        (graph, tags.into_iter().map(|tag| (Access::from(tag), 1)).collect::<Vec<_>>())
     };
     let (graph, tags) = roots(80);
     let oracle = Oracle::new(&graph, AliasRule::Llvm);

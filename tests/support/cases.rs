@@ -5,19 +5,30 @@
 //! writes the present outputs: look at the difference before you commit it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Returns the path of a file under `tests/fixtures`, the text before its first case, and the title,
+/// input and expected output of each.
+fn read(file: &str) -> (PathBuf, String, Vec<[String; 3]>) {
+    let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut cases = text.split("\n=== ");
+    let before = cases.next().unwrap().to_owned();
+    let case = |case: &str| {
+        let (title, case) = case.split_once('\n').unwrap_or((case, ""));
+        let (input, expected) = case.split_once("==>\n").unwrap_or((case, ""));
+        [title, input, expected].map(str::to_owned)
+    };
+    (path, before, cases.map(case).collect())
+}
 
 /// Panics unless `run`, which gets a case's title and parts, returns the expected output for each
 /// case of a file under `tests/fixtures`.
 pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
-    let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let mut cases = text.split("\n=== ");
-    let mut ours = cases.next().unwrap().trim_end().to_owned() + "\n";
+    let (path, before, cases) = read(file);
+    let mut ours = before.trim_end().to_owned() + "\n";
     let mut wrong = Vec::new();
-    for case in cases {
-        let (title, case) = case.split_once('\n').unwrap_or((case, ""));
-        let (input, expected) = case.split_once("==>\n").unwrap_or((case, ""));
+    for [title, input, expected] in &cases {
         let mut found = run(title, &input.split("---\n").collect::<Vec<_>>());
         if !found.is_empty() && !found.ends_with('\n') {
             found.push('\n');
@@ -38,14 +49,8 @@ pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
 
 /// The parts of each case of a file, by title.
 pub fn all(file: &str) -> Vec<(String, Vec<String>)> {
-    let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let cases = text.split("\n=== ").skip(1).map(|case| {
-        let (title, case) = case.split_once('\n').unwrap();
-        let input = case.split("==>\n").next().unwrap();
-        (title.to_owned(), input.split("---\n").map(str::to_owned).collect())
-    });
-    cases.collect()
+    let parts = |input: String| input.split("---\n").map(str::to_owned).collect();
+    read(file).2.into_iter().map(|[title, input, _]| (title, parts(input))).collect()
 }
 
 /// The first part of a case.

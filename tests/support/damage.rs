@@ -58,22 +58,10 @@ pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
             _ => {
                 let Some((head, mut operands)) = operands(&lines[at]) else { continue };
                 let place = rng.below(operands.len() + 1);
-                let new = if rng.one_in(3) {
-                    operands.get(rng.below(operands.len() + 1)).cloned()
-                } else {
-                    None
-                };
+                let from = rng.one_in(3).then(|| rng.below(operands.len() + 1));
+                let new = from.and_then(|from| operands.get(from).cloned());
                 let new = new.unwrap_or_else(|| rng.pick::<&str>(&pool).to_string());
-                match rng.below(4) {
-                    0 => operands.insert(place, new),
-                    1 if place < operands.len() => drop(operands.remove(place)),
-                    2 if place < operands.len() => {
-                        let other = rng.below(operands.len());
-                        operands.swap(place, other);
-                    }
-                    _ if place < operands.len() => operands[place] = new,
-                    _ => operands.push(new),
-                }
+                change(rng, &mut operands, 0, place, new);
                 lines[at] = node(rng, head, &operands);
             }
         }
@@ -90,6 +78,61 @@ pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     text
 }
 
+/// Inserts an operand before a place, or removes, exchanges or replaces the one there; those before
+/// `first` stay.
+fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize, new: String) {
+    match rng.below(4) {
+        0 => operands.insert(place, new),
+        _ if place == operands.len() => operands.push(new),
+        1 => drop(operands.remove(place)),
+        2 => {
+            let other = first + rng.below(operands.len() - first);
+            operands.swap(place, other);
+        }
+        _ => operands[place] = new,
+    }
+}
+
+/// An offset of more than 64 bits. LLVM counts with it; here it is not an integer,
+/// for no object has such a byte, so that the tag is rejected.
+pub const WIDE: &str = "i128 36893488147419103232";
+
+/// Operands that a tag or type has nowhere, or seldom. LLVM crashes on some.
+const ODD: [&str; 9] =
+    ["i1 true", "!\"string\"", "i64 -8", "i128 8", WIDE, "ptr null", "double 1.0", "!{}", "null"];
+
+/// Changes a few operands of the nodes `!0`, `!1` and so on, which are on a line each. If `is_gentle`,
+/// no node becomes empty, and tags keep their first operand, without which LLVM's reader crashes.
+pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
+    for _ in 0..rng.below(4) + usize::from(is_gentle) {
+        let which = rng.below(lines.len());
+        if !is_gentle && rng.one_in(20) {
+            lines[which] = format!("!{which} = !{{}}");
+        }
+        let other = format!("!{}", rng.below(lines.len()));
+        let Some((head, mut operands)) = operands(&lines[which]) else { continue };
+        let is_tag = operands.len() > 1 && operands[..2].iter().all(|of| of.starts_with('!'));
+        let first = usize::from(is_gentle && is_tag);
+        let at = first + rng.below(operands.len() + 1 - first);
+        let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
+        let new = match rng.below(16) {
+            // Half of the integers stay integers, so that deeper rules are met.
+            _ if is_int && rng.one_in(2) => format!("i64 {}", 4 * rng.below(6)),
+            0..=2 => other,
+            3 => format!("!{which}"),
+            4 => format!("i64 {}", rng.below(24)),
+            5 => format!("i32 {}", 4 * rng.below(3)),
+            6 => operands.get(at).cloned().unwrap_or(other),
+            _ => rng.pick(&ODD[..if is_gentle { 2 } else { ODD.len() }]).to_string(),
+        };
+        match is_gentle && operands.len() == 1 {
+            true => operands[0] = new,
+            false => change(rng, &mut operands, first, at, new),
+        }
+        lines[which] = node(rng, head, &operands);
+    }
+}
+
 /// Deletes, doubles, exchanges or replaces a token of a line.
 fn in_tokens(rng: &mut Rng, line: &str) -> String {
     let pool: Vec<&str> = TOKENS.split('|').collect();
@@ -101,9 +144,8 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
             b'"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
             _ => rest.find(|rest| !is_word(rest)).unwrap_or(rest.len()).max(1),
         };
-        let (token, after) = rest.split_at(len);
-        all.push(token);
-        rest = after;
+        all.push(&rest[..len]);
+        rest = &rest[len..];
     }
     let (at, other) = (rng.below(all.len().max(1)), rng.below(all.len().max(1)));
     match rng.below(5) {
@@ -118,15 +160,14 @@ fn in_tokens(rng: &mut Rng, line: &str) -> String {
 }
 
 /// Returns the operands of a node's line and the text before them; `None` for other lines.
-pub fn operands(line: &str) -> Option<(&str, Vec<String>)> {
+fn operands(line: &str) -> Option<(&str, Vec<String>)> {
     let (head, rest) = line.split_once('{').filter(|(head, _)| head.contains("= "))?;
-    let rest = rest.trim_end_matches('}');
-    let list = rest.split(", ").filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    Some((head, list))
+    let list = rest.trim_end_matches('}').split(", ").filter(|part| !part.is_empty());
+    Some((head, list.map(str::to_owned).collect()))
 }
 
 /// The line of a node with other operands, and now and then distinct.
-pub fn node(rng: &mut Rng, head: &str, operands: &[String]) -> String {
+fn node(rng: &mut Rng, head: &str, operands: &[String]) -> String {
     let distinct = if rng.one_in(8) && !head.contains("distinct") { "distinct " } else { "" };
     let (number, rest) = head.split_once("= ").unwrap();
     format!("{number}= {distinct}{rest}{{{}}}", operands.join(", "))

@@ -34,138 +34,112 @@ pub struct Compared {
     pub grown: usize,
 }
 
-impl std::ops::AddAssign for Compared {
-    fn add_assign(&mut self, other: Self) {
-        self.pairs += other.pairs;
-        self.no += other.no;
-        self.naive += other.naive;
-        self.grown += other.grown;
-    }
-}
-
-/// Queries every engine on all pairs of some tags by all rules, and returns where two differ.
-///
-/// The engines are the index (`alias`), the definition (`explain`), accesses with sizes, matrix and
-/// rows, classes, a clone, a graph grown in batches (`update`), and for few well-formed types the
-/// naive definition.
-pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
-    let mut compared = Compared::default();
-    let naive = universe_of(graph, tags);
-    let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
-    let mut left = COMPARISONS;
-    for rule in AliasRule::ALL {
-        let oracle = Oracle::new(graph, rule);
-        let rows: Vec<Vec<bool>> =
-            tags.iter().map(|&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect()).collect();
-        let differs = |engine: &str, i: usize, j: usize| {
-            let [a, b] = [tags[i], tags[j]].map(|tag| graph.tag(tag));
-            let why = oracle.explain(tags[i], tags[j]);
-            Err(format!("{rule}: {engine} differs on tags {i} and {j}: {a:?}, {b:?}: {why}"))
-        };
-        for (i, &a) in tags.iter().enumerate() {
-            for (j, &b) in tags.iter().enumerate() {
-                let may = rows[i][j];
-                if rows[j][i] != may || (i == j && !may) {
-                    return differs("the same pair turned round", i, j);
-                }
-                if j < i {
-                    continue;
-                }
-                let agrees = |a: Access, b: Access, may: bool| {
-                    let why = oracle.explain(a, b);
-                    may == (why.answer == AliasResult::MayAlias) || why.clause == Clause::Limit
-                };
-                if !agrees(a.into(), b.into(), may) {
-                    return differs("the definition", i, j);
-                }
-                let own = |tag: TagId| {
-                    let size = graph.tag(tag).ok().and_then(|tag| tag.size);
-                    Access::from(tag).with_size(size.unwrap_or(Size::Unknown))
-                };
-                if oracle.may_alias(own(a), own(b)) != may && agrees(own(a), own(b), may) {
-                    return differs("an access of the tag's own size", i, j);
-                }
-                let sized = Access::from(a).with_size(SIZES[(i + 2 * j) % SIZES.len()]);
-                let with_size = oracle.may_alias(sized, b);
-                if oracle.may_alias(b, sized) != with_size || !agrees(sized, b.into(), with_size) {
-                    return differs("an access with a size", i, j);
-                }
-                let other = Access::from(b).with_size(SIZES[(2 * i + 3 * j + 1) % SIZES.len()]);
-                let both_sized = oracle.may_alias(sized, other);
-                if !agrees(sized, other, both_sized) {
-                    return differs("two accesses with sizes", i, j);
-                }
-                // `--cfg tbaa_self_check` compares it with the definition.
-                let generic = oracle.most_generic(a, b);
-                if i == j && rule == AliasRule::Llvm && generic != graph.tag(a).ok() {
-                    return differs("the most generic tag", i, j);
-                }
-                let expected = naive.as_ref().and_then(|(naive, tags)| {
-                    let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
-                    left = left.checked_sub(3 * naive.comparisons(of_a, of_b))?;
-                    let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
-                    let number = |size: Option<Size>| size.map(u64::from);
-                    let said =
-                        asked.map(|(x, y)| naive.alias_sized((of_a, number(x)), (of_b, number(y))));
-                    match rule {
-                        AliasRule::Union => Some(said.map(|answer| answer.union || a == b)),
-                        AliasRule::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
-                        _ => None,
+impl Compared {
+    /// Queries every engine on all pairs of some tags by all rules, and panics where two differ.
+    ///
+    /// The engines are the index (`alias`), the definition (`explain`), accesses with sizes, matrix
+    /// and rows, classes, a clone, a graph grown in batches (`update`), and for few well-formed
+    /// types the naive definition.
+    pub fn every_engine(&mut self, what: &str, graph: &Graph, tags: &[TagId]) {
+        let naive = universe_of(graph, tags);
+        let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
+        let mut left = COMPARISONS;
+        for rule in AliasRule::ALL {
+            let oracle = Oracle::new(graph, rule);
+            let row = |&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect();
+            let rows: Vec<Vec<bool>> = tags.iter().map(row).collect();
+            let agree = |engine: &str, i: usize, j: usize, agrees: bool| {
+                assert!(
+                    agrees,
+                    "{what}, {rule}: {engine} differs on tags {i} and {j}: {:?}: {}\n{}",
+                    [i, j].map(|at| graph.tag(tags[at])),
+                    oracle.explain(tags[i], tags[j]),
+                    tbaa_ir::write(graph)
+                );
+            };
+            for (i, &a) in tags.iter().enumerate() {
+                for (j, &b) in tags.iter().enumerate() {
+                    let may = rows[i][j];
+                    agree("the same pair turned round", i, j, rows[j][i] == may && (i != j || may));
+                    if j < i {
+                        continue;
                     }
-                });
-                if expected.is_some_and(|expected| expected != [may, with_size, both_sized]) {
-                    return differs("the naive definition", i, j);
-                }
-                if rule == AliasRule::Union
-                    && expected.is_some()
-                    && !is_explained(&oracle.explain(a, b))
-                {
-                    return differs("the explanation", i, j);
-                }
-                compared.pairs += 1;
-                compared.no += usize::from(!may);
-                compared.naive += usize::from(expected.is_some());
-            }
-        }
-        let mut vicinity = Vicinity::new(&oracle);
-        (0..).zip(tags).for_each(|(number, &tag)| vicinity.add(&oracle, tag, number));
-        for (i, &tag) in tags.iter().enumerate() {
-            let Some(near) = vicinity.of(&oracle, tag) else { continue };
-            let missed = |&j: &usize| rows[i][j] && near.binary_search(&(j as u32)).is_err();
-            if let Some(j) = (0..tags.len()).find(missed) {
-                return differs("the vicinity", i, j);
-            }
-        }
-        let (matrix, classes) = (oracle.matrix(tags), oracle.classes(tags));
-        let pairs = |row: usize| rows[row][row + 1..].iter().filter(|&&may| may).count();
-        assert_eq!(matrix.count_may_alias(), (0..tags.len()).map(pairs).sum::<usize>());
-        assert_eq!((matrix.len(), classes.as_slice().len()), (tags.len(), tags.len()));
-        assert_eq!([matrix.is_empty(), classes.is_empty()], [tags.is_empty(); 2]);
-        // Classes are numbered by their first tags.
-        let first = |class: usize| classes.as_slice().iter().position(|&it| it as usize == class);
-        let firsts: Vec<_> = (0..classes.len()).map(|class| first(class).unwrap() as u32).collect();
-        assert!(firsts.is_sorted() && *classes.representatives() == firsts[..], "{firsts:?}");
-        let copy = graph.clone();
-        let of_copy = Oracle::new(&copy, rule);
-        for (i, row) in rows.iter().enumerate() {
-            if oracle.row(tags[i], tags) != *row {
-                return differs("a row", i, i);
-            }
-            for (j, &may) in row.iter().enumerate() {
-                let [a, b] = [i, j].map(|at| copy.tag_at(tags[at].index()).unwrap());
-                let alike = classes.as_slice()[i] == classes.as_slice()[j];
-                for (engine, agrees) in [
-                    ("the matrix", matrix.may_alias(i, j) == may),
-                    ("classes", alike == (rows[i] == rows[j])),
-                    ("a clone", of_copy.may_alias(a, b) == may),
-                ] {
-                    if !agrees {
-                        return differs(engine, i, j);
-                    }
+                    let explained = |a: Access, b: Access, may: bool| {
+                        let why = oracle.explain(a, b);
+                        may == (why.answer == AliasResult::MayAlias) || why.clause == Clause::Limit
+                    };
+                    agree("the definition", i, j, explained(a.into(), b.into(), may));
+                    let [own_a, own_b] = [a, b].map(|tag| {
+                        let size = graph.tag(tag).ok().and_then(|tag| tag.size);
+                        Access::from(tag).with_size(size.unwrap_or(Size::Unknown))
+                    });
+                    let own = oracle.may_alias(own_a, own_b) == may;
+                    let agrees = own || !explained(own_a, own_b, may);
+                    agree("an access of the tag's own size", i, j, agrees);
+                    let sized = Access::from(a).with_size(SIZES[(i + 2 * j) % SIZES.len()]);
+                    let with_size = oracle.may_alias(sized, b);
+                    let agrees = oracle.may_alias(b, sized) == with_size;
+                    let agrees = agrees && explained(sized, b.into(), with_size);
+                    agree("an access with a size", i, j, agrees);
+                    let other = Access::from(b).with_size(SIZES[(2 * i + 3 * j + 1) % SIZES.len()]);
+                    let both_sized = oracle.may_alias(sized, other);
+                    agree("two accesses with sizes", i, j, explained(sized, other, both_sized));
+                    // `--cfg tbaa_self_check` compares it with the definition.
+                    let generic = oracle.most_generic(a, b);
+                    let is_own = i != j || rule != AliasRule::Llvm || generic == graph.tag(a).ok();
+                    agree("the most generic tag", i, j, is_own);
+                    let naive = naive.as_ref().filter(|_| rule != AliasRule::Llvm);
+                    let expected = naive.and_then(|(naive, tags)| {
+                        let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
+                        left = left.checked_sub(3 * naive.comparisons(of_a, of_b))?;
+                        let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
+                        let number = |size: Option<Size>| size.map(u64::from);
+                        Some(asked.map(|(x, y)| {
+                            let answers = naive.alias_sized((of_a, number(x)), (of_b, number(y)));
+                            a == b || answers[usize::from(rule == AliasRule::UnionStrict)]
+                        }))
+                    });
+                    let answers = [may, with_size, both_sized];
+                    let agrees = expected.is_none_or(|expected| expected == answers);
+                    agree("the naive definition", i, j, agrees);
+                    let is_asked = rule == AliasRule::Union && expected.is_some();
+                    let agrees = !is_asked || is_explained(&oracle.explain(a, b));
+                    agree("the explanation", i, j, agrees);
+                    self.pairs += 1;
+                    self.no += usize::from(!may);
+                    self.naive += usize::from(expected.is_some());
                 }
             }
-        }
-        if let Some((grown, ids)) = grown(graph, rule) {
+            let mut vicinity = Vicinity::new(&oracle);
+            (0..).zip(tags).for_each(|(number, &tag)| vicinity.add(&oracle, tag, number));
+            for (i, &tag) in tags.iter().enumerate() {
+                let Some(near) = vicinity.of(&oracle, tag) else { continue };
+                for (j, &may) in rows[i].iter().enumerate() {
+                    agree("the vicinity", i, j, !may || near.binary_search(&(j as u32)).is_ok());
+                }
+            }
+            let (matrix, classes) = (oracle.matrix(tags), oracle.classes(tags));
+            let pairs = |row: usize| rows[row][row + 1..].iter().filter(|&&may| may).count();
+            assert_eq!(matrix.count_may_alias(), (0..tags.len()).map(pairs).sum::<usize>());
+            let class = classes.as_slice();
+            assert_eq!((matrix.len(), class.len()), (tags.len(), tags.len()));
+            assert_eq!([matrix.is_empty(), classes.is_empty()], [tags.is_empty(); 2]);
+            // Classes are numbered by their first tags.
+            let first = |number| class.iter().position(|&other| other == number).unwrap() as u32;
+            let firsts: Vec<_> = (0..classes.len() as u32).map(first).collect();
+            assert!(firsts.is_sorted() && *classes.representatives() == firsts[..], "{firsts:?}");
+            let copy = graph.clone();
+            let of_copy = Oracle::new(&copy, rule);
+            for (i, row) in rows.iter().enumerate() {
+                agree("a row", i, i, oracle.row(tags[i], tags) == *row);
+                for (j, &may) in row.iter().enumerate() {
+                    let [a, b] = [i, j].map(|at| copy.tag_at(tags[at].index()).unwrap());
+                    agree("the matrix", i, j, matrix.may_alias(i, j) == may);
+                    agree("classes", i, j, (class[i] == class[j]) == (rows[i] == rows[j]));
+                    agree("a clone", i, j, of_copy.may_alias(a, b) == may);
+                }
+            }
+            let Some((grown, ids)) = grown(graph, rule) else { continue };
             let replica = Publisher::new(&grown).reader();
             for (i, row) in rows.iter().enumerate() {
                 for (j, &may) in row.iter().enumerate() {
@@ -174,19 +148,16 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                     let size = SIZES[(3 * i + j) % SIZES.len()];
                     let sized = |tag: TagId| Access::from(tag).with_size(size);
                     let own = oracle.may_alias(sized(tags[i]), tags[j]);
-                    for (engine, other) in
-                        [("a graph grown in batches", &grown), ("a replica", replica.oracle())]
-                    {
-                        if other.may_alias(a, b) != may || other.may_alias(sized(a), b) != own {
-                            return differs(engine, i, j);
-                        }
-                    }
-                    compared.grown += 1;
+                    let answers = |oracle: &Oracle| {
+                        (oracle.may_alias(a, b), oracle.may_alias(sized(a), b)) == (may, own)
+                    };
+                    agree("a graph grown in batches", i, j, answers(&grown));
+                    agree("a replica", i, j, answers(replica.oracle()));
+                    self.grown += 1;
                 }
             }
         }
     }
-    Ok(compared)
 }
 
 /// Returns an equal graph, added a few nodes at a time and queried after each batch, and each
@@ -283,8 +254,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
             return None;
         }
         let scalar = kind == TypeKind::Scalar;
-        let parent = node.parent().filter(|_| !root && (sized || scalar));
-        let parent = match parent {
+        let parent = match node.parent().filter(|_| !root && (sized || scalar)) {
             Some(parent) => Some(place[parent.node().index()]?),
             None => None,
         };
@@ -320,11 +290,10 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
     }
     let tags = tags.iter().map(|&tag| {
         let parts = graph.tag(tag).ok()?;
-        let (base, access) =
-            (place[parts.base.node().index()]?, place[parts.access.node().index()]?);
-        let fits =
-            sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= MOST_PATHS;
-        let size = parts.size.map_or(0, u64::from);
+        let [base, access] = [parts.base, parts.access].map(|ty| place[ty.node().index()]);
+        let (base, access, size) = (base?, access?, parts.size.map_or(0, u64::from));
+        let is_small = paths[base].max(paths[access]) <= MOST_PATHS;
+        let fits = is_small && sized == (parts.format == Format::New);
         fits.then_some(universe::Tag { base, access, offset: parts.offset, size })
     });
     let tags = tags.collect();
@@ -333,12 +302,9 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
 
 /// The answers to all pairs of tags, by all rules.
 pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
-    let mut answers = Vec::new();
-    for rule in AliasRule::ALL {
+    let by_rule = |rule| {
         let oracle = Oracle::new(graph, rule);
-        for &a in tags {
-            answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));
-        }
-    }
-    answers
+        tags.iter().flat_map(|&a| oracle.row(a, tags)).collect::<Vec<_>>()
+    };
+    AliasRule::ALL.into_iter().flat_map(by_rule).collect()
 }

@@ -23,7 +23,7 @@ use tbaa_ir::{Effects, Flow, Keep, Module, Names, Pointers, Sizes};
 use tbaa_lower::{Lowering, Options};
 
 use crate::Rng;
-use crate::engines::every_engine;
+use crate::engines::Compared;
 use crate::lowered::check;
 use crate::random;
 use crate::universe::{self, Taste, Universe};
@@ -184,11 +184,13 @@ fn loops(flow: &Flow, blocks: usize) {
     const MOST: usize = 200;
     let ends =
         |header: usize| flow.before(header).filter(move |&before| flow.dominates(header, before));
-    let headers = (0..blocks.min(MOST)).filter(|&it| ends(it).next().is_some());
+    if blocks > MOST {
+        return (0..blocks).for_each(|block| _ = flow.depth(block));
+    }
     let mut depths = vec![0; blocks];
-    for header in headers.filter(|_| blocks <= MOST) {
-        let around =
-            flow.loops.iter().find(|around| around.header == header).expect("a header has a loop");
+    for header in (0..blocks).filter(|&block| ends(block).next().is_some()) {
+        let around = flow.loops.iter().find(|around| around.header == header);
+        let around = around.expect("a header has a loop");
         let (mut found, mut pending) = (vec![header], ends(header).collect::<Vec<_>>());
         while let Some(block) = pending.pop() {
             if !found.contains(&block) {
@@ -201,10 +203,9 @@ fn loops(flow: &Flow, blocks: usize) {
         let mut ours = flow.blocks_of(around).to_vec();
         ours.sort_unstable();
         assert_eq!(ours, found);
-        assert!((0..blocks).all(|it| flow.is_in(around, it) == found.contains(&it)));
+        assert!((0..blocks).all(|block| flow.is_in(around, block) == found.contains(&block)));
     }
-    let ours: Vec<usize> = (0..blocks).map(|it| flow.depth(it)).collect();
-    assert!(blocks > MOST || ours == depths, "{ours:?} {depths:?}");
+    assert_eq!((0..blocks).map(|block| flow.depth(block)).collect::<Vec<usize>>(), depths);
 }
 
 /// A summary linked with itself is itself.
@@ -235,11 +236,10 @@ pub fn spec(data: &[u8]) {
 pub fn types(data: &[u8]) {
     let mut parts = data.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();
-    let layout: Option<DataLayout> =
-        std::str::from_utf8(part()).ok().and_then(|layout| layout.parse().ok());
+    let layout = std::str::from_utf8(part()).ok().and_then(|layout| layout.parse().ok());
+    let layout: DataLayout = layout.unwrap_or_default();
     let (mut a, mut b) = (Context::new(), Context::new());
     let (Ok(_), Ok(_)) = (a.read_definitions(part()), b.read_definitions(part())) else { return };
-    let layout = layout.unwrap_or_default();
     for context in [&a, &b] {
         let mut layouts = layout.layouts(context);
         for ty in context.types().take(200) {
@@ -357,7 +357,7 @@ pub fn graph(data: &[u8]) -> Graph {
     let mut input = Unstructured::new(data);
     let (mut graph, mut types, mut tags) = (Graph::new(), Vec::new(), Vec::new());
     while let (false, Ok(call)) = (input.is_empty(), Call::arbitrary(&mut input)) {
-        make(&mut graph, &call, &mut types, &mut tags);
+        _ = make(&mut graph, &call, &mut types, &mut tags);
     }
     graph
 }
@@ -379,39 +379,42 @@ pub fn builder(data: &[u8]) {
             }
             continue;
         }
-        grown.update(|graph| make(graph, &call, &mut types, &mut tags));
+        _ = grown.update(|graph| make(graph, &call, &mut types, &mut tags));
     }
     let fresh = Oracle::new(grown.graph(), *rules);
     for (a, b, may) in asked {
         assert_eq!(fresh.may_alias(a, b), may, "{rules}: {a:?} {b:?}");
     }
     tags.truncate(TAGS);
-    if let Err(why) = every_engine(grown.graph(), &tags) {
-        panic!("{why}\n{}", tbaa_ir::write(grown.graph()));
-    }
+    Compared::default().every_engine("builder", grown.graph(), &tags);
 }
 
 fn nth<T>(list: &[T], index: u8) -> Option<&T> {
     list.get(usize::from(index).checked_rem(list.len())?)
 }
 
-/// Performs a call; the builder may refuse it.
-fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<TagId>) {
+/// Performs a call; `None` if the builder refuses it.
+fn make(
+    graph: &mut Graph,
+    call: &Call,
+    types: &mut Vec<TypeId>,
+    tags: &mut Vec<TagId>,
+) -> Option<()> {
     let name = |name: u8| nth(&NAMES, name).copied().unwrap_or_default();
     let ty = |index: u8| nth(types, index).copied();
     let tag = |index: u8| nth(tags, index).copied();
     let mut b = graph.builder();
     let made = match call {
-        Call::Root(of) => b.root(name(*of)).ok(),
-        Call::AnonymousRoot => b.anonymous_root().ok(),
-        Call::EmptyRoot => b.empty_root().ok(),
-        Call::Scalar(of, parent) => ty(*parent).and_then(|up| b.scalar_type(name(*of), up).ok()),
+        &Call::Root(of) => b.root(name(of)),
+        Call::AnonymousRoot => b.anonymous_root(),
+        Call::EmptyRoot => b.empty_root(),
+        &Call::Scalar(of, parent) => b.scalar_type(name(of), ty(parent)?),
         Call::Struct(of, fields) => {
             let fields = fields.iter().take(8);
             let mut fields: Vec<_> =
                 fields.filter_map(|&(of, at)| Some((ty(of)?, u64::from(at % 32)))).collect();
             fields.sort_by_key(|field| field.1);
-            b.struct_type(name(*of), &fields).ok()
+            b.struct_type(name(*of), &fields)
         }
         Call::Sized(of, parent, size, fields) => {
             let fields = fields.iter().take(8).filter_map(|&(of, at, size)| {
@@ -419,47 +422,40 @@ fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<
             });
             let mut fields: Vec<_> = fields.collect();
             fields.sort_by_key(|field| field.offset);
-            let size = u64::from(*size % 64);
-            ty(*parent).and_then(|up| b.sized_type(up, size, name(*of), &fields).ok())
+            b.sized_type(ty(*parent)?, u64::from(*size % 64), name(*of), &fields)
         }
-        Call::Huge(of, at) => {
-            let inner = ty(*of).map(|inner| (inner, *at));
-            inner.and_then(|inner| b.struct_type(name(*of), &[inner]).ok())
+        &Call::Huge(of, at) => b.struct_type(name(of), &[(ty(of)?, at)]),
+        &Call::Tag(base, access, at, size, immutable) => {
+            let format = if size.is_some() { Format::New } else { Format::Old };
+            let (offset, size) = ((at % 64).into(), size.map(Into::into));
+            let (base, access) = (ty(base)?, ty(access)?);
+            let tag = Tag { base, access, offset, size, immutable, format };
+            return b.tag(tag).ok().map(|tag| tags.push(tag));
         }
-        _ => None,
-    };
-    let new = match *call {
-        Call::Tag(base, access, at, size, immutable) => {
-            ty(base).zip(ty(access)).and_then(|(base, access)| {
-                let format = if size.is_some() { Format::New } else { Format::Old };
-                let (offset, size) = ((at % 64).into(), size.map(Into::into));
-                b.tag(Tag { base, access, offset, size, immutable, format }).ok()
-            })
-        }
-        Call::Walk(base, way, size, immutable) => ty(base).and_then(|base| {
+        &Call::Walk(base, way, size, immutable) => {
+            let base = ty(base)?;
             let (mut access, mut offset) = (base, 0_u64);
             while graph.ty(access).kind() == TypeKind::Aggregate {
                 let fields: Vec<_> = graph.ty(access).fields().collect();
                 let field = nth(&fields, way)?;
                 (access, offset) = (field.ty, offset.checked_add(field.offset)?);
             }
-            random::access(graph, base, access, offset, (size % 8).into(), immutable).ok()
-        }),
-        Call::Again(of) => {
-            tag(of).and_then(|tag| graph.tag(tag).ok()).and_then(|of| graph.insert_tag(of).ok())
+            let made = random::access(graph, base, access, offset, (size % 8).into(), immutable);
+            return made.ok().map(|tag| tags.push(tag));
         }
-        Call::Mutable(of) => tag(of).and_then(|tag| b.mutable_tag(tag).ok()),
-        Call::Copy(first, second, at) => {
+        &Call::Again(of) => {
+            let of = graph.tag(tag(of)?).ok()?;
+            return graph.insert_tag(of).ok().map(|tag| tags.push(tag));
+        }
+        &Call::Mutable(of) => return b.mutable_tag(tag(of)?).ok().map(|tag| tags.push(tag)),
+        &Call::Copy(first, second, at) => {
             let entry = |offset, tag| CopyEntry { offset, size: 4, tag };
-            if let Some((a, other)) = tag(first).zip(tag(second)) {
-                _ = b.struct_copy(&[entry(0, a), entry((at % 16).into(), other)]);
-            }
-            None
+            let entries = [entry(0, tag(first)?), entry((at % 16).into(), tag(second)?)];
+            return b.struct_copy(&entries).ok().map(drop);
         }
-        _ => None,
+        Call::Ask(..) => return None,
     };
-    types.extend(made);
-    tags.extend(new);
+    made.ok().map(|ty| types.push(ty))
 }
 
 /// Makes a universe of the property tests; each eight bytes are the seed of one part.
@@ -475,9 +471,7 @@ fn universe(data: &[u8]) -> Universe {
 /// Compares every engine with the naive definition.
 pub fn oracle(data: &[u8]) {
     let (graph, tags) = universe(data).graph();
-    if let Err(why) = every_engine(&graph, &tags[tags.len() - TAGS..]) {
-        panic!("{why}\n{}", tbaa_ir::write(&graph));
-    }
+    Compared::default().every_engine("universe", &graph, &tags[tags.len() - TAGS..]);
 }
 
 /// Compares rule `llvm` on the lowered tags with the source's rule.

@@ -6,12 +6,10 @@ use tbaa::declare::{Declarations, DeclareError, Member, Record, Target};
 
 use crate::Rng;
 
-/// The features that the generator may use.
+/// The bounds of the generator.
 #[derive(Clone, Copy)]
 pub struct Taste {
     pub int128: bool,
-    /// Bit-fields, packed and aligned records: what changes layouts.
-    pub odd: bool,
     /// Elements of an array at most.
     pub elements: u64,
     /// Members of a record at most.
@@ -19,21 +17,27 @@ pub struct Taste {
 }
 
 #[derive(Clone)]
-enum Ty {
+enum CType {
     /// A type that C and declarations spell alike.
     Text(String),
     Vector(&'static str, u64),
     Complex(&'static str),
     /// A record by number.
     Named(usize),
-    Inline(Box<Rec>),
+    Inline(Box<CRecord>),
 }
 
-#[derive(Clone)]
-struct Mem {
+impl Default for CType {
+    fn default() -> CType {
+        text("int")
+    }
+}
+
+#[derive(Clone, Default)]
+struct CMember {
     /// The name; empty for an anonymous member.
     name: String,
-    ty: Ty,
+    ty: CType,
     /// Lengths of arrays; `None` for a flexible array.
     lens: Vec<Option<u64>>,
     bits: Option<u32>,
@@ -42,14 +46,13 @@ struct Mem {
 }
 
 #[derive(Clone)]
-struct Rec {
+struct CRecord {
     name: String,
     union: bool,
-    members: Vec<Mem>,
+    members: Vec<CMember>,
     packed: bool,
     pack: Option<u64>,
     align: Option<u64>,
-    flexible: bool,
 }
 
 /// The operation of an access in C text.
@@ -70,7 +73,6 @@ pub enum What {
 
 /// An access to a member.
 pub struct Access {
-    pub record: String,
     /// As a path of this crate.
     pub path: String,
     /// In C, from an object of the record on.
@@ -82,7 +84,7 @@ pub struct Access {
 
 /// The generated types.
 pub struct Program {
-    records: Vec<Rec>,
+    records: Vec<CRecord>,
     taste: Taste,
 }
 
@@ -105,54 +107,45 @@ const VECTORS: [(&str, u64, u64); 4] =
     [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
 impl Program {
-    pub fn new(seed: u64, count: usize, taste: Taste) -> Program {
-        Program::random(&mut Rng(seed), count, taste)
-    }
-
     /// A program of so many records, `R0` and so on.
-    pub fn random(rng: &mut Rng, count: usize, taste: Taste) -> Program {
+    pub fn new(rng: &mut Rng, count: usize, taste: Taste) -> Program {
         let mut program = Program { records: Vec::new(), taste };
         for number in 0..count {
-            let name = format!("R{number}");
-            let record = program.record(rng, name, 0);
-            program.records.push(record);
+            let record = program.record(rng, &format!("r{number}"), 0, None);
+            program.records.push(CRecord { name: format!("R{number}"), ..record });
         }
         program
     }
 
-    fn record(&self, rng: &mut Rng, name: String, depth: u64) -> Rec {
+    /// An unnamed record whose members' names begin with `prefix`, because members of anonymous
+    /// records share one namespace. `#pragma pack` applies to everything inside a record.
+    fn record(&self, rng: &mut Rng, prefix: &str, depth: u64, pack: Option<u64>) -> CRecord {
         let union = rng.one_in(4);
-        let odd = self.taste.odd;
-        let mut record = Rec {
-            packed: odd && rng.one_in(8),
-            pack: (odd && rng.one_in(10)).then(|| 1 << rng.below(4)),
-            align: (odd && rng.one_in(8)).then(|| 1 << rng.below(6)),
-            name,
-            union,
-            members: Vec::new(),
-            flexible: false,
-        };
+        let packed = rng.one_in(8);
+        let own_pack = rng.one_in(10).then(|| 1 << rng.below(4));
+        let pack = if depth == 0 { own_pack } else { pack };
+        let align = rng.one_in(8).then(|| 1 << rng.below(6));
         let count = 1 + rng.below(self.taste.members);
-        for number in 0..count {
-            let mut member = self.member(rng, &record.name, number, depth);
-            if let Ty::Inline(inner) = &mut member.ty {
-                pack_all(inner, record.pack);
-            }
-            record.members.push(member);
-        }
+        let mut members: Vec<_> =
+            (0..count).map(|number| self.member(rng, prefix, number, depth, pack)).collect();
         if depth == 0 && !union && rng.one_in(12) {
             let ty = one_of(rng, "int|char|double");
-            record.flexible = true;
-            record.members.push(Mem { ty, lens: vec![None], ..plain("flex") });
+            members.push(CMember { name: "flex".into(), ty, lens: vec![None], ..<_>::default() });
         }
-        record
+        CRecord { name: String::new(), union, members, packed, pack, align }
     }
 
-    fn member(&self, rng: &mut Rng, of: &str, number: u64, depth: u64) -> Mem {
-        let name = format!("{}m{number}", of.to_lowercase());
-        let odd = self.taste.odd;
-        let mut member = plain(&name);
-        if odd && rng.one_in(4) {
+    fn member(
+        &self,
+        rng: &mut Rng,
+        prefix: &str,
+        number: u64,
+        depth: u64,
+        pack: Option<u64>,
+    ) -> CMember {
+        let name = format!("{prefix}m{number}");
+        let mut member = CMember { name: name.clone(), ..CMember::default() };
+        if rng.one_in(4) {
             let (ty, most) = *rng.pick(&BITS);
             let width = if number > 0 && rng.one_in(8) { 0 } else { 1 + rng.below(most) as u32 };
             member.ty = text(ty);
@@ -166,10 +159,11 @@ impl Program {
             member.packed = width > 0 && rng.one_in(12);
             return member;
         }
-        member.align = (odd && rng.one_in(12)).then(|| 1 << rng.below(6));
-        member.packed = odd && rng.one_in(12);
+        member.align = rng.one_in(12).then(|| 1 << rng.below(6));
+        member.packed = rng.one_in(12);
+        let is_flexible = |record: &CRecord| record.members.iter().any(|m| m.lens == [None]);
         let earlier: Vec<usize> =
-            (0..self.records.len()).filter(|&n| !self.records[n].flexible).collect();
+            (0..self.records.len()).filter(|&n| !is_flexible(&self.records[n])).collect();
         member.ty = match rng.below(10) {
             0..=3 => one_of(rng, SCALARS),
             4 if self.taste.int128 && rng.one_in(3) => text("__int128"),
@@ -177,26 +171,23 @@ impl Program {
             5 => one_of(rng, POINTERS),
             6 if rng.one_in(2) => {
                 let (lane, len, _) = *rng.pick(&VECTORS);
-                Ty::Vector(lane, len)
+                CType::Vector(lane, len)
             }
-            6 => Ty::Complex(if rng.one_in(2) { "float" } else { "double" }),
+            6 => CType::Complex(if rng.one_in(2) { "float" } else { "double" }),
             7 | 8 if !earlier.is_empty() => {
-                let recent = &earlier[earlier.len().saturating_sub(6)..];
-                Ty::Named(*rng.pick(recent))
+                CType::Named(*rng.pick(&earlier[earlier.len().saturating_sub(6)..]))
             }
             7..=9 if depth < 3 => {
                 let anonymous = rng.one_in(2);
-                let inner = self.record(rng, String::new(), depth + 1);
-                let inner = Rec { name: String::new(), ..inner };
-                // Members of anonymous records share one namespace.
-                let inner = rename(inner, &name);
+                let inner = self.record(rng, &name, depth + 1, pack);
+                let ty = CType::Inline(Box::new(inner));
                 if anonymous {
                     // An attribute here would apply to the record.
-                    return Mem { ty: Ty::Inline(Box::new(inner)), ..plain("") };
+                    return CMember { ty, ..CMember::default() };
                 }
-                Ty::Inline(Box::new(inner))
+                ty
             }
-            _ => text("int"),
+            _ => CType::default(),
         };
         if rng.one_in(3) {
             for _ in 0..1 + rng.below(2) {
@@ -206,13 +197,8 @@ impl Program {
         member
     }
 
-    /// The declarations, on a target.
-    pub fn declare(&self, target: Target) -> Result<Declarations, DeclareError> {
-        self.declare_some(target, |_| true)
-    }
-
-    /// The declarations of some records and of all that is inside them.
-    pub fn declare_some(
+    /// The declarations, on a target, of some records and of all that is inside them.
+    pub fn declare(
         &self,
         target: Target,
         wanted: impl Fn(usize) -> bool,
@@ -240,9 +226,8 @@ impl Program {
              struct Elsewhere; union Other; extern int any;\n",
         );
         for (lane, len, width) in VECTORS {
-            let bytes = len * width;
-            writeln!(c, "typedef {lane} v{lane}{len} __attribute__((vector_size({bytes})));")
-                .unwrap();
+            let size = format!("__attribute__((vector_size({})))", len * width);
+            writeln!(c, "typedef {lane} v{lane}{len} {size};").unwrap();
         }
         for record in &self.records {
             if let Some(pack) = record.pack {
@@ -252,8 +237,7 @@ impl Program {
             if record.pack.is_some() {
                 writeln!(c, "#pragma pack(pop)").unwrap();
             }
-            let name = c_name(record);
-            writeln!(c, "extern {name} g_{0}, h_{0};", record.name).unwrap();
+            writeln!(c, "extern {1} g_{0}, h_{0};", record.name, c_name(record)).unwrap();
         }
         c
     }
@@ -267,187 +251,157 @@ impl Program {
     pub fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {
-            self.walk(rng, record, record, "", true, 0, &mut accesses);
+            self.walk(rng, record, &record.name, true, 0, &mut accesses);
         }
         accesses
     }
 
-    fn has_bits(&self, record: &Rec) -> bool {
+    /// Panics unless two declarations of the program have one layout. Returns the numbers of
+    /// accesses and of bit-fields.
+    pub fn compare(
+        &self,
+        what: &str,
+        mut types: [&mut Declarations; 2],
+        rng: &mut Rng,
+    ) -> [usize; 2] {
+        let mut bits = 0;
+        for CRecord { name, .. } in &self.records {
+            let [ours, theirs] = types.each_ref().map(|types| {
+                let id = types.named(name).unwrap();
+                let members = types.members(id).map(|m| (m.name, m.offset, m.bits));
+                (types.size_of(id), types.align_of(id), members.collect::<Vec<_>>())
+            });
+            assert_eq!(ours, theirs, "{what}: {name}");
+            bits += ours.2.iter().filter(|member| member.2.is_some()).count();
+        }
+        let accesses = self.accesses(rng);
+        for Access { path, .. } in &accesses {
+            let [ours, theirs] = types.each_mut().map(|types| types.offset_of(path));
+            assert_eq!(ours, theirs, "{what}: {path}");
+        }
+        [accesses.len(), bits]
+    }
+
+    fn has_bits(&self, record: &CRecord) -> bool {
         record.members.iter().any(|member| match &member.ty {
             _ if member.bits.is_some() => true,
-            Ty::Named(number) => self.has_bits(&self.records[*number]),
-            Ty::Inline(inner) => self.has_bits(inner),
+            CType::Named(number) => self.has_bits(&self.records[*number]),
+            CType::Inline(inner) => self.has_bits(inner),
             _ => false,
         })
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Adds the accesses to the members of a record at `prefix`, which is a `constant` place.
     fn walk(
         &self,
         rng: &mut Rng,
-        top: &Rec,
-        record: &Rec,
+        record: &CRecord,
         prefix: &str,
         constant: bool,
         depth: u32,
         accesses: &mut Vec<Access>,
     ) {
         for member in &record.members {
-            let mut way = match (prefix, member.name.as_str()) {
-                (_, "") => prefix.to_owned(),
-                (prefix, name) => format!("{prefix}.{name}"),
-            };
-            let mut constant = constant;
+            let dot = if member.name.is_empty() { "" } else { "." };
+            let (mut path, mut constant) = (format!("{prefix}{dot}{}", member.name), constant);
             for len in &member.lens {
-                match rng.below(2) {
-                    0 => write!(way, "[{}]", rng.below(len.unwrap_or(9))).unwrap(),
-                    _ => {
-                        way.push_str("[any]");
-                        constant = false;
-                    }
+                if rng.one_in(2) {
+                    write!(path, "[{}]", rng.below(len.unwrap_or(9))).unwrap();
+                } else {
+                    path.push_str("[any]");
+                    constant = false;
                 }
             }
-            let mut push = |way: &str, what, lvalue: Option<String>| {
-                accesses.push(Access {
-                    record: top.name.clone(),
-                    path: format!("{}{way}", top.name),
-                    lvalue: lvalue.unwrap_or_else(|| format!("g_{}{way}", top.name)),
-                    what,
-                    has_offset: constant && what != What::Bits,
-                });
+            let (lvalue, has_offset) = (format!("g_{path}"), constant && member.bits.is_none());
+            let mut push = |what| {
+                let (path, lvalue) = (path.clone(), lvalue.clone());
+                accesses.push(Access { path, lvalue, what, has_offset });
             };
             match &member.ty {
                 _ if member.bits.is_some() && member.name.is_empty() => {}
-                _ if member.bits.is_some() => push(&way, What::Bits, None),
-                Ty::Text(_) => push(&way, What::Scalar, None),
-                Ty::Vector(..) => push(&way, What::Vector, None),
-                Ty::Complex(_) => {
-                    push(&way, What::Complex, None);
-                    let part = format!("__imag__ g_{}{way}", top.name);
-                    push(&format!("{way}[1]"), What::Scalar, Some(part));
-                    accesses.last_mut().unwrap().has_offset = false;
+                _ if member.bits.is_some() => push(What::Bits),
+                CType::Text(_) => push(What::Scalar),
+                CType::Vector(..) => push(What::Vector),
+                CType::Complex(_) => {
+                    push(What::Complex);
+                    let (path, lvalue) = (format!("{path}[1]"), format!("__imag__ {lvalue}"));
+                    let part = Access { path, lvalue, what: What::Scalar, has_offset: false };
+                    accesses.push(part);
                 }
-                Ty::Named(number) => {
-                    push(&way, What::Copy { bits: self.has_bits(&self.records[*number]) }, None);
+                CType::Named(number) => {
+                    let inner = &self.records[*number];
+                    push(What::Copy { bits: self.has_bits(inner) });
                     if depth < 3 {
-                        let inner = &self.records[*number];
-                        self.walk(rng, top, inner, &way, constant, depth + 1, accesses);
+                        self.walk(rng, inner, &path, constant, depth + 1, accesses);
                     }
                 }
-                Ty::Inline(inner) => {
-                    let same = if member.name.is_empty() { depth } else { depth + 1 };
-                    self.walk(rng, top, inner, &way, constant, same, accesses);
+                CType::Inline(inner) => {
+                    let depth = depth + u32::from(!member.name.is_empty());
+                    self.walk(rng, inner, &path, constant, depth, accesses);
                 }
             }
         }
     }
 }
 
-fn mark_parts(record: &Rec, with: &mut [bool]) {
+fn mark_parts(record: &CRecord, with: &mut [bool]) {
     for member in &record.members {
         match &member.ty {
-            Ty::Named(number) => with[*number] = true,
-            Ty::Inline(inner) => mark_parts(inner, with),
+            CType::Named(number) => with[*number] = true,
+            CType::Inline(inner) => mark_parts(inner, with),
             _ => {}
         }
     }
 }
 
-fn text(ty: &str) -> Ty {
-    Ty::Text(ty.to_owned())
+fn text(ty: &str) -> CType {
+    CType::Text(ty.to_owned())
 }
 
-fn one_of(rng: &mut Rng, types: &str) -> Ty {
+fn one_of(rng: &mut Rng, types: &str) -> CType {
     let types: Vec<_> = types.split('|').map(text).collect();
     rng.pick(&types).clone()
 }
 
-fn plain(name: &str) -> Mem {
-    Mem {
-        name: name.to_owned(),
-        ty: text("int"),
-        lens: Vec::new(),
-        bits: None,
-        align: None,
-        packed: false,
-    }
+fn keyword(record: &CRecord) -> &'static str {
+    if record.union { "union" } else { "struct" }
 }
 
-/// Gives the members of an inner record unique names.
-fn rename(mut record: Rec, prefix: &str) -> Rec {
-    for member in &mut record.members {
-        if !member.name.is_empty() {
-            member.name = format!("{prefix}{}", member.name);
-        }
-        if let Ty::Inline(inner) = &member.ty {
-            member.ty = Ty::Inline(Box::new(rename((**inner).clone(), prefix)));
-        }
-    }
-    record
+fn c_name(record: &CRecord) -> String {
+    format!("{} {}", keyword(record), record.name)
 }
 
-/// `#pragma pack` applies to everything inside a record.
-fn pack_all(record: &mut Rec, pack: Option<u64>) {
-    record.pack = pack;
-    for member in &mut record.members {
-        if let Ty::Inline(inner) = &mut member.ty {
-            pack_all(inner, pack);
-        }
-    }
+fn attributes(align: Option<u64>, packed: bool) -> String {
+    let align = align.map(|align| format!(" __attribute__((aligned({align})))"));
+    align.unwrap_or_default() + if packed { " __attribute__((packed))" } else { "" }
 }
 
-fn c_name(record: &Rec) -> String {
-    let keyword = if record.union { "union" } else { "struct" };
-    format!("{keyword} {}", record.name)
-}
-
-fn c_record(record: &Rec) -> String {
-    let keyword = if record.union { "union" } else { "struct" };
-    let mut c = format!("{keyword} ");
-    if record.packed {
-        c.push_str("__attribute__((packed)) ");
-    }
-    if let Some(align) = record.align {
-        write!(c, "__attribute__((aligned({align}))) ").unwrap();
-    }
-    write!(c, "{} {{", record.name).unwrap();
-    for member in &record.members {
-        let ty = match &member.ty {
-            Ty::Text(text) if member.bits.is_some() => text.clone(),
-            Ty::Text(text) => format!("__typeof__({text})"),
-            Ty::Vector(lane, len) => format!("v{lane}{len}"),
-            Ty::Complex(part) => format!("{part} _Complex"),
+fn c_record(record: &CRecord) -> String {
+    let attributes_of_record = attributes(record.align, record.packed);
+    let mut c = format!("{}{attributes_of_record} {} {{", keyword(record), record.name);
+    for CMember { name, ty, lens, bits, align, packed } in &record.members {
+        let ty = match ty {
+            CType::Text(text) if bits.is_some() => text.clone(),
+            CType::Text(text) => format!("__typeof__({text})"),
+            CType::Vector(lane, len) => format!("v{lane}{len}"),
+            CType::Complex(part) => format!("{part} _Complex"),
             // The declarations know only one record by this name.
-            Ty::Named(number) => format!("ALIAS_{number}"),
-            Ty::Inline(inner) => c_record(inner),
+            CType::Named(number) => format!("ALIAS_{number}"),
+            CType::Inline(inner) => c_record(inner),
         };
-        write!(c, " {ty} {}", member.name).unwrap();
-        for len in &member.lens {
-            match len {
-                Some(len) => write!(c, "[{len}]").unwrap(),
-                None => c.push_str("[]"),
-            }
-        }
-        if let Some(bits) = member.bits {
-            write!(c, ":{bits}").unwrap();
-        }
-        if let Some(align) = member.align {
-            write!(c, " __attribute__((aligned({align})))").unwrap();
-        }
-        if member.packed {
-            c.push_str(" __attribute__((packed))");
-        }
-        c.push(';');
+        let len = |len: &Option<u64>| len.map_or("[]".to_owned(), |len| format!("[{len}]"));
+        let lens: String = lens.iter().map(len).collect();
+        let bits = bits.map_or(String::new(), |bits| format!(":{bits}"));
+        write!(c, " {ty} {name}{lens}{bits}{};", attributes(*align, *packed)).unwrap();
     }
     c.push_str(" }");
     if record.name.is_empty() {
         return c;
     }
-    let number = &record.name[1..];
-    format!("{c}; typedef {keyword} {} ALIAS_{number}", record.name)
+    format!("{c}; typedef {} ALIAS_{}", c_name(record), &record.name[1..])
 }
 
-fn describe(record: &Rec) -> Record {
+fn describe(record: &CRecord) -> Record {
     let new = if record.union { Record::union } else { Record::structure };
     let described = new(record.name.clone());
     let described = if record.packed { described.packed() } else { described };
@@ -456,11 +410,11 @@ fn describe(record: &Rec) -> Record {
     record.members.iter().fold(described, |described, member| {
         let name = member.name.clone();
         let inner = match &member.ty {
-            Ty::Text(text) => Member::new(name, text.as_str()),
-            Ty::Vector(lane, len) => Member::new(name, format!("<{len} x {lane}>")),
-            Ty::Complex(part) => Member::new(name, format!("{part} _Complex")),
-            Ty::Named(number) => Member::new(name, format!("R{number}")),
-            Ty::Inline(inner) => Member::new(name, describe(inner)),
+            CType::Text(text) => Member::new(name, text.as_str()),
+            CType::Vector(lane, len) => Member::new(name, format!("<{len} x {lane}>")),
+            CType::Complex(part) => Member::new(name, format!("{part} _Complex")),
+            CType::Named(number) => Member::new(name, format!("R{number}")),
+            CType::Inline(inner) => Member::new(name, describe(inner)),
         };
         let inner = member.lens.iter().rev().fold(inner, |inner, &len| inner.array(len));
         let inner = member.bits.into_iter().fold(inner, Member::bits);

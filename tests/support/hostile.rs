@@ -13,15 +13,15 @@ pub const KINDS: [(&str, Kind); 15] = [
     ("nul", |n, out| fill(n, NAME, b"\0", "\", !0, i64 0}\n", out)),
     ("truncated", truncated),
     // All nodes on one line.
-    ("line", |n, out| types(n, ' ', |i| whole(i, "!1")).write(out)),
-    ("nodes", |n, out| types(n, '\n', |i| whole(i, "!1")).write(out)),
+    ("line", |n, out| types(n, ' ', |i| whole(i, "!1"), out)),
+    ("nodes", |n, out| types(n, '\n', |i| whole(i, "!1"), out)),
     // Scalars below scalars.
-    ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i))).write(out)),
-    ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n)).write(out)),
+    ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i)), out)),
+    ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n), out)),
     // Structs within structs.
-    ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1))).write(out)),
-    ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX)).write(out)),
-    ("sized", |n, out| types(n, '\n', sized).write(out)),
+    ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1)), out)),
+    ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX), out)),
+    ("sized", |n, out| types(n, '\n', sized, out)),
     // One struct with many members.
     ("members", |n, out| wide(n, 4, out)),
     ("overlap", |n, out| wide(n, 0, out)),
@@ -52,32 +52,23 @@ fn fill(n: usize, start: &str, item: &[u8], end: &str, out: &mut dyn Write) -> R
     out.write_all(end.as_bytes())
 }
 
-/// A function that stores under each tag, and the nodes.
-struct Types<F> {
+/// Writes the nodes of types, each with its tag; on lines of their own after a function that stores
+/// under each tag. `item` returns a type's operands and its tag's.
+fn types(
     n: usize,
     separator: char,
-    /// A type's operands and its tag's.
-    item: F,
-}
-
-fn types<F: Fn(usize) -> [String; 2]>(n: usize, separator: char, item: F) -> Types<F> {
-    Types { n, separator, item }
-}
-
-impl<F: Fn(usize) -> [String; 2]> Types<F> {
-    fn write(&self, out: &mut dyn Write) -> Result<()> {
-        if self.separator == '\n' {
-            stores(self.n, out)?;
-        }
-        out.write_all(PRELUDE.as_bytes())?;
-        for i in 0..self.n {
-            let [ty, tag] = (self.item)(i);
-            let (of_type, of_tag) = (FIRST + 2 * i, FIRST + 2 * i + 1);
-            let end = self.separator;
-            write!(out, "!{of_type} = !{{{ty}}}{end}!{of_tag} = !{{{tag}}}{end}")?;
-        }
-        Ok(())
+    item: impl Fn(usize) -> [String; 2],
+    out: &mut dyn Write,
+) -> Result<()> {
+    if separator == '\n' {
+        stores(n, out)?;
     }
+    out.write_all(PRELUDE.as_bytes())?;
+    for i in 0..n {
+        let ([ty, tag], number) = (item(i), FIRST + 2 * i);
+        write!(out, "!{number} = !{{{ty}}}{separator}!{} = !{{{tag}}}{separator}", number + 1)?;
+    }
+    Ok(())
 }
 
 fn stores(n: usize, out: &mut dyn Write) -> Result<()> {
@@ -132,6 +123,6 @@ fn wide(n: usize, step: u64, out: &mut dyn Write) -> Result<()> {
 /// The rest of a text after two thirds.
 fn truncated(n: usize, out: &mut dyn Write) -> Result<()> {
     let mut text = Vec::new();
-    types(n, '\n', |i| whole(i, "!1")).write(&mut text)?;
+    types(n, '\n', |i| whole(i, "!1"), &mut text)?;
     out.write_all(&text[..text.len() * 2 / 3])
 }

@@ -24,6 +24,8 @@ pub mod soak;
 pub mod universe;
 
 pub use rng::Rng;
+use tbaa::parts::TagParts;
+use tbaa::{Graph, TagId};
 
 /// The repository's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -35,8 +37,8 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<std::path::PathBuf> {
         std::fs::read_dir(&folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
     let mut files: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| {
-        let ends = |wanted: &&str| file.extension().is_some_and(|extension| extension == *wanted);
-        extensions.is_empty() || extensions.iter().any(ends)
+        let extension = file.extension().and_then(|extension| extension.to_str());
+        extensions.is_empty() || extension.is_some_and(|extension| extensions.contains(&extension))
     });
     files.sort();
     files
@@ -48,6 +50,16 @@ pub fn declared(text: &str) -> tbaa::declare::Declarations {
     let options = ron::Options::default();
     let options = options.with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES);
     options.from_str::<tbaa::spec::DeclareDecl>(text).unwrap().declare().unwrap()
+}
+
+/// The base type, access type, offset and size of a tag.
+pub fn show_tag(graph: &Graph, tag: TagId) -> String {
+    let size = TagParts::size_number(graph, graph.tag_node(tag));
+    let tag = graph.tag(tag).unwrap();
+    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"!")).into_owned();
+    let size = size.map_or(String::new(), |size| format!(" {size}"));
+    let constant = if tag.immutable { " const" } else { "" };
+    format!("{} {} {}{size}{constant}", name(tag.base), name(tag.access), tag.offset)
 }
 
 /// A number that the environment sets, so that a longer run needs no new build.

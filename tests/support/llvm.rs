@@ -31,23 +31,32 @@ impl Llvm {
         LLVM.get_or_init(start).as_ref()
     }
 
-    fn program(&self) -> Program {
-        Program::get("aa").unwrap_or_else(|| panic!("LLVM 22 is only in part usable"))
-    }
-
     /// Returns the output of `aa COMMAND FILE`, of `tests/llvm/aa.cpp`.
     pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
-        self.program().ask(arguments, file)
+        self.aa_unless_killed(arguments, file).expect("no signal ends the program")
     }
 
     /// Does the same; `None` if a signal ended the program: LLVM reads an operand as a node that is
     /// not one, and the result depends on the memory there.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
-        let mut command = Command::new(self.program().0);
+        let program = Program::get("aa").expect("LLVM 22 is usable as a whole");
+        let mut command = Command::new(program.0);
         let output = command.args(arguments).arg(file).output().unwrap();
         let code = output.status.code()?;
         assert_eq!(code, 0, "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Returns whether LLVM's verifier accepts each tag of a module.
+    pub fn verdicts(&self, file: &Path) -> Vec<bool> {
+        self.aa(&["verify"], file).lines().map(|line| line == "accept").collect()
+    }
+
+    /// Returns a row for each tag of a module, with a letter for each other tag: `M` is `MayAlias`,
+    /// `N` is `NoAlias`, and with the option `--fork` `C` says that LLVM crashes.
+    pub fn grid(&self, options: &[&str], file: &Path) -> Vec<Vec<u8>> {
+        let printed = self.aa(&[&["grid"], options].concat(), file);
+        printed.lines().map(|line| line.as_bytes().to_vec()).collect()
     }
 
     /// Returns clang's text of a source file, as a module. Each test program compiles a file only

@@ -5,24 +5,6 @@ use std::borrow::Borrow;
 use tbaa::{Access, AliasRule, Graph, Oracle};
 use tbaa_lower::Lowering;
 
-/// Numbers of pairs of sources.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Counts {
-    pub pairs: u64,
-    /// The pairs that the rule calls `NoAlias`.
-    pub no_alias: u64,
-    /// The pairs of these that LLVM does not call so.
-    pub lost: u64,
-}
-
-impl std::ops::AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
-        self.pairs += other.pairs;
-        self.no_alias += other.no_alias;
-        self.lost += other.lost;
-    }
-}
-
 /// Returns whether all scopes of `a` are in the `noalias` list of `b`.
 fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
     let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
@@ -30,11 +12,12 @@ fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
 }
 
 /// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on which the
-/// rule does, and that the lowering reports the loss, and its reason.
-pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> Counts {
+/// rule does, and that the lowering reports the loss, and its reason. Returns the numbers of pairs,
+/// of those that the rule calls `NoAlias`, and of the latter that LLVM does not call so.
+pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> [u64; 3] {
     let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let accesses: Vec<Access> = lowering.sources().collect();
-    let mut counts = Counts::default();
+    let (mut pairs, mut no_alias, mut lost) = (0, 0, 0);
     let mut lost_pairs = lowering.lost_pairs(source);
     for (i, &a) in accesses.iter().enumerate() {
         for &b in &accesses[i + 1..] {
@@ -46,17 +29,17 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
             // An existing class is not split later.
             let grown = lowering.options().lineage.is_some();
             assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
-            counts.pairs += 1;
-            counts.no_alias += u64::from(!may);
+            pairs += 1;
+            no_alias += u64::from(!may);
             if lowered && !may {
-                counts.lost += 1;
+                lost += 1;
                 assert_eq!(lost_pairs.next(), Some((a, b)), "{what}");
             }
         }
     }
     assert_eq!(lost_pairs.next(), None, "{what}");
     let loss = lowering.lost();
-    assert_eq!((loss.no_alias, loss.pairs), (counts.no_alias, counts.lost), "{what}");
+    assert_eq!((loss.no_alias, loss.pairs), (no_alias, lost), "{what}");
     assert_eq!(lowering.check(source), [], "{what}");
     for &access in &accesses {
         let why = lowering.why(access).unwrap();
@@ -65,5 +48,5 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
         let immutable = access.tag.is_some_and(|tag| source.is_constant(tag));
         assert!(why.tag.is_none() || llvm.is_constant(why.tag) == immutable, "{what}");
     }
-    counts
+    [pairs, no_alias, lost]
 }

@@ -33,16 +33,8 @@ struct Access {
     size: Size,
 }
 
-/// The definition's answer on one pair.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answer {
-    pub union: bool,
-    pub strict: bool,
-}
-
-fn both(may: bool) -> Answer {
-    Answer { union: may, strict: may }
-}
+/// Whether two accesses may alias by rule `union`, and by rule `union-strict`.
+pub type Answers = [bool; 2];
 
 /// The naive rules over one universe.
 pub struct Naive<'u> {
@@ -53,9 +45,9 @@ pub struct Naive<'u> {
 
 impl<'u> Naive<'u> {
     pub fn new(u: &'u Universe) -> Self {
-        let mut naive = Naive { u, paths: Vec::new() };
-        naive.paths = (0..u.types.len()).map(|ty| naive.paths_from(ty, NO_END)).collect();
-        naive
+        let naive = Naive { u, paths: Vec::new() };
+        let paths = (0..u.types.len()).map(|ty| naive.paths_from(ty, NO_END)).collect();
+        Naive { paths, ..naive }
     }
 
     fn ancestors(&self, ty: usize) -> Vec<usize> {
@@ -96,25 +88,20 @@ impl<'u> Naive<'u> {
                 false => field.extent,
             };
             let array = self.u.sized && size != 0 && (flexible || extent > size);
-            let mut element = 0;
-            loop {
+            for element in 0.. {
                 let begin = element * size;
                 if element > 0 && (!array || begin >= extent || begin > HORIZON) {
                     break;
                 }
                 let slot = if array { size } else { extent };
                 for below in self.paths_from(field.ty, slot) {
-                    let start = field.offset + begin;
-                    let mut steps = vec![(number, element)];
-                    steps.extend(&below.steps);
                     paths.push(Path {
-                        steps,
+                        steps: [&[(number, element)], &below.steps[..]].concat(),
                         end: below.end,
-                        displacement: start + below.displacement,
+                        displacement: field.offset + begin + below.displacement,
                         collapsed: field.offset + below.collapsed,
                     });
                 }
-                element += 1;
             }
         }
         paths
@@ -129,12 +116,16 @@ impl<'u> Naive<'u> {
             path.end == tag.access
                 || !self.u.sized && self.ancestors(path.end).contains(&tag.access)
         };
-        let folded: Vec<&Path> =
-            paths.iter().filter(ends).filter(|path| path.collapsed == tag.offset).collect();
-        if !folded.is_empty() || !self.u.sized {
-            return folded;
+        let ends: Vec<&Path> = paths.iter().filter(ends).collect();
+        let at = |offset_of: fn(&Path) -> u64| {
+            ends.iter().copied().filter(|path| offset_of(path) == tag.offset).collect()
+        };
+        let collapsed: Vec<&Path> = at(|path| path.collapsed);
+        if !self.u.sized || !collapsed.is_empty() {
+            collapsed
+        } else {
+            at(|path| path.displacement)
         }
-        paths.iter().filter(ends).filter(|path| path.displacement == tag.offset).collect()
     }
 
     /// The displacement of each path that a tag denotes.
@@ -186,9 +177,8 @@ impl<'u> Naive<'u> {
 
     /// Returns whether a known size leaves the base on every path.
     fn leaves(&self, access: &Access) -> bool {
-        let (end, Size::Bytes(size)) = (self.end(access.tag.base), access.size) else {
-            return false;
-        };
+        let Size::Bytes(size) = access.size else { return false };
+        let end = self.end(access.tag.base);
         let leaves = |path: &&Path| path.displacement.saturating_add(size) > end;
         self.u.sized && self.denoted(&access.tag).iter().all(leaves)
     }
@@ -196,12 +186,8 @@ impl<'u> Naive<'u> {
     /// The bytes of a denoted path, from the base type's start.
     fn bytes(&self, access: &Access, path: &Path) -> (u64, u64) {
         let end = self.end(access.tag.base);
-        match access.size {
-            Size::Bytes(size) => {
-                (path.displacement, path.displacement.saturating_add(size).min(end))
-            }
-            _ => (path.displacement, end),
-        }
+        let size = if let Size::Bytes(size) = access.size { size } else { NO_END };
+        (path.displacement, path.displacement.saturating_add(size).min(end))
     }
 
     /// Returns the number of paths that `alias` compares at most: with arrays inside arrays without
@@ -212,61 +198,53 @@ impl<'u> Naive<'u> {
     }
 
     /// Answers on two tags.
-    pub fn alias(&self, a: &Tag, b: &Tag) -> Answer {
+    pub fn alias(&self, a: &Tag, b: &Tag) -> Answers {
         self.alias_sized((a, None), (b, None))
     }
 
     /// Answers on two tags, each perhaps with a size in place of its own.
-    pub fn alias_sized(&self, a: (&Tag, Option<u64>), b: (&Tag, Option<u64>)) -> Answer {
-        let access = |(tag, size): (&Tag, Option<u64>)| Access {
+    pub fn alias_sized(&self, a: (&Tag, Option<u64>), b: (&Tag, Option<u64>)) -> Answers {
+        let [x, y] = [a, b].map(|(tag, size)| Access {
             tag: *tag,
             size: match size.or(self.u.sized.then_some(tag.size)) {
                 None => Size::Slot,
                 Some(0 | u64::MAX) => Size::Unknown,
                 Some(size) => Size::Bytes(size),
             },
-        };
-        let (asked_a, asked_b) = (&access(a), &access(b));
-        let (a, b) = (a.0, b.0);
+        });
         let covers =
-            |a: &Tag, b: &Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);
-        if self.root(a.access) != self.root(b.access) || covers(a, b) || covers(b, a) {
-            return both(true);
+            |a: Tag, b: Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);
+        let unknown = |access: &Access| !self.denotes(&access.tag) || self.leaves(access);
+        if self.root(x.tag.access) != self.root(y.tag.access)
+            || covers(x.tag, y.tag)
+            || covers(y.tag, x.tag)
+            || unknown(&x)
+            || unknown(&y)
+        {
+            return [true; 2];
         }
-        if self.denoted(a).is_empty() || self.denoted(b).is_empty() {
-            return both(true);
-        }
-        if self.leaves(asked_a) || self.leaves(asked_b) {
-            return both(true);
-        }
-        let (one, other) = (self.overlap(asked_a, asked_b), self.overlap(asked_b, asked_a));
-        Answer { union: one.union || other.union, strict: one.strict || other.strict }
+        let (one, other) = (self.overlap(&x, &y), self.overlap(&y, &x));
+        [one[0] || other[0], one[1] || other[1]]
     }
 
-    fn overlap(&self, a: &Access, b: &Access) -> Answer {
-        let mut answer = both(false);
+    fn overlap(&self, a: &Access, b: &Access) -> Answers {
+        let [mut union, mut strict] = [false; 2];
         let (of_a, of_b) = (self.denoted(&a.tag), self.denoted(&b.tag));
         let whole = b.tag.base == b.tag.access;
-        for q in &self.paths[a.tag.base] {
-            let object =
-                q.end == b.tag.base || whole && self.ancestors(q.end).contains(&b.tag.base);
-            if !object {
-                continue;
-            }
+        let holds = |ty| ty == b.tag.base || whole && self.ancestors(ty).contains(&b.tag.base);
+        for q in self.paths[a.tag.base].iter().filter(|path| holds(path.end)) {
             for p in &of_a {
                 let along = !self.part_at_union(a.tag.base, p, q);
-                if answer.union && (answer.strict || !along) {
+                if union && (strict || !along) {
                     continue;
                 }
-                for r in &of_b {
-                    if self.share(a, b, p, q, r) {
-                        answer.union = true;
-                        answer.strict |= along;
-                    }
+                if of_b.iter().any(|r| self.share(a, b, p, q, r)) {
+                    union = true;
+                    strict |= along;
                 }
             }
         }
-        answer
+        [union, strict]
     }
 
     /// Returns whether two paths from a type first part at two fields, or elements of them, that

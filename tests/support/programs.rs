@@ -58,10 +58,8 @@ pub fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();
     for at in 0..records {
-        let mut record = match at % 5 {
-            0 => Record::union(format!("S{at}")),
-            _ => Record::structure(format!("S{at}")),
-        };
+        let new = if at % 5 == 0 { Record::union } else { Record::structure };
+        let mut record = new(format!("S{at}"));
         let inner = format!("S{}", at - at.min(7));
         for (field, scalar) in ["int", "double", "void *", "int *"].into_iter().enumerate() {
             let name = format!("m{field}");

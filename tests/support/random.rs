@@ -302,12 +302,11 @@ pub fn numbers(metadata: &str) -> Vec<&str> {
     list.trim_end_matches('}').split(", ").collect()
 }
 
-/// Returns a function that stores the number `k` under the `k`th tag.
-pub fn stores(name: &str, numbers: &[&str], tags: impl Iterator<Item = TagId>) -> String {
+/// Returns a function that stores the number `k` under the `k`th of some tags' nodes.
+pub fn stores(name: &str, nodes: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let mut out = format!("define void @{name}(ptr %p) {{\n");
-    for (k, tag) in tags.enumerate() {
-        let number = numbers[tag.index()];
-        out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {number}\n"));
+    for (k, node) in nodes.into_iter().enumerate() {
+        out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {node}\n"));
     }
     out + "  ret void\n}\n"
 }
@@ -320,5 +319,73 @@ pub fn module(graph: &Graph) -> String {
 /// A module with a store for each of some tags.
 pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
-    stores("f", &numbers(&metadata), tags) + "\n" + &metadata
+    let numbers = numbers(&metadata);
+    stores("f", tags.map(|tag| numbers[tag.index()])) + "\n" + &metadata
+}
+
+/// Returns a module of types that refer to one another arbitrarily, in either format or both, with
+/// scalars under aggregates, several roots in one type and scalars without size, and a store for
+/// each of some tags. Some types are recursive; or if `is_deep`, types form long chains, and some
+/// offsets have another width.
+pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
+    let (rare, mixed, all_new) = (rng.one_in(4), rng.one_in(4), rng.one_in(2));
+    let int = |rng: &mut Rng, value: usize| {
+        format!("i{} {value}", if is_deep && rare && rng.one_in(30) { 32 } else { 64 })
+    };
+    let mut metadata = String::new();
+    let mut size_aware = vec![false; types];
+    let mut fields_of: Vec<Vec<(usize, usize)>> = vec![Vec::new(); types];
+    for ty in 0..types {
+        if ty == 0 || ty == 1 && rng.one_in(3) {
+            metadata += &format!("!{} = !{{!\"root {ty}\"}}\n", tags + ty);
+            continue;
+        }
+        let pool = match () {
+            () if !is_deep && rare && rng.one_in(3) => 0..types,
+            () if is_deep && !rng.one_in(8) => ty.saturating_sub(3)..ty,
+            () => 0..ty,
+        };
+        let mut other = || pool.start + rng.below(pool.len());
+        let (parent, field_types) = (other(), [other(), other(), other()]);
+        size_aware[ty] = if mixed { rng.one_in(2) } else { all_new };
+        let count = *rng.pick(&[0, 0, 1, 2, 3]);
+        let mut offsets: Vec<_> = (0..count).map(|_| *rng.pick(&[0, 0, 0, 4, 4, 8])).collect();
+        offsets.sort_unstable();
+        fields_of[ty] = field_types.into_iter().zip(offsets).collect();
+        let mut node = match size_aware[ty] {
+            true => format!("!{}, i64 {}, !\"t{ty}\"", tags + parent, rng.pick(&[0, 4, 4, 8])),
+            false => format!("!\"t{ty}\""),
+        };
+        for &(field, offset) in &fields_of[ty] {
+            node += &format!(", !{}, {}", tags + field, int(rng, offset));
+            node += if size_aware[ty] { ", i64 4" } else { "" };
+        }
+        if count == 0 && !size_aware[ty] {
+            node += &format!(", !{}", tags + parent);
+            node += if rng.one_in(3) { "" } else { ", i64 0" };
+            fields_of[ty].push((parent, 0));
+        }
+        metadata += &format!("!{} = !{{{node}}}\n", tags + ty);
+    }
+    for tag in 0..tags {
+        let base = rng.below(types);
+        let (mut access, mut offset) = (base, 0);
+        if rng.one_in(5) {
+            (access, offset) = (rng.below(types), *rng.pick(&[0, 0, 0, 4, 4, 8]));
+        } else {
+            // Down some fields, or up from a scalar, as most tags go.
+            for _ in 0..rng.below(if is_deep { 30 } else { 5 }) {
+                let stays = size_aware[access] && rng.one_in(5);
+                if fields_of[access].is_empty() || stays {
+                    break;
+                }
+                let (field, at) = *rng.pick(&fields_of[access]);
+                (access, offset) = (field, offset + at);
+            }
+        }
+        let size = if size_aware[access] { ", i64 4" } else { "" };
+        let (base, access, offset) = (tags + base, tags + access, int(rng, offset));
+        metadata += &format!("!{tag} = !{{!{base}, !{access}, {offset}{size}}}\n");
+    }
+    stores("f", (0..tags).map(|tag| format!("!{tag}"))) + &metadata
 }

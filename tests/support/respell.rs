@@ -3,6 +3,7 @@
 //! Input texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block
 //! has a name, each label and each instruction is on a line of its own.
 
+use std::collections::HashMap;
 use std::process::Command;
 
 use crate::Rng;
@@ -24,13 +25,8 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    pub const ALL: [Spelling; 5] = [
-        Spelling::Numbered,
-        Spelling::Bitcode,
-        Spelling::Split,
-        Spelling::Cast,
-        Spelling::AddressSpace,
-    ];
+    pub const ALL: [Spelling; 5] =
+        [Self::Numbered, Self::Bitcode, Self::Split, Self::Cast, Self::AddressSpace];
 
     /// Spells a module in this way. Panics if LLVM rejects the result.
     pub fn of(self, text: &[u8], rng: &mut Rng) -> Vec<u8> {
@@ -87,7 +83,7 @@ fn split(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut function: Vec<String> = Vec::new();
     // For each label, the label of the last part of its block.
-    let mut ends: Vec<(String, String)> = Vec::new();
+    let mut ends: HashMap<String, String> = HashMap::new();
     let (mut current, mut before, mut count) = (String::new(), "", 0);
     for line in text.lines() {
         if line == "}" {
@@ -97,15 +93,13 @@ fn split(text: &str, rng: &mut Rng) -> String {
                         line = line.replace(&format!(", %{label} ]"), &format!(", %{end} ]"));
                     }
                 }
-                out += &line;
-                out.push('\n');
+                out += &(line + "\n");
             }
             ends.clear();
         }
         let is_in_function = !function.is_empty() || line.starts_with("define ");
         if !is_in_function {
-            out += line;
-            out.push('\n');
+            out += &format!("{line}\n");
             continue;
         }
         if let Some(label) = label(line) {
@@ -113,17 +107,14 @@ fn split(text: &str, rng: &mut Rng) -> String {
         }
         let stays = |line: &str| {
             let first = [" = phi ", " = landingpad", " = catchpad", " = cleanuppad", "musttail"];
-            first.iter().any(|it| line.contains(it))
+            first.iter().any(|opcode| line.contains(opcode))
         };
         let may_cut = is_instruction(line) && is_instruction(before) && !stays(line);
         if may_cut && !stays(before) && !current.is_empty() && rng.below(4) == 0 {
             let end = format!("split.{count}");
             count += 1;
             function.push(format!("  br label %{end}\n\n{end}:"));
-            match ends.iter_mut().find(|end| end.0 == current) {
-                Some(known) => known.1 = end,
-                None => ends.push((current.clone(), end)),
-            }
+            ends.insert(current.clone(), end);
         }
         function.push(line.to_owned());
         before = line;
@@ -160,9 +151,9 @@ fn cast(text: &str, rng: &mut Rng) -> String {
 fn moved(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
-        let kept = ["!", ";", "attributes ", "source_filename", "target triple", "module asm"];
+        let same = ["!", ";", "attributes ", "source_filename", "target triple", "module asm"];
         // Metadata may name a function: `!{ptr @f}`.
-        if kept.iter().any(|kept| line.starts_with(kept)) && !line.contains("ptr @") {
+        if same.iter().any(|start| line.starts_with(start)) && !line.contains("ptr @") {
             out += line;
         } else if let Some(layout) = line.strip_prefix("target datalayout = \"") {
             out += &format!("target datalayout = \"A1-G1-P1-{layout}");

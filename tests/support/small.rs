@@ -2,8 +2,6 @@
 //! order of its types, with every tag. The union rules are compared with their
 //! naive definition, rule `llvm` with LLVM 22.
 
-use std::collections::HashSet;
-
 use super::setting;
 use super::universe::Universe;
 
@@ -107,17 +105,10 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
         }
     }
     let sizes: &[u64] = if sized { &SIZES } else { &[0] };
-    let mut known = HashSet::new();
-    for base in 1..=shapes.len() {
-        for access in 1..=shapes.len() {
-            // All sums of two offsets, which nesting can reach, and one that is none.
-            for (offset, &size) in
-                [0, 4, 8, 12, 16, 2].into_iter().flat_map(|at| sizes.iter().map(move |s| (at, s)))
-            {
-                if known.insert((base, access, offset, size)) {
-                    u.tag(base, access, offset, size);
-                }
-            }
+    for (base, access) in (1..=shapes.len()).flat_map(|b| (1..=shapes.len()).map(move |a| (b, a))) {
+        // All sums of two offsets, which nesting can reach, and one that is none.
+        for offset in [0, 4, 8, 12, 16, 2] {
+            sizes.iter().for_each(|&size| _ = u.tag(base, access, offset, size));
         }
     }
     u

@@ -57,7 +57,8 @@ pub struct Report {
 
 /// The state that the threads share. They wait for one another so as to stay together, not
 /// for the library.
-struct Shared {
+struct Shared<'p> {
+    plan: &'p Plan,
     /// Every tag that was made, as soon as it was,
     tags: Vec<OnceLock<TagId>>,
     made: AtomicUsize,
@@ -67,34 +68,30 @@ struct Shared {
     at: Vec<AtomicUsize>,
 }
 
-/// An answer: the positions of the two tags, and the result.
-#[derive(Clone, Copy)]
-struct Answer {
-    a: u32,
-    /// Twice the position, and 1 for `MayAlias`.
-    b: u32,
-}
+/// The positions of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was
+/// not published yet.
+type Answer = Option<(u32, u32, bool)>;
 
-/// Adds to and asks an oracle from several threads.
+/// Adds to and asks an oracle from several threads. Answers never change, except `MayAlias` for a
+/// tag that was not yet published.
 pub fn run(plan: &Plan) -> Report {
-    let empty = || AtomicUsize::new(0);
     let shared = Shared {
+        plan,
         tags: (0..plan.structs * TAGS).map(|_| OnceLock::new()).collect(),
-        made: empty(),
-        published: empty(),
-        at: (0..=plan.readers).map(|_| empty()).collect(),
+        made: AtomicUsize::new(0),
+        published: AtomicUsize::new(0),
+        at: (0..=plan.readers).map(|_| AtomicUsize::new(0)).collect(),
     };
     let mut oracle = Oracle::new(Graph::new(), plan.rule);
     let mut publisher = Publisher::new(&oracle);
     let (mut parts, mut answers) = (Vec::new(), Vec::new());
     thread::scope(|scope| {
-        let threads: Vec<_> = (1..=plan.readers)
-            .map(|number| {
-                let (reader, shared) = (publisher.reader(), &shared);
-                scope.spawn(move || read(plan, shared, number, reader))
-            })
-            .collect();
-        let (asked, own) = add(plan, &shared, &mut oracle, &mut publisher);
+        let start = |number| {
+            let (reader, shared) = (publisher.reader(), &shared);
+            scope.spawn(move || shared.read(number, reader))
+        };
+        let threads: Vec<_> = (1..=plan.readers).map(start).collect();
+        let (asked, own) = shared.add(&mut oracle, &mut publisher);
         (answers, parts) = (vec![asked], own);
         for thread in threads {
             let (asked, read) = thread.join().unwrap();
@@ -106,27 +103,20 @@ pub fn run(plan: &Plan) -> Report {
     });
     let mut report = Report { parts, answers: 0, apart: 0, early: 0 };
     let end = Oracle::new(oracle.graph(), plan.rule);
-    for (thread, answers) in answers.iter().enumerate() {
-        compare(&end, answers, thread == 0, &mut report);
+    for (thread, asked) in answers.iter().enumerate() {
+        for answer in asked {
+            report.answers += 1;
+            let Some((a, b, may)) = *answer else {
+                assert!(thread > 0, "the thread that adds knows all tags");
+                report.early += 1;
+                continue;
+            };
+            let [x, y] = [a, b].map(|at| end.graph().tag_at(at as usize).unwrap());
+            assert_eq!(may, end.may_alias(x, y), "{}: {x:?} {y:?}, thread {thread}", plan.rule);
+            report.apart += usize::from(!may);
+        }
     }
     report
-}
-
-/// Compares answers with those at the end. Answers never change, except `MayAlias` for a tag that
-/// was not yet published.
-fn compare(end: &Oracle<&Graph>, answers: &[Option<Answer>], own: bool, report: &mut Report) {
-    for answer in answers {
-        report.answers += 1;
-        let Some(Answer { a, b }) = *answer else {
-            assert!(!own, "the thread that adds knows all tags");
-            report.early += 1;
-            continue;
-        };
-        let [x, y] = [a, b / 2].map(|at| end.graph().tag_at(at as usize).unwrap());
-        let may = b % 2 == 1;
-        assert_eq!(may, end.may_alias(x, y), "{:?} {x:?} {y:?}, by the oracle: {own}", end.rule());
-        report.apart += usize::from(!may);
-    }
 }
 
 /// A thread among others, which wait for it no longer when it is gone: for a check
@@ -139,7 +129,7 @@ impl Drop for Present<'_> {
     }
 }
 
-impl Shared {
+impl Shared<'_> {
     /// Waits until the threads are together.
     fn meet(&self, thread: usize, structs: usize) {
         self.at[thread].store(structs, Release);
@@ -170,6 +160,85 @@ impl Shared {
             count - late + rng.below(late)
         })
     }
+    /// The adding thread: it queries its own oracle.
+    fn add(&self, oracle: &mut Oracle, publisher: &mut Publisher) -> (Vec<Answer>, Vec<Part>) {
+        let plan = self.plan;
+        let _present = Present(&self.at[0]);
+        let rng = &mut Rng(plan.seed);
+        let mut types = oracle.update(|graph| Grower::new(graph, plan.format, Growth::FLAT));
+        let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
+        let mut parts = vec![Part::default(); 10];
+        let before = (plan.held)();
+        for at in 0..plan.structs {
+            self.meet(0, at);
+            let part = &mut parts[at * 10 / plan.structs];
+            let start = busy();
+            let made = oracle.update(|graph| {
+                let ty = types.add(graph, rng);
+                (0..TAGS).filter_map(|_| types.tag(graph, ty, rng)).collect::<Vec<_>>()
+            });
+            part.add += busy().saturating_sub(start);
+            made.into_iter().for_each(|tag| self.make(tag));
+            let count = oracle.graph().tag_count();
+            assert_eq!(self.made.load(Acquire), count);
+            // Half of the time, tags are queried before they are published.
+            if at.is_multiple_of(2) {
+                part.ask += self.ask(oracle, rng, &mut answers);
+            }
+            let start = busy();
+            publisher.publish(oracle);
+            part.publish += busy().saturating_sub(start);
+            self.published.store(count, Release);
+            if !at.is_multiple_of(2) {
+                part.ask += self.ask(oracle, rng, &mut answers);
+            }
+            (part.tags, part.replicas) = (count, publisher.replicas());
+            // The memory that a reader added to a replica is given back here.
+            part.bytes = usize::try_from((plan.held)() - before).unwrap_or(0);
+            part.structs += 1;
+        }
+        (answers, parts)
+    }
+
+    /// Asks the oracle itself, and returns the time.
+    fn ask(&self, oracle: &Oracle, rng: &mut Rng, answers: &mut Vec<Answer>) -> Duration {
+        let start = busy();
+        for _ in 0..QUESTIONS {
+            let [a, b] = self.pair(rng, oracle.graph().tag_count());
+            let may = oracle.may_alias(self.tag(a), self.tag(b));
+            answers.push(Some((a as u32, b as u32, may)));
+        }
+        busy().saturating_sub(start)
+    }
+
+    /// A thread that queries through a reader. Every other one keeps its replica for long, and then
+    /// catches up.
+    fn read(&self, number: usize, mut reader: Reader) -> (Vec<Answer>, Vec<Duration>) {
+        let structs = self.plan.structs;
+        let _present = Present(&self.at[number]);
+        let rng = &mut Rng(self.plan.seed + number as u64);
+        let mut answers = Vec::with_capacity(structs * QUESTIONS);
+        let mut parts = vec![Duration::ZERO; 10];
+        self.meet(number, AHEAD + 1);
+        for at in 0..structs {
+            self.meet(number, at);
+            let content = number.is_multiple_of(2) && !at.is_multiple_of(50);
+            let start = busy();
+            for _ in 0..QUESTIONS {
+                let known = if content { reader.oracle().graph().tag_count() } else { 0 };
+                let count = if known == 0 { self.made.load(Acquire) } else { known };
+                let published = self.published.load(Acquire);
+                let [a, b] = self.pair(rng, count);
+                let may = reader.may_alias(self.tag(a), self.tag(b));
+                let knows = a.max(b) < reader.oracle().graph().tag_count();
+                assert!(knows || a.max(b) >= published, "a published tag is known");
+                assert!(knows || may, "nothing is proved of a tag that is not known");
+                answers.push(knows.then_some((a as u32, b as u32, may)));
+            }
+            parts[at * 10 / structs] += busy().saturating_sub(start);
+        }
+        (answers, parts)
+    }
 }
 
 /// Returns how long this thread has been running: the machine may have other things to do.
@@ -190,105 +259,6 @@ pub fn busy() -> Duration {
     use std::time::Instant;
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
-}
-
-/// Returns the tenth of the run that a struct is in.
-fn part_of(plan: &Plan, at: usize) -> usize {
-    at * 10 / plan.structs
-}
-
-/// The adding thread: it queries its own oracle.
-fn add(
-    plan: &Plan,
-    shared: &Shared,
-    oracle: &mut Oracle,
-    publisher: &mut Publisher,
-) -> (Vec<Option<Answer>>, Vec<Part>) {
-    let _present = Present(&shared.at[0]);
-    let rng = &mut Rng(plan.seed);
-    let mut types = oracle.update(|graph| Grower::new(graph, plan.format, Growth::FLAT));
-    let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
-    let mut parts = vec![Part::default(); 10];
-    let before = (plan.held)();
-    for at in 0..plan.structs {
-        shared.meet(0, at);
-        let part = &mut parts[part_of(plan, at)];
-        let start = busy();
-        let made = oracle.update(|graph| {
-            let ty = types.add(graph, rng);
-            (0..TAGS).filter_map(|_| types.tag(graph, ty, rng)).collect::<Vec<_>>()
-        });
-        part.add += busy().saturating_sub(start);
-        made.into_iter().for_each(|tag| shared.make(tag));
-        let count = oracle.graph().tag_count();
-        assert_eq!(shared.made.load(Acquire), count);
-        // Half of the time, tags are queried before they are published.
-        if at.is_multiple_of(2) {
-            part.ask += ask(shared, oracle, rng, &mut answers);
-        }
-        let start = busy();
-        publisher.publish(oracle);
-        part.publish += busy().saturating_sub(start);
-        shared.published.store(count, Release);
-        if !at.is_multiple_of(2) {
-            part.ask += ask(shared, oracle, rng, &mut answers);
-        }
-        (part.tags, part.replicas) = (count, publisher.replicas());
-        // The memory that a reader added to a replica is given back here.
-        part.bytes = usize::try_from((plan.held)() - before).unwrap_or(0);
-        part.structs += 1;
-    }
-    (answers, parts)
-}
-
-/// Asks the oracle itself.
-fn ask(
-    shared: &Shared,
-    oracle: &Oracle,
-    rng: &mut Rng,
-    answers: &mut Vec<Option<Answer>>,
-) -> Duration {
-    let start = busy();
-    for _ in 0..QUESTIONS {
-        let [a, b] = shared.pair(rng, oracle.graph().tag_count());
-        let may = oracle.may_alias(shared.tag(a), shared.tag(b));
-        answers.push(Some(Answer { a: a as u32, b: 2 * b as u32 + u32::from(may) }));
-    }
-    busy().saturating_sub(start)
-}
-
-/// A thread that queries through a reader. Every other one keeps its replica for long, and then
-/// catches up.
-fn read(
-    plan: &Plan,
-    shared: &Shared,
-    number: usize,
-    mut reader: Reader,
-) -> (Vec<Option<Answer>>, Vec<Duration>) {
-    let _present = Present(&shared.at[number]);
-    let rng = &mut Rng(plan.seed + number as u64);
-    let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
-    let mut parts = vec![Duration::ZERO; 10];
-    shared.meet(number, AHEAD + 1);
-    for at in 0..plan.structs {
-        shared.meet(number, at);
-        let content = number.is_multiple_of(2) && !at.is_multiple_of(50);
-        let start = busy();
-        for _ in 0..QUESTIONS {
-            let known = if content { reader.oracle().graph().tag_count() } else { 0 };
-            let count = if known == 0 { shared.made.load(Acquire) } else { known };
-            let published = shared.published.load(Acquire);
-            let [a, b] = shared.pair(rng, count);
-            let may = reader.may_alias(shared.tag(a), shared.tag(b));
-            let knows = a.max(b) < reader.oracle().graph().tag_count();
-            assert!(knows || a.max(b) >= published, "a published tag is known");
-            assert!(knows || may, "nothing is proved of a tag that is not known");
-            let answer = Answer { a: a as u32, b: 2 * b as u32 + u32::from(may) };
-            answers.push(knows.then_some(answer));
-        }
-        parts[part_of(plan, at)] += busy().saturating_sub(start);
-    }
-    (answers, parts)
 }
 
 impl fmt::Display for Report {

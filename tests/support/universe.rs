@@ -1,20 +1,21 @@
 //! Types and tags as plain data. Tests make a graph of them, and compare its oracle with a naive
 //! one that reads the plain data.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+
 use tbaa::raw::RawGraph;
 use tbaa::{Graph, Int, NodeId, Operand, TagId};
 
 use super::Rng;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub ty: usize,
     pub offset: u64,
     pub extent: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Type {
     pub name: String,
     /// `None` for a root and for an old-format aggregate.
@@ -60,11 +61,11 @@ impl Universe {
     }
 
     pub fn root(&mut self, name: &str) -> usize {
-        self.add(name, None, 0, Vec::new(), true)
+        self.add(Type { name: name.into(), root: true, ..Type::default() })
     }
 
     pub fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
-        self.add(name, Some(parent), size, Vec::new(), false)
+        self.add(Type { name: name.into(), parent: Some(parent), size, ..Type::default() })
     }
 
     /// Adds an aggregate; fields are type, offset, extent.
@@ -75,20 +76,13 @@ impl Universe {
         size: u64,
         fields: &[(usize, u64, u64)],
     ) -> usize {
-        let fields =
-            fields.iter().map(|&(ty, offset, extent)| Field { ty, offset, extent }).collect();
-        self.add(name, self.sized.then_some(parent), size, fields, false)
+        let field = |&(ty, offset, extent)| Field { ty, offset, extent };
+        let (parent, fields) = (self.sized.then_some(parent), fields.iter().map(field).collect());
+        self.add(Type { name: name.into(), parent, size, fields, ..Type::default() })
     }
 
-    fn add(
-        &mut self,
-        name: &str,
-        parent: Option<usize>,
-        size: u64,
-        fields: Vec<Field>,
-        root: bool,
-    ) -> usize {
-        self.types.push(Type { name: name.into(), parent, size, fields, root, brief: false });
+    fn add(&mut self, ty: Type) -> usize {
+        self.types.push(ty);
         self.types.len() - 1
     }
 
@@ -101,42 +95,43 @@ impl Universe {
     pub fn remove(&mut self, ty: usize) {
         self.types.remove(ty);
         let shift = |other: &mut usize| *other -= usize::from(*other > ty);
-        for it in &mut self.types {
-            it.parent.iter_mut().for_each(shift);
-            it.fields.iter_mut().for_each(|field| shift(&mut field.ty));
+        for user in &mut self.types {
+            user.parent.iter_mut().for_each(shift);
+            user.fields.iter_mut().for_each(|field| shift(&mut field.ty));
         }
-        self.tags
-            .iter_mut()
-            .for_each(|tag| [&mut tag.base, &mut tag.access].into_iter().for_each(shift));
+        for tag in &mut self.tags {
+            [&mut tag.base, &mut tag.access].into_iter().for_each(shift);
+        }
     }
 
     /// The graph, and the id of each tag. Ids coincide for equal tags.
     pub fn graph(&self) -> (Graph, Vec<TagId>) {
         let mut graph = Graph::new();
-        let nodes = self.add_types(&mut graph);
-        let tags = self.tags.iter().map(|tag| self.add_tag(&mut graph, &nodes, tag)).collect();
+        let tags = self.add_to(&mut graph);
         (graph, tags)
     }
 
+    /// Adds the types and tags to a graph, and returns the id of each tag.
+    pub fn add_to(&self, graph: &mut Graph) -> Vec<TagId> {
+        let nodes = self.add_types(graph);
+        self.tags.iter().map(|tag| self.add_tag(graph, &nodes, tag)).collect()
+    }
+
     pub fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
+        let int = |value| Operand::Int(Int::i64(value));
         let mut nodes: Vec<NodeId> = Vec::new();
         for ty in &self.types {
-            let int = |value| Operand::Int(Int::i64(value));
             let mut operands = vec![Operand::String(ty.name.as_bytes())];
             let parent = ty.parent.map(|parent| Operand::Node(nodes[parent]));
             if let (true, Some(parent)) = (self.sized, parent) {
                 operands = vec![parent, int(ty.size), operands[0]];
             } else if let Some(parent) = parent {
                 operands.push(parent);
-                if !ty.brief {
-                    operands.push(int(0));
-                }
+                operands.extend((!ty.brief).then(|| int(0)));
             }
             for field in &ty.fields {
                 operands.extend([Operand::Node(nodes[field.ty]), int(field.offset)]);
-                if self.sized {
-                    operands.push(int(field.extent));
-                }
+                operands.extend(self.sized.then(|| int(field.extent)));
             }
             let node = graph.insert(&operands).unwrap();
             graph.mark_type(node);
@@ -146,13 +141,10 @@ impl Universe {
     }
 
     pub fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
-        let int = |value| Operand::Int(Int::i64(value));
-        let mut operands =
-            vec![Operand::Node(nodes[tag.base]), Operand::Node(nodes[tag.access]), int(tag.offset)];
-        if self.sized {
-            operands.push(int(tag.size));
-        }
-        let node = graph.insert(&operands).unwrap();
+        let [base, access] = [tag.base, tag.access].map(|ty| Operand::Node(nodes[ty]));
+        let [offset, size] = [tag.offset, tag.size].map(|value| Operand::Int(Int::i64(value)));
+        let operands = [base, access, offset, size];
+        let node = graph.insert(&operands[..if self.sized { 4 } else { 3 }]).unwrap();
         graph.mark_tag(node)
     }
 
@@ -164,16 +156,7 @@ impl Universe {
 
 impl fmt::Debug for Universe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", if self.sized { "sized" } else { "old format" })?;
-        for ty in &self.types {
-            let parent = ty.parent.map_or("-", |parent| &self.types[parent].name);
-            let mut fields = String::new();
-            for Field { ty, offset, extent } in &ty.fields {
-                write!(fields, " {}@{offset}+{extent}", self.types[*ty].name)?;
-            }
-            writeln!(f, "  {} under {parent}, size {}:{fields}", ty.name, ty.size)?;
-        }
-        Ok(())
+        f.write_str(&tbaa_ir::write(&self.graph().0))
     }
 }
 
@@ -219,9 +202,8 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
 /// Adds random aggregates, which may contain the types that exist, and random tags.
 pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     let wild = taste != Taste::Tame;
-    let scalars: Vec<usize> = (0..u.types.len())
-        .filter(|&ty| u.types[ty].fields.is_empty() && !u.types[ty].root)
-        .collect();
+    let is_scalar = |&ty: &usize| u.types[ty].fields.is_empty() && !u.types[ty].root;
+    let scalars: Vec<usize> = (0..u.types.len()).filter(is_scalar).collect();
     for _ in 0..1 + rng.below(5) {
         let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
         if wild && rng.one_in(12) {
@@ -229,10 +211,9 @@ pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
             let size = *rng.pick(&[0, 4, 8]);
             u.scalar(&format!("t{}", types.len()), *rng.pick(&types), size);
         }
-        let kept = u.types.len();
-        let ty = random_aggregate(rng, u, &scalars, taste);
-        u.types.push(ty);
-        if concrete_paths(u, kept) > 300 {
+        let aggregate = random_aggregate(rng, u, &scalars, taste);
+        let ty = u.add(aggregate);
+        if concrete_paths(u, ty) > 300 {
             u.types.pop();
         }
     }
@@ -298,20 +279,14 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
         size = size.saturating_sub(rng.below(4));
     }
     let parent = if wild && rng.one_in(2) {
-        let kin: Vec<usize> =
-            all.iter().copied().filter(|&ty| mixed || root_of(ty) == root).collect();
+        let mut kin = all.clone();
+        kin.retain(|&ty| mixed || root_of(ty) == root);
         *rng.pick(&kin)
     } else {
         root
     };
-    Type {
-        name: format!("{}{}", if union { "U" } else { "S" }, u.types.len()),
-        parent: u.sized.then_some(parent),
-        size,
-        fields,
-        root: false,
-        brief: false,
-    }
+    let name = format!("{}{}", if union { "U" } else { "S" }, u.types.len());
+    Type { name, parent: u.sized.then_some(parent), size, fields, ..Type::default() }
 }
 
 /// Returns the number of paths from a type to itself and the types inside it. Each element of an
@@ -331,11 +306,8 @@ pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
 
 fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
     let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root || wild).collect();
-    let base = if rng.one_in(3) {
-        *rng.pick(&types)
-    } else {
-        *rng.pick(&types[types.len().saturating_sub(4)..])
-    };
+    let from = if rng.one_in(3) { 0 } else { types.len().saturating_sub(4) };
+    let base = *rng.pick(&types[from..]);
     // Walk down to a scalar, or stop on the way.
     let (mut access, mut offset, mut displaced) = (base, 0, 0);
     while !u.types[access].fields.is_empty() {
@@ -343,7 +315,7 @@ fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
             break;
         }
         let fields = &u.types[access].fields;
-        let Field { ty, offset: at, extent } = fields[rng.below(fields.len() as u64) as usize];
+        let Field { ty, offset: at, extent } = *rng.pick(fields);
         let size = u.types[ty].size;
         let elements = if size == 0 { 1 } else { extent.div_ceil(size).max(1) };
         offset += at;

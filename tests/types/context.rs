@@ -8,9 +8,13 @@ use tbaa::types::{
     Primitive, Type, TypeClasses, TypeError, TypeKind, TypeSize,
 };
 use tbaa_ir::types::ReadTypes;
-use tbaa_tests::Rng;
+use tbaa_tests::{Rng, cases};
+
+use crate::{EQUALITIES, defined, definitions, size};
 
 const DEEP: usize = 1_000_000;
+
+const PACKINGS: [Packing; 2] = [Packing::Padded, Packing::Packed];
 
 /// Returns whether a type is `of`, or has it as a part other than through a pointer: by definition.
 fn holds(context: &Context, of: Type) -> HashSet<Type> {
@@ -48,20 +52,15 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
                 let part = *rng.pick(&types);
                 let made = match rng.below(6) {
                     0 => context.array(part, rng.below(3)),
-                    1 => context
-                        .literal_struct(&[part], *rng.pick(&[Packing::Padded, Packing::Packed])),
+                    1 => context.literal_struct(&[part], *rng.pick(&PACKINGS)),
                     2 => context.typed_pointer(part, 0),
                     3 => context.target(b"x", &[part], &[]),
                     4 => context.named_struct(b"around").and_then(|around| {
-                        context.set_body(around, &[part], Packing::Padded)?;
-                        Ok(around)
+                        context.set_body(around, &[part], Packing::Padded).map(|()| around)
                     }),
-                    _ => context.function(part, &[]).and_then(|function| {
-                        if rng.one_in(2) {
-                            context.target(b"f", &[function], &[])
-                        } else {
-                            context.typed_pointer(function, 0)
-                        }
+                    _ => context.function(part, &[]).and_then(|function| match rng.one_in(2) {
+                        true => context.target(b"f", &[function], &[]),
+                        false => context.typed_pointer(function, 0),
                     }),
                 };
                 types.push(made.unwrap());
@@ -73,18 +72,13 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
                 elements.iter().map(|&ty| context.display(ty).to_string()).collect();
             writeln!(text, "%{} = type {{ {} }}", names[at], body.join(", ")).unwrap();
             let name = Some(names[at].clone());
-            let packing = *rng.pick(&[Packing::Padded, Packing::Packed]);
-            let verdict = context.set_body(structs[at], &elements, packing);
+            let verdict = context.set_body(structs[at], &elements, *rng.pick(&PACKINGS));
             let right = if contained { Err(TypeError::Recursive { name }) } else { Ok(()) };
             assert_eq!(verdict, right, "seed {seed}: {text}");
             is_recursive |= contained;
             refused += usize::from(contained);
         }
-        let layout = DataLayout::default();
-        let mut layouts = layout.layouts(&context);
-        for ty in context.types() {
-            let _ = layouts.alloc_size(ty);
-        }
+        context.types().for_each(|ty| _ = size(&context, ty));
         // The bodies of the other structs.
         for ty in context.structs().filter(|ty| !structs.contains(ty)) {
             writeln!(text, "{}", context.definition(ty)).unwrap();
@@ -104,13 +98,12 @@ fn a_struct_that_contains_itself_has_no_size_and_a_class() {
     let array = context.array(a, 2).unwrap();
     context.complete(a, &[b], Packing::Padded).unwrap();
     context.complete(b, &[array], Packing::Padded).unwrap();
-    let layout = DataLayout::default();
     for ty in [a, b, array] {
-        assert_eq!(layout.layouts(&context).alloc_size(ty), Err(LayoutError::Unsized));
+        assert_eq!(size(&context, ty), Err(LayoutError::Unsized));
         assert!(Encoding::of(&context, ty).is_some());
     }
-    assert!(layout.layouts(&context).struct_layout(a).is_err());
-    for equality in [Equality::Structural, Equality::Unfolding] {
+    assert!(DataLayout::default().layouts(&context).struct_layout(a).is_err());
+    for equality in EQUALITIES {
         assert!(!TypeClasses::new(&[&context], equality).same(a, b));
     }
     assert!(MergedTypes::new(&[&context]).is_ok());
@@ -138,12 +131,16 @@ fn ids_of_another_context_are_noticed() {
     let ty = one.int(32).unwrap();
     let mut other = Context::new();
     let opaque = other.named_struct(b"s").unwrap();
-    assert_eq!(other.array(ty, 2), Err(TypeError::ForeignId));
-    assert_eq!(other.vector(ty, ElementCount::Fixed(2)), Err(TypeError::ForeignId));
-    assert_eq!(other.function(ty, &[]), Err(TypeError::ForeignId));
-    assert_eq!(other.literal_struct(&[ty], Packing::Padded), Err(TypeError::ForeignId));
-    assert_eq!(other.set_body(opaque, &[ty], Packing::Padded), Err(TypeError::ForeignId));
-    assert_eq!(other.set_body(ty, &[], Packing::Padded), Err(TypeError::ForeignId));
+    let made = [
+        other.array(ty, 2),
+        other.vector(ty, ElementCount::Fixed(2)),
+        other.function(ty, &[]),
+        other.literal_struct(&[ty], Packing::Padded),
+    ];
+    assert_eq!(made, [const { Err(TypeError::ForeignId) }; 4]);
+    for (of, part) in [(opaque, &[ty][..]), (ty, &[])] {
+        assert_eq!(other.set_body(of, part, Packing::Padded), Err(TypeError::ForeignId));
+    }
     let float = other.primitive(Primitive::Float);
     assert_eq!(other.set_body(float, &[], Packing::Padded), Err(TypeError::NotIdentified));
     assert_eq!(other.named_struct(b"a\0b"), Err(TypeError::Name));
@@ -156,15 +153,14 @@ fn completing_a_struct_moves_no_type() {
     let structs: Vec<Type> = (0..100).map(|_| context.numbered_struct().unwrap()).collect();
     let pointers: Vec<Type> =
         structs.iter().map(|&ty| context.typed_pointer(ty, 0).unwrap()).collect();
-    let before: Vec<(Type, String)> =
-        context.types().map(|ty| (ty, context.display(ty).to_string())).collect();
-    let packings = [Packing::Packed, Packing::Padded];
+    let types = |context: &Context| -> Vec<(Type, String)> {
+        context.types().map(|ty| (ty, context.display(ty).to_string())).collect()
+    };
+    let before = types(&context);
     for (at, &ty) in structs.iter().enumerate() {
-        context.set_body(ty, &[pointers[(at * 7 + 3) % 100]], packings[at % 2]).unwrap();
+        context.set_body(ty, &[pointers[(at * 7 + 3) % 100]], PACKINGS[at % 2]).unwrap();
     }
-    let after: Vec<(Type, String)> =
-        context.types().map(|ty| (ty, context.display(ty).to_string())).collect();
-    assert_eq!(before, after);
+    assert_eq!(types(&context), before);
 }
 
 #[test]
@@ -180,11 +176,10 @@ fn a_million_levels_are_read_printed_and_compared() {
         let mut context = Context::new();
         let ty = context.parse(text.as_bytes()).unwrap();
         assert_eq!(context.display(ty).to_string(), text);
-        let size = DataLayout::default().layouts(&context).alloc_size(ty);
-        assert_eq!(size, Ok(TypeSize::fixed(bytes)));
+        assert_eq!(size(&context, ty), Ok(TypeSize::fixed(bytes)));
         let mut other = Context::new();
         let same = other.parse(text.as_bytes()).unwrap();
-        for equality in [Equality::Structural, Equality::Unfolding] {
+        for equality in EQUALITIES {
             assert!(TypeClasses::new(&[&context, &other], equality).same(ty, same));
         }
         assert!(Encoding::of(&context, ty).is_some());
@@ -198,8 +193,7 @@ fn a_million_levels_are_read_printed_and_compared() {
     let arrays = format!("{}i8{}", "[2 x ".repeat(DEEP), "]".repeat(DEEP));
     let mut context = Context::new();
     let ty = context.parse(arrays.as_bytes()).unwrap();
-    let size = DataLayout::default().layouts(&context).alloc_size(ty);
-    assert_eq!(size, Err(LayoutError::TooLarge));
+    assert_eq!(size(&context, ty), Err(LayoutError::TooLarge));
 }
 
 #[test]
@@ -209,9 +203,8 @@ fn a_text_without_end_is_cut() {
         let below = level - 1;
         writeln!(text, "%f{level} = type void (%f{below}, %f{below})*").unwrap();
     }
-    let mut context = Context::new();
-    let names = context.read_definitions(text.as_bytes()).unwrap();
-    let top = names.named(b"f79").unwrap();
+    let context = defined(&text);
+    let top = context.struct_by_name(b"f79").unwrap();
     struct Counted(usize, bool);
     impl Write for Counted {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -253,11 +246,9 @@ fn a_long_chain_is_read_in_either_order() {
             let next = if at + 1 == COUNT { "i64".into() } else { format!("%s{}", at + 1) };
             writeln!(text, "%s{at} = type {{ {next} }}").unwrap();
         }
-        let mut context = Context::new();
-        context.read_definitions(text.as_bytes()).unwrap();
+        let context = defined(&text);
         let first = context.struct_by_name(b"s0").unwrap();
-        let size = DataLayout::default().layouts(&context).alloc_size(first);
-        assert_eq!(size, Ok(TypeSize::fixed(8)));
+        assert_eq!(size(&context, first), Ok(TypeSize::fixed(8)));
         assert!(TypeClasses::new(&[&context], Equality::Structural).is_exact());
     }
 }
@@ -295,4 +286,61 @@ fn what_makes_no_type_is_refused() {
     let variadic = context.variadic_function(i32, &[i32]).unwrap();
     assert_eq!(context.parse(b"i32 (i32, ...)"), Ok(variadic));
     assert!(context.function(i32, &[void]).is_err());
+}
+
+/// Lists the properties of each type.
+fn of_types(context: &Context, types: &[Type]) -> String {
+    let layout = DataLayout::default();
+    let mut layouts = layout.layouts(context);
+    let mut out = String::new();
+    for &ty in types {
+        let size = layouts.size_in_bits(ty).map_or_else(
+            |error| format!("{error:?}"),
+            |size| format!("{}{} bits", size.min, if size.scalable { " at least" } else { "" }),
+        );
+        let encoding = Encoding::of(context, ty).map_or("too long".into(), |of| of.to_string());
+        writeln!(out, "{}: {size}, {encoding}", context.definition(ty)).unwrap();
+    }
+    for (word, equality) in [("equal", Equality::Structural), ("alike", Equality::Unfolding)] {
+        let classes = TypeClasses::new(&[context], equality);
+        assert!(classes.is_exact());
+        for (at, &ty) in types.iter().enumerate() {
+            let same = |other: &&Type| classes.same(ty, **other);
+            for &other in types[at + 1..].iter().filter(same) {
+                let [a, b] = [ty, other].map(|ty| context.display(ty));
+                writeln!(out, "{word}: {a}, {b}").unwrap();
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn types_are_as_written_down() {
+    cases::check("types/types.txt", |_, parts| {
+        let mut context = Context::new();
+        for module in &parts[1..] {
+            if let Err(error) = context.read_definitions(module.trim_end().as_bytes()) {
+                // The types that stay in the context are not recursive.
+                let types: Vec<_> = context.structs().collect();
+                _ = of_types(&context, &types);
+                return format!("refused: {error}");
+            }
+        }
+        let mut types: Vec<_> = context.structs().collect();
+        let mut out = String::new();
+        for text in parts[0].lines() {
+            match context.parse(text.as_bytes()) {
+                Ok(ty) => {
+                    let shown = context.display(ty).to_string();
+                    assert_eq!(context.parse(shown.as_bytes()), Ok(ty));
+                    types.push(ty);
+                }
+                Err(error) => writeln!(out, "{text} is refused: {error}").unwrap(),
+            }
+        }
+        let printed = definitions(&context);
+        assert_eq!(definitions(&defined(&printed)), printed);
+        of_types(&context, &types) + &out
+    });
 }

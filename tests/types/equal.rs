@@ -1,15 +1,18 @@
 //! The two equalities against their definitions, and on large inputs.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use pretty_assertions::assert_eq;
 use tbaa::types::{
-    Context, Encoding, Equality, MAX_ENCODING, Packing, Primitive, Type, TypeClasses, TypeKind,
+    Context, Encoding, MAX_ENCODING, Packing, Primitive, Type, TypeClasses, TypeKind,
     canonical_name,
 };
 
 use tbaa_ir::types::ReadTypes;
 use tbaa_tests::{Rng, setting};
+
+use crate::{EQUALITIES, defined};
 
 /// A random type over structs, opaque ones among them.
 fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {
@@ -91,30 +94,22 @@ fn classes_are_what_the_definitions_say() {
         // The encodings of many structs are longer than the prefix that is compared first.
         let structs = 2 + rng.below(if seed % 8 == 0 { 40 } else { 8 });
         let text = module(&mut rng, structs);
-        let mut context = Context::new();
-        context.read_definitions(text.as_bytes()).unwrap();
+        let context = defined(&text);
         let types: Vec<Type> = context.types().collect();
         let encodings: Vec<Encoding> =
             types.iter().map(|&ty| Encoding::of(&context, ty).unwrap()).collect();
         let naive = naive_unfolding(&context);
-        let structural = TypeClasses::new(&[&context], Equality::Structural);
-        let unfolding = TypeClasses::new(&[&context], Equality::Unfolding);
+        let [structural, unfolding] = EQUALITIES.map(|of| TypeClasses::new(&[&context], of));
         assert!(structural.is_exact());
         for (i, &a) in types.iter().enumerate() {
             for (j, &b) in types.iter().enumerate() {
-                let place = || {
-                    format!(
-                        "seed {seed}: {:?} {:?}\n{text}",
-                        context.definition(a).to_string(),
-                        context.definition(b).to_string()
-                    )
-                };
-                let same = encodings[i] == encodings[j];
-                assert_eq!(structural.same(a, b), same, "{}", place());
-                assert_eq!(unfolding.same(a, b), naive[i][j], "{}", place());
-                assert!(!same || naive[i][j], "{}", place());
+                let (same, alike) = (encodings[i] == encodings[j], naive[i][j]);
+                let [x, y] = [a, b].map(|ty| context.definition(ty));
+                let found = (structural.same(a, b), unfolding.same(a, b));
+                assert_eq!(found, (same, alike), "seed {seed}: {x} and {y}\n{text}");
+                assert!(!same || alike, "seed {seed}: {x} and {y}\n{text}");
                 merged[0] += usize::from(i < j && same);
-                merged[1] += usize::from(i < j && naive[i][j] && !same);
+                merged[1] += usize::from(i < j && alike && !same);
             }
         }
     }
@@ -133,7 +128,7 @@ fn two_contexts_compare_as_one_does() {
         let b = other.read_definitions(text.as_bytes()).unwrap();
         let first = both.read_definitions(text.as_bytes()).unwrap();
         let second = both.read_definitions(text.as_bytes()).unwrap();
-        for equality in [Equality::Structural, Equality::Unfolding] {
+        for equality in EQUALITIES {
             let across = TypeClasses::new(&[&one, &other], equality);
             let within = TypeClasses::new(&[&both], equality);
             for (name, x) in a.names() {
@@ -168,10 +163,9 @@ fn classes_say_that_not_all_was_compared() {
         }
         writeln!(text, "%c{chain}_{} = type {{ %x* }}", 7 * APART).unwrap();
     }
-    let mut context = Context::new();
-    context.read_definitions(text.as_bytes()).unwrap();
-    assert!(!TypeClasses::new(&[&context], Equality::Structural).is_exact());
-    assert!(TypeClasses::new(&[&context], Equality::Unfolding).is_exact());
+    let context = defined(&text);
+    let exact = EQUALITIES.map(|equality| TypeClasses::new(&[&context], equality).is_exact());
+    assert_eq!(exact, [false, true]);
 }
 
 /// Types with a remote difference: a long chain ends in the struct that they also use directly, or
@@ -189,15 +183,13 @@ fn what_is_shared_far_away_counts() {
                 writeln!(text, "%{chain}.{other} = type {{ %{chain}0*, %{other}* }}").unwrap();
             }
         }
-        let mut context = Context::new();
-        context.read_definitions(text.as_bytes()).unwrap();
+        let context = defined(&text);
         let named = |name: &str| context.struct_by_name(name.as_bytes()).unwrap();
         let tops: Vec<Type> = ["a", "b", "c", "d"]
             .into_iter()
             .flat_map(|chain| ["end", "copy"].map(|other| named(&format!("{chain}.{other}"))))
             .collect();
-        let structural = TypeClasses::new(&[&context], Equality::Structural);
-        let unfolding = TypeClasses::new(&[&context], Equality::Unfolding);
+        let [structural, unfolding] = EQUALITIES.map(|of| TypeClasses::new(&[&context], of));
         assert!(structural.is_exact());
         for &x in &tops {
             for &y in &tops {
@@ -212,14 +204,13 @@ fn what_is_shared_far_away_counts() {
     }
 }
 
-/// The number of classes of structs.
-fn struct_classes(context: &Context, equality: Equality) -> usize {
-    let classes = TypeClasses::new(&[context], equality);
-    assert!(classes.is_exact());
-    let mut numbers: Vec<usize> = context.structs().map(|ty| classes.class_of(ty)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers.len()
+/// The numbers of classes of structs by the two equalities.
+fn struct_classes(context: &Context) -> [usize; 2] {
+    EQUALITIES.map(|equality| {
+        let classes = TypeClasses::new(&[context], equality);
+        assert!(classes.is_exact());
+        context.structs().map(|ty| classes.class_of(ty)).collect::<HashSet<_>>().len()
+    })
 }
 
 const MANY: usize = 100_000;
@@ -239,43 +230,30 @@ fn rings(structs: usize, mut elements: impl FnMut(usize) -> Vec<usize>) -> Conte
 }
 
 #[test]
-fn a_hundred_thousand_recursive_structs_are_one_class() {
-    let ring = rings(MANY, |at| vec![at + 1]);
-    assert_eq!(struct_classes(&ring, Equality::Structural), 1);
-    assert_eq!(struct_classes(&ring, Equality::Unfolding), 1);
-}
-
-#[test]
-fn a_hundred_thousand_recursive_structs_are_all_different() {
-    // One of them has an additional element, so all others differ by their distance from it.
-    let ring = rings(MANY, |at| if at == 0 { vec![1, 1] } else { vec![at + 1] });
-    assert_eq!(struct_classes(&ring, Equality::Structural), MANY);
-    assert_eq!(struct_classes(&ring, Equality::Unfolding), MANY);
-    // All unfold alike; one points elsewhere than to itself.
-    let ring = rings(MANY, |at| vec![at + 1, if at == 0 { 1 } else { at }]);
-    assert_eq!(struct_classes(&ring, Equality::Structural), MANY);
-    assert_eq!(struct_classes(&ring, Equality::Unfolding), 1);
-}
-
-#[test]
-fn cycles_that_meet_are_told_apart_by_where_they_meet() {
-    // Two rings, one longer by a struct; then a random graph.
-    let half = MANY / 2;
-    let ring = rings(MANY, |at| {
-        vec![if at == half {
-            0
-        } else if at == MANY - 1 {
-            half + 1
-        } else {
-            at + 1
-        }]
-    });
-    assert_eq!(struct_classes(&ring, Equality::Structural), 2);
-    assert_eq!(struct_classes(&ring, Equality::Unfolding), 1);
+fn a_hundred_thousand_recursive_structs() {
+    const HALF: usize = MANY / 2;
+    let cases: [(&str, fn(usize) -> Vec<usize>, [usize; 2]); 4] = [
+        ("one ring", |at| vec![at + 1], [1, 1]),
+        // All others differ by their distance from it.
+        ("one more element", |at| if at == 0 { vec![1, 1] } else { vec![at + 1] }, [MANY; 2]),
+        ("one that does not point to itself", |at| vec![at + 1, at.max(1)], [MANY, 1]),
+        (
+            "two rings, one longer by a struct",
+            |at| match at {
+                HALF => vec![0],
+                _ if at == MANY - 1 => vec![HALF + 1],
+                _ => vec![at + 1],
+            },
+            [2, 1],
+        ),
+    ];
+    for (name, elements, classes) in cases {
+        assert_eq!(struct_classes(&rings(MANY, elements)), classes, "{name}");
+    }
     let mut rng = Rng(7);
     let random = rings(MANY, |_| vec![rng.below(MANY), rng.below(MANY)]);
-    assert!(struct_classes(&random, Equality::Structural) > MANY * 9 / 10);
-    assert_eq!(struct_classes(&random, Equality::Unfolding), 1);
+    let [structural, unfolding] = struct_classes(&random);
+    assert!(structural > MANY * 9 / 10 && unfolding == 1, "{structural} {unfolding}");
 }
 
 /// A program in many modules: each has the same types, and some of its own.
@@ -285,12 +263,12 @@ fn many_copies_of_a_program_are_as_many_classes_as_one() {
     let text: String = module(&mut rng, 500);
     let mut context = Context::new();
     let first = context.read_definitions(text.as_bytes()).unwrap();
-    let one = struct_classes(&context, Equality::Structural);
+    let one = struct_classes(&context);
     for _ in 1..40 {
         context.read_definitions(text.as_bytes()).unwrap();
     }
     assert_eq!(context.structs().len(), 40 * first.names().len());
-    assert_eq!(struct_classes(&context, Equality::Structural), one);
+    assert_eq!(struct_classes(&context), one);
 }
 
 #[test]

@@ -16,41 +16,27 @@ fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
 }
 
-/// Appends a random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
-fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
+/// Returns a random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
+fn random(rng: &mut Rng, depth: usize, structs: usize) -> String {
     const SIMPLE: &str = "i1|i7|i8|i16|i24|i32|i33|i64|i65|i128|i1000|half|bfloat|float|double|x86_fp80|\
         fp128|ppc_fp128|ptr|ptr addrspace(3)|ptr addrspace(7)|ptr addrspace(270)|x86_amx|target(\"spirv.Image\", float, 1)";
     const LANES: [&str; 9] = ["i1", "i8", "i24", "i32", "i64", "half", "float", "double", "ptr"];
     let leaf = depth == 0 || rng.one_in(3);
     match if leaf { rng.below(3) } else { 3 + rng.below(4) } {
-        0 if structs > 0 => write!(out, "%s{}", rng.below(structs)).unwrap(),
+        0 if structs > 0 => format!("%s{}", rng.below(structs)),
         1 => {
             let scale = if rng.one_in(4) { "vscale x " } else { "" };
-            write!(out, "<{scale}{} x {}>", 1 + rng.below(17), rng.pick(&LANES)).unwrap();
+            format!("<{scale}{} x {}>", 1 + rng.below(17), rng.pick(&LANES))
         }
-        0 | 2 => *out += SIMPLE.split('|').nth(rng.below(24)).unwrap(),
-        3 | 4 => {
-            write!(out, "[{} x ", rng.below(6)).unwrap();
-            random(rng, depth - 1, structs, out);
-            *out += "]";
-        }
+        0 | 2 => SIMPLE.split('|').nth(rng.below(24)).unwrap().to_owned(),
+        3 | 4 => format!("[{} x {}]", rng.below(6), random(rng, depth - 1, structs)),
         _ => {
             let (open, close) = if rng.one_in(3) { ("<{", "}>") } else { ("{", "}") };
-            *out += open;
             let count = rng.below(7);
-            let same = rng.one_in(5).then(|| {
-                let mut text = String::new();
-                random(rng, depth - 1, structs, &mut text);
-                text
-            });
-            for at in 0..count {
-                *out += if at > 0 { ", " } else { " " };
-                match &same {
-                    Some(text) => *out += text,
-                    None => random(rng, depth - 1, structs, out),
-                }
-            }
-            *out += close;
+            let same = rng.one_in(5).then(|| random(rng, depth - 1, structs));
+            let mut part = |_| same.clone().unwrap_or_else(|| random(rng, depth - 1, structs));
+            let parts: Vec<String> = (0..count).map(&mut part).collect();
+            format!("{open} {}{close}", parts.join(", "))
         }
     }
 }
@@ -63,18 +49,13 @@ fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
         let mut body = String::new();
         // An array of tiles is not a type.
         while !(body.starts_with(['{']) || body.starts_with("<{")) || body.contains("amx]") {
-            body.clear();
-            random(rng, 2, at, &mut body);
+            body = random(rng, 2, at);
         }
         writeln!(definitions, "%s{at} = type {body}").unwrap();
     }
     let mut types: Vec<String> = (0..STRUCTS).map(|at| format!("%s{at}")).collect();
     types.extend(include_str!("../fixtures/types/measured.txt").lines().map(str::to_owned));
-    types.extend((0..count).map(|_| {
-        let mut text = String::new();
-        random(rng, 4, STRUCTS, &mut text);
-        text
-    }));
+    types.extend((0..count).map(|_| random(rng, 4, STRUCTS)));
     (definitions, types)
 }
 
@@ -123,26 +104,21 @@ fn sizes_alignments_and_offsets_are_llvms() {
         let layout: DataLayout = text.parse().unwrap();
         let mut context = Context::new();
         let names = context.read_definitions(definitions.as_bytes()).unwrap();
-        let parsed: Vec<Option<Type>> =
-            types.iter().map(|ty| context.parse_with(&names, ty.as_bytes()).ok()).collect();
+        let mut parse = |ty: &String| context.parse_with(&names, ty.as_bytes()).ok();
+        let parsed: Vec<Option<Type>> = types.iter().map(&mut parse).collect();
         let mut layouts = layout.layouts(&context);
-        let ours: Vec<Option<String>> =
-            parsed.iter().map(|ty| ty.map(|ty| measured(&context, &mut layouts, ty))).collect();
-        let theirs: Vec<&str> = answers.lines().collect();
-        assert_eq!(theirs.len(), ours.len());
         // `Sizes`, which the commands use, gives the same sizes for the types' text.
         let module = format!("target datalayout = \"{text}\"\n{definitions}");
         let sizes = Sizes::new(&tbaa_ir::read(module.as_bytes()).unwrap());
-        for (ty, theirs) in types.iter().zip(&theirs) {
+        assert_eq!(answers.lines().count(), types.len());
+        for ((ty, parsed), theirs) in types.iter().zip(parsed).zip(answers.lines()) {
             let size = sizes.minimum(ty.as_bytes());
-            let ours =
-                size.map(|size| (size.scalable, size.store.to_string(), size.alloc.to_string()));
+            let text = |bytes: u64| bytes.to_string();
+            let ours = size.map(|size| (size.scalable, text(size.store), text(size.alloc)));
             assert_eq!(ours, stored(theirs), "{name}: {ty}");
             let fixed = size.filter(|size| !size.scalable);
             assert_eq!(sizes.of(ty.as_bytes()), fixed, "{name}: {ty}");
-        }
-        for ((ours, theirs), ty) in ours.iter().zip(theirs).zip(&types) {
-            match ours {
+            match parsed.map(|ty| measured(&context, &mut layouts, ty)) {
                 Some(ours) => assert_eq!(ours, theirs, "{name}: {ty}"),
                 None => assert!(theirs.starts_with("rejected"), "{name}: {ty}: {theirs}"),
             }
@@ -160,21 +136,16 @@ fn strings() -> impl Iterator<Item = &'static str> {
 fn layout_strings_are_accepted_as_llvm_accepts_them() {
     let Some(llvm) = Program::get("types") else { return };
     // Each line has a string and our output for it: LLVM must find the two equal.
-    let lines: Vec<String> = strings()
-        .map(|text| match text.parse::<DataLayout>() {
-            Ok(layout) => format!("{text}\t{layout}"),
-            Err(_) => text.to_owned(),
-        })
-        .collect();
-    let file = scratch("layouts.txt", (lines.join("\n") + "\n").as_bytes());
-    let answers = llvm.ask(&["layouts"], &file);
-    assert_eq!(answers.lines().count(), lines.len());
-    for (line, answer) in lines.iter().zip(answers.lines()) {
-        if line.contains('\t') {
-            assert_eq!(answer, "equal", "{line}");
-        } else {
-            assert!(answer.starts_with("rejected"), "{line}: {answer}");
-        }
+    let line = |text: &str| match text.parse::<DataLayout>() {
+        Ok(layout) => format!("{text}\t{layout}\n"),
+        Err(_) => format!("{text}\n"),
+    };
+    let lines: String = strings().map(line).collect();
+    let answers = llvm.ask(&["layouts"], &scratch("layouts.txt", lines.as_bytes()));
+    assert_eq!(answers.lines().count(), lines.lines().count());
+    for (line, answer) in lines.lines().zip(answers.lines()) {
+        let expected = if line.contains('\t') { "equal" } else { "rejected" };
+        assert!(answer.starts_with(expected), "{line}: {answer}");
     }
 }
 
@@ -188,18 +159,14 @@ fn what_a_layout_prints_reads_back() {
     for text in ["e-p:32:32", "e-p0(far):32:32", "e-p1(far):32:32"] {
         assert_eq!(text.parse::<DataLayout>().unwrap().to_string(), text);
     }
-    let error = "e-i64:33-S128".parse::<DataLayout>().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`i64:33` at byte 2 of the data layout: an alignment must be 8 times a power of two, \
-         in bits, and fit into 16 bits"
-    );
+    let error = "e-i64:33-S128".parse::<DataLayout>().unwrap_err().to_string();
+    let message = "an alignment must be 8 times a power of two, in bits, and fit into 16 bits";
+    assert_eq!(error, format!("`i64:33` at byte 2 of the data layout: {message}"));
 }
 
 #[test]
 fn sizes_do_not_wrap() {
     let mut context = Context::new();
-    let layout = DataLayout::default();
     for (text, expected) in [
         ("[2305843009213693951 x i8]", Ok(TypeSize::fixed((1 << 61) - 1))),
         ("[2305843009213693952 x i8]", Err(LayoutError::TooLarge)),
@@ -211,6 +178,6 @@ fn sizes_do_not_wrap() {
         ("<4294967295 x i8388608>", Ok(TypeSize::fixed(1 << 52))),
     ] {
         let ty = context.parse(text.as_bytes()).unwrap();
-        assert_eq!(layout.layouts(&context).alloc_size(ty), expected, "{text}");
+        assert_eq!(crate::size(&context, ty), expected, "{text}");
     }
 }

@@ -4,4 +4,27 @@ mod context;
 mod declare;
 mod equal;
 mod layouts;
-mod listing;
+
+use tbaa::types::{Context, DataLayout, Equality, LayoutError, Type, TypeSize};
+use tbaa_ir::types::ReadTypes;
+
+const EQUALITIES: [Equality; 2] = [Equality::Structural, Equality::Unfolding];
+
+/// Returns the types that a text defines.
+fn defined(text: &str) -> Context {
+    let mut context = Context::new();
+    context.read_definitions(text.as_bytes()).unwrap();
+    context
+}
+
+/// The definitions of a context's structs.
+fn definitions(context: &Context) -> String {
+    let mut text = String::new();
+    context.write_definitions(&mut text).unwrap();
+    text
+}
+
+/// The size of a type by the default layout.
+fn size(context: &Context, ty: Type) -> Result<TypeSize, LayoutError> {
+    DataLayout::default().layouts(context).alloc_size(ty)
+}

@@ -1,12 +1,16 @@
 //! Graphs on which the tables once failed, or that no random graph would be.
 
 use pretty_assertions::assert_eq;
+use tbaa::explain::Clause;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::wellformed::Verifier;
 use tbaa::{AliasResult, AliasRule, Format, Graph, Operand, Oracle, SizedField, TypeId};
-use tbaa_tests::engines::{copy_node, every_engine, grown};
+use tbaa_tests::engines::{Compared, copy_node, grown};
 use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::Universe;
 use tbaa_tests::{Rng, setting};
+
+use crate::{UNION_RULES, two_roots};
 
 /// A chain of structs that are each copied whole has more types in types than the tables store:
 /// then the definition decides.
@@ -105,7 +109,7 @@ fn offsets_beyond_32_bits() {
             offsets.iter().for_each(|offset| _ = u.tag(base, int, start + offset, 1));
         }
         let (graph, tags) = u.graph();
-        every_engine(&graph, &tags).unwrap();
+        Compared::default().every_engine("far offsets", &graph, &tags);
         let tags = &tags[..offsets.len()];
         for rules in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rules);
@@ -234,37 +238,24 @@ fn walks_to_newer_types() {
     let node = |ty: TypeId| DraftOperand::from(Operand::Node(ty.node()));
     let number = |value| DraftOperand::from(Operand::Int(tbaa::Int::i64(value)));
     let name = |name: &'static str| DraftOperand::from(Operand::String(name.as_bytes()));
-    let aggregate = |of, fields: [[DraftOperand<'static>; 3]; 2]| Draft {
-        distinct: false,
-        operands: [&[node(root), number(400), name(of)][..], &fields.concat()].concat(),
+    // A struct of an `A`, and of the member of the group with this number.
+    let aggregate = |of, inner, offset, size| {
+        let first = [node(root), number(400), name(of), node(a), number(0), number(4)];
+        let second = [DraftOperand::Member(inner), number(offset), number(size)];
+        Draft { distinct: false, operands: first.into_iter().chain(second).collect() }
     };
-    let group = [
-        aggregate(
-            "B",
-            [[node(a), number(0), number(4)], [DraftOperand::Member(1), number(100), number(300)]],
-        ),
-        aggregate(
-            "Z",
-            [[node(a), number(0), number(4)], [DraftOperand::Member(0), number(200), number(100)]],
-        ),
-    ];
+    let group = [aggregate("B", 1, 100, 300), aggregate("Z", 0, 200, 100)];
     let ids = graph.insert_group(&group).unwrap();
     let [b_type, z] = [ids[0], ids[1]].map(|id| graph.mark_type(id));
     let mut b = graph.builder();
-    let holder = |ty| SizedField { ty, offset: 8, size: 400 };
-    let d = b.sized_type(root, 408, "D", &[holder(b_type)]).unwrap();
+    let holder = SizedField { ty: b_type, offset: 8, size: 400 };
+    let d = b.sized_type(root, 408, "D", &[holder]).unwrap();
     let mut tags = Vec::new();
     for (base, offset) in [(a, 0), (b_type, 0), (b_type, 100), (z, 0), (d, 8), (d, 108)] {
         for access in [a, int] {
-            let said = tbaa::Tag {
-                base,
-                access,
-                offset,
-                size: Some(tbaa::Size::Bytes(4)),
-                immutable: false,
-                format: Format::New,
-            };
-            tags.push(graph.insert_tag(said).unwrap());
+            let (size, format) = (Some(tbaa::Size::Bytes(4)), Format::New);
+            let tag = tbaa::Tag { base, access, offset, size, immutable: false, format };
+            tags.push(graph.insert_tag(tag).unwrap());
         }
     }
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
@@ -272,7 +263,7 @@ fn walks_to_newer_types() {
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
     // The A at the start of B, and in its Z.
     assert!(!oracle.may_alias(tags[3], tags[4]), "{}", oracle.explain(tags[3], tags[4]));
-    every_engine(&graph, &tags).unwrap();
+    Compared::default().every_engine("newer types", &graph, &tags);
 }
 
 /// Under two roots intervals decide nothing between them, however many tags there are
@@ -280,25 +271,17 @@ fn walks_to_newer_types() {
 #[test]
 fn many_regular_tags_under_two_roots() {
     for count in [2, 20, 100, 3_000] {
-        let mut u = Universe::new(false);
-        for root in ["one", "two"] {
-            let root = u.root(root);
-            for number in 0..count {
-                let ty = u.scalar(&format!("t{number}"), root, 0);
-                u.tag(ty, ty, 0, 0);
-            }
-        }
-        let (graph, tags) = u.graph();
+        let (graph, tags) = two_roots(count);
         let (first, second) = tags.split_at(count);
         for rules in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rules);
             for at in 0..count {
                 let other = (at + 1) % count;
-                assert!(oracle.may_alias(first[at], second[other]), "{rules}, {count}");
-                assert!(oracle.may_alias(second[at], first[at]), "{rules}, {count}");
-                for tags in [first, second] {
-                    assert!(!oracle.may_alias(tags[at], tags[other]), "{rules}, {count}");
-                }
+                let across = [(first[at], second[other]), (second[at], first[at])];
+                let within = [first, second].map(|tags| (tags[at], tags[other]));
+                let may = |(a, b)| oracle.may_alias(a, b);
+                let answers = (across.map(may), within.map(may));
+                assert_eq!(answers, ([true; 2], [false; 2]), "{rules}, {count}");
             }
         }
     }
@@ -337,12 +320,11 @@ fn constant_and_foreign_tags() {
 fn a_union_of_very_many_members() {
     const PAIRS: u64 = 2_000;
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
-    let members: Vec<_> = (0..PAIRS)
-        .map(|at| {
-            let name = format!("pair{at}");
-            (u.aggregate(&name, root, 8, &[(int, 0, 4), (float, 4, 4)]), 8 * at, 8)
-        })
-        .collect();
+    let member = |at| {
+        let name = format!("pair{at}");
+        (u.aggregate(&name, root, 8, &[(int, 0, 4), (float, 4, 4)]), 8 * at, 8)
+    };
+    let members: Vec<_> = (0..PAIRS).map(member).collect();
     let big = u.aggregate("big", root, 8 * PAIRS, &members);
     let union = u.aggregate("U", root, 8 * PAIRS, &[(big, 0, 8 * PAIRS), (float, 0, 8 * PAIRS)]);
     let (mut in_union, mut of_pairs) = (Vec::new(), Vec::new());
@@ -352,14 +334,14 @@ fn a_union_of_very_many_members() {
         of_pairs.extend([u.tag(pair, int, 0, 4), u.tag(pair, float, 4, 4)]);
     }
     let (graph, tags) = u.graph();
-    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+    for rules in UNION_RULES {
         let oracle = Oracle::new(&graph, rules);
         for (i, &a) in in_union.iter().enumerate() {
             for (j, &b) in of_pairs.iter().enumerate() {
-                let may = oracle.may_alias(tags[a], tags[b]);
-                assert_eq!(oracle.may_alias(tags[b], tags[a]), may, "{rules}");
+                let (a, b) = (tags[a], tags[b]);
+                let answers = [oracle.may_alias(a, b), oracle.may_alias(b, a)];
                 // The int of the same pair.
-                assert_eq!(may, j == 2 * i, "{rules}: {i}, {j}");
+                assert_eq!(answers, [j == 2 * i; 2], "{rules}: {i}, {j}");
             }
         }
     }
@@ -378,12 +360,61 @@ fn a_struct_with_a_member_of_the_other_format() {
         );
         let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
         let [field, long, old] = graph.tags().collect::<Vec<_>>()[..] else { panic!("three tags") };
-        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+        for rules in UNION_RULES {
             let oracle = Oracle::new(&graph, rules);
             assert_eq!(oracle.is_well_formed(field), sound, "{rules}, {member}");
             assert_eq!(oracle.may_alias(field, long), !sound, "{rules}, {member}");
             assert!(oracle.is_well_formed(long) && oracle.is_well_formed(old));
             assert!(oracle.may_alias(long, old), "types of two formats are not compared");
         }
+    }
+}
+
+/// The tables follow a tag's path to the first known place only, and must judge
+/// as the verifier does, which follows it to the end.
+#[test]
+fn tags_are_accepted_as_the_verifier_accepts_them() {
+    let (mut accepted, mut rejected) = (0, 0);
+    for seed in 0..setting("TBAA_GRAPHS", 3) * 100 {
+        let text = random::wild(&mut Rng(seed as u64), 60, 120, true);
+        let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
+        let mut verifier = Verifier::new(&graph);
+        let verdicts: Vec<_> = graph.tags().map(|tag| (tag, verifier.check(tag).is_ok())).collect();
+        let oracle = Oracle::new(&graph, AliasRule::Llvm);
+        let Some(&(known, _)) = verdicts.iter().find(|verdict| verdict.1) else { continue };
+        for &(tag, ok) in &verdicts {
+            // The tables' verdict, and the definition's.
+            assert_eq!(oracle.is_well_formed(tag), ok, "seed {seed}: {:?}", graph.tag(tag));
+            if tag != known {
+                let clause = oracle.explain(tag, known).clause;
+                assert_eq!(clause != Clause::Malformed, ok, "seed {seed}: {:?}", graph.tag(tag));
+            }
+            *(if ok { &mut accepted } else { &mut rejected }) += 1;
+        }
+    }
+    println!("{accepted} tags accepted, {rejected} rejected");
+    assert!(accepted > rejected / 20 && rejected > 0);
+}
+
+/// Deep chains of types with a tag each, in the order in which the verifier
+/// would walk farthest: quadratic, this would take minutes.
+#[test]
+fn a_tag_for_each_type_of_a_deep_chain() {
+    const DEPTH: usize = 30_000;
+    for (sized, scalars) in [(false, true), (false, false), (true, false)] {
+        let (mut u, root, [int]) = Universe::of_scalars(sized, 4, ["int"]);
+        let mut ty = int;
+        for number in 0..=DEPTH {
+            u.tag(ty, if scalars { ty } else { int }, 0, 4);
+            let name = format!("t{number}");
+            let fields = &[(ty, 0, 4), (int, 4, 4)][..if sized { 1 } else { 2 }];
+            ty = match scalars {
+                true => u.scalar(&name, ty, 4),
+                false => u.aggregate(&name, root, 4, fields),
+            };
+        }
+        let (graph, tags) = u.graph();
+        let oracle = Oracle::new(&graph, AliasRule::Llvm);
+        assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::MayAlias);
     }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Borrow;
 
 use pretty_assertions::assert_eq;
-use tbaa::{Access, AliasRule, Format, Graph, Oracle, SizedField, TagId};
+use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, setting, universe};
 
 /// A graph of the other format, with unions and tags at the same indices, so
 /// that whatever is kept of the old one gives wrong answers.
@@ -86,27 +86,22 @@ fn what_is_remembered_stays_as_tags_are_added() {
 /// answer is compared with the definition's.
 #[test]
 fn accesses_of_any_size_are_told_apart() {
-    let mut graph = Graph::new();
-    let mut b = graph.builder();
-    let root = b.root("R").unwrap();
-    let int = b.sized_type(root, 4, "int", &[]).unwrap();
-    let at = |ty, offset, size| SizedField { ty, offset, size };
-    let ints: Vec<SizedField> = (0..64).map(|member| at(int, 4 * member, 4)).collect();
-    let s = b.sized_type(root, 256, "S", &ints).unwrap();
-    let members: Vec<TagId> =
-        (0..64).map(|member| b.access_tag(s, int, 4 * member, 4).unwrap()).collect();
-    let mut holders = Vec::new();
+    let (mut u, root, [int]) = universe::Universe::of_scalars(true, 4, ["int"]);
+    let ints: Vec<_> = (0..64).map(|member| (int, 4 * member, 4)).collect();
+    let s = u.aggregate("S", root, 256, &ints);
+    ints.iter().for_each(|&(_, offset, _)| _ = u.tag(s, int, offset, 4));
     // The first ones have the second int, the others the first.
     for number in 0..2_200 {
-        let holder = b.sized_type(root, 256, format!("H{number}"), &[at(s, 0, 256)]).unwrap();
-        let offset = if number < 1_100 { 4 } else { 0 };
-        holders.push(b.access_tag(holder, int, offset, 4).unwrap());
+        let holder = u.aggregate(&format!("H{number}"), root, 256, &[(s, 0, 256)]);
+        u.tag(holder, int, if number < 1_100 { 4 } else { 0 }, 4);
     }
-    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+    let (graph, tags) = u.graph();
+    let (members, holders) = tags.split_at(64);
+    for rules in crate::UNION_RULES {
         let oracle = Oracle::new(&graph, rules);
         for size in (0..8).chain(120..136) {
             for &a in &members[..4] {
-                for &b in &members {
+                for &b in members {
                     let (a, b) = (Access::from(a), Access::from(b));
                     let may = oracle.may_alias(a.with_size(size), b);
                     assert_eq!(oracle.may_alias(b, a.with_size(size)), may);

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle};
-use tbaa_tests::engines::every_engine;
+use tbaa_tests::engines::Compared;
 use tbaa_tests::random::{self, Grower, Growth, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -19,8 +19,8 @@ fn larger_graphs_through_every_engine() {
                 let graph = random::graph(&mut rng, &universe);
                 let all: Vec<_> = graph.tags().collect();
                 let tags: Vec<_> = (0..rng.below(60)).map(|_| *rng.pick(&all)).collect();
-                let compared = every_engine(&graph, &tags);
-                compared.unwrap_or_else(|why| panic!("seed {seed}, {format:?}: {why}"));
+                let what = format!("seed {seed}, {format:?}");
+                Compared::default().every_engine(&what, &graph, &tags);
             }
         }
     }
@@ -49,7 +49,7 @@ fn threads_ask_at_once() {
 /// `--cfg tbaa_self_check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {
-    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+    for rules in crate::UNION_RULES {
         let (mut pairs, mut may) = (0, 0);
         for seed in 0..4 {
             let (mut rng, mut graph) = (Rng(seed), Graph::new());

@@ -1,10 +1,17 @@
 //! Corner cases that random universes reach too rarely.
 
 use tbaa::explain::Clause;
-use tbaa::{Access, AliasRule, Graph, Oracle, Size, Tag};
+use tbaa::{Access, AccessKind, AliasResult, AliasRule, CopyEntry, Graph, Oracle, Size, Tag};
 
-use tbaa_tests::engines::every_engine;
+use tbaa_tests::engines::Compared;
 use tbaa_tests::universe::Universe;
+
+use crate::UNION_RULES;
+
+/// The dependences of a second access on a first one; empty for none.
+fn dependences(oracle: &Oracle<&Graph>, first: Access, second: Access) -> String {
+    oracle.may_conflict(first, second).map_or(String::new(), |conflict| conflict.to_string())
+}
 
 /// A class without data is a member of its own, and not part of its neighbour.
 #[test]
@@ -12,15 +19,13 @@ fn the_tag_of_a_class_without_data() {
     let (mut u, root, [int]) = Universe::of_scalars(false, 4, ["int"]);
     let empty = u.root("Empty");
     let s = u.aggregate("S", root, 12, &[(int, 0, 4), (empty, 8, 0)]);
-    let well_formed = u.tag(s, empty, 8, 0);
-    let too_early = u.tag(s, empty, 4, 0);
-    let whole = u.tag(empty, empty, 0, 0);
-    let within = u.tag(empty, empty, 4, 0);
+    for (base, offset) in [(s, 8), (s, 4), (empty, 0), (empty, 4)] {
+        u.tag(base, empty, offset, 0);
+    }
     let (graph, tags) = u.graph();
-    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+    for rules in UNION_RULES {
         let oracle = Oracle::new(&graph, rules);
-        let found =
-            [well_formed, too_early, whole, within].map(|tag| oracle.is_well_formed(tags[tag]));
+        let found: Vec<_> = tags.iter().map(|&tag| oracle.is_well_formed(tag)).collect();
         assert_eq!(found, [true, false, true, false], "{rules}");
     }
 }
@@ -40,36 +45,34 @@ fn most_generic_tags() {
         let [in_mixed, of_other, bare_int, bare_float] =
             [(mixed, int), (other, other), (int, int), (float, float)]
                 .map(|(base, ty)| u.tag(base, ty, 0, 4));
-        let (mut graph, tags) = u.graph();
-        let parts = |graph: &Graph, at: usize| graph.tag(tags[at]).unwrap();
-        let constant = [bare_int, bare_float].map(|at| {
-            let tag = Tag { immutable: true, ..parts(&graph, at) };
-            graph.insert_tag(tag).unwrap()
-        });
-        let char = graph.ty(parts(&graph, of_int).access).parent().unwrap();
-        for (rules, size) in
-            AliasRule::ALL.into_iter().zip([Size::Unknown, Size::Bytes(4), Size::Bytes(4)])
-        {
+        let (mut graph, mut tags) = u.graph();
+        for at in [bare_int, bare_float] {
+            let tag = Tag { immutable: true, ..graph.tag(tags[at]).unwrap() };
+            tags.push(graph.insert_tag(tag).unwrap());
+        }
+        let (constant_int, constant_float) = (tags.len() - 2, tags.len() - 1);
+        let first = graph.tag(tags[of_int]).unwrap();
+        let char = graph.ty(first.access).parent().unwrap();
+        for rules in AliasRule::ALL {
             let oracle = Oracle::new(&graph, rules);
+            let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
+            let size = if rules == AliasRule::Llvm { Size::Unknown } else { Size::Bytes(4) };
+            let size = sized.then_some(size);
             let whole = |immutable| {
-                let (size, format) = (sized.then_some(size), parts(&graph, of_int).format);
-                Some(Tag { base: char, access: char, offset: 0, size, immutable, format })
+                let tag = Tag { base: char, access: char, offset: 0, size, immutable, ..first };
+                Some(tag)
             };
-            let [mutable, constant_float] = [tags[bare_int], constant[1]];
-            assert_eq!(oracle.most_generic(mutable, tags[bare_float]), whole(false), "{rules}");
-            assert_eq!(oracle.most_generic(mutable, constant_float), whole(false), "{rules}");
-            assert_eq!(oracle.most_generic(constant_float, mutable), whole(false), "{rules}");
-            assert_eq!(oracle.most_generic(constant[0], constant[1]), whole(true), "{rules}");
-            let [same, less] = [constant[0], mutable]
-                .map(|tag| oracle.most_generic(constant[0], tag).unwrap().immutable);
-            assert!(same && !less, "{rules}");
+            assert_eq!(generic(bare_int, bare_float), whole(false), "{rules}");
+            assert_eq!(generic(bare_int, constant_float), whole(false), "{rules}");
+            assert_eq!(generic(constant_float, bare_int), whole(false), "{rules}");
+            assert_eq!(generic(constant_int, constant_float), whole(true), "{rules}");
+            assert!(generic(constant_int, constant_int).unwrap().immutable, "{rules}");
+            assert!(!generic(constant_int, bare_int).unwrap().immutable, "{rules}");
             if rules == AliasRule::Llvm {
                 continue;
             }
-            let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
             assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
-            let size = sized.then_some(Size::Bytes(4));
-            assert_eq!(generic(of_int, wide), Some(Tag { size, ..parts(&graph, of_int) }));
+            assert_eq!(generic(of_int, wide), Some(Tag { size, ..first }));
             // Their only common ancestor is the root, which has no well-formed tag; and a tag of
             // `char` does not alias the other contents of `M`.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
@@ -104,9 +107,10 @@ fn a_whole_access_of_no_bytes_covers() {
             u.tag(access, access, 0, 4);
         }
         let (graph, tags) = u.graph();
-        let compared = every_engine(&graph, &tags).unwrap_or_else(|why| panic!("{far}: {why}"));
+        let mut compared = Compared::default();
+        compared.every_engine(&format!("{far}"), &graph, &tags);
         assert!(compared.no > 0, "{compared:?}");
-        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+        for rules in UNION_RULES {
             let oracle = Oracle::new(&graph, rules);
             // `empty` whole, and as the first and the fourth member.
             for member in [tags[6], tags[7], tags[15]] {
@@ -121,24 +125,23 @@ fn a_whole_access_of_no_bytes_covers() {
 /// other in both orders.
 #[test]
 fn a_read_of_one_member_and_a_write_of_another() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
+    let (mut u, root, [int]) = Universe::of_scalars(true, 4, ["int"]);
     let short = u.scalar("short", root, 2);
-    let int = u.scalar("int", root, 4);
     let union = u.aggregate("U", root, 4, &[(short, 0, 2), (int, 0, 4)]);
-    let s = u.tag(union, short, 0, 2);
-    let i = u.tag(union, int, 0, 4);
+    let (s, i) = (u.tag(union, short, 0, 2), u.tag(union, int, 0, 4));
     let (graph, tags) = u.graph();
     let [s, i] = [s, i].map(|tag| Access::from(tags[tag]));
-    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
+    for rules in UNION_RULES {
         let oracle = Oracle::new(&graph, rules);
-        let conflict = |a, b| oracle.may_conflict(a, b).map(|conflict| conflict.to_string());
-        assert_eq!(conflict(s.reading(), i.writing()).as_deref(), Some("write after read"));
-        assert_eq!(conflict(i.writing(), s.reading()).as_deref(), Some("read after write"));
-        assert_eq!(conflict(i.writing(), s.writing()).as_deref(), Some("write after write"));
-        assert_eq!(conflict(i.reading(), s.reading()), None);
-        let all = "read after write, write after read, write after write";
-        assert_eq!(conflict(i, s).as_deref(), Some(all));
+        for (first, second, expected) in [
+            (s.reading(), i.writing(), "write after read"),
+            (i.writing(), s.reading(), "read after write"),
+            (i.writing(), s.writing(), "write after write"),
+            (i.reading(), s.reading(), ""),
+            (i, s, "read after write, write after read, write after write"),
+        ] {
+            assert_eq!(dependences(&oracle, first, second), expected, "{rules}");
+        }
     }
 }
 
@@ -151,12 +154,10 @@ fn widened_accesses_reach_the_next_field() {
         let (mut u, root, [int]) = Universe::of_scalars(sized, 4, ["int"]);
         let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (int, 4, 4)]);
         let s = u.aggregate("S", root, 24, &[(pair, 0, 8), (int, 8, 4), (int, 12, 4)]);
-        let x = u.tag(s, int, 0, 4);
-        let z = u.tag(s, int, 8, 4);
-        let last = u.tag(s, int, 12, 4);
+        let places = [0, 8, 12].map(|offset| u.tag(s, int, offset, 4));
         let (graph, tags) = u.graph();
         let oracle = Oracle::new(&graph, AliasRule::Union);
-        let [x, z, last] = [x, z, last].map(|tag| Access::from(tags[tag]));
+        let [x, z, last] = places.map(|tag| Access::from(tags[tag]));
         assert!(!oracle.may_alias(x, z));
         let fits = |behind: Access, most: u64| {
             assert!(!oracle.may_alias(x.with_size(most), behind), "{most} bytes, {sized}");
@@ -202,7 +203,7 @@ fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
         let (arr, tail) = (u.tag(s, int, 0, 4), u.tag(s, float, 16, 4));
         let (graph, tags) = u.graph();
         let [arr, tail] = [arr, tail].map(|tag| tags[tag]);
-        for rule in [AliasRule::Union, AliasRule::UnionStrict] {
+        for rule in UNION_RULES {
             let oracle = Oracle::new(&graph, rule);
             for size in [2, 4, 8, 16, 17, 20] {
                 let given = oracle.may_alias(Access::from(arr).with_size(size), tail);
@@ -227,16 +228,78 @@ fn a_promise_ends_dependences_on_what_was_read() {
     let plain = Access::from(b.struct_tag(int, int, 0).unwrap());
     for rule in AliasRule::ALL {
         let oracle = Oracle::new(&graph, rule);
-        let words = |first: Access, second: Access| {
-            oracle.may_conflict(first, second).map(|conflict| conflict.to_string())
-        };
-        let [read, write] = [Some("read after write".to_owned()), Some("write after read".into())];
-        assert_eq!(words(constant.reading(), plain.writing()), None);
-        assert_eq!(words(plain.reading(), plain.writing()), write);
-        assert_eq!(words(plain.writing(), constant.reading()), read);
-        // The read of `plain` promises nothing.
-        assert_eq!(words(plain.reading(), constant.writing()), write);
-        let both = words(constant, plain).unwrap();
-        assert_eq!(both, "read after write, write after write");
+        for (first, second, expected) in [
+            (constant.reading(), plain.writing(), ""),
+            (plain.reading(), plain.writing(), "write after read"),
+            (plain.writing(), constant.reading(), "read after write"),
+            // The read of `plain` promises nothing.
+            (plain.reading(), constant.writing(), "write after read"),
+            (constant, plain, "read after write, write after write"),
+        ] {
+            assert_eq!(dependences(&oracle, first, second), expected, "{rule}");
+        }
+    }
+}
+
+/// `struct { int a; union { float f; short s; } u; }`, copied member by member.
+#[test]
+fn a_copy_touches_what_its_entries_touch() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let [int, float, short, long] = [("int", 4), ("float", 4), ("short", 2), ("long", 8)]
+        .map(|(name, size)| u.scalar(name, root, size));
+    let union = u.aggregate("U", root, 4, &[(float, 0, 4), (short, 0, 2)]);
+    let s = u.aggregate("S", root, 8, &[(int, 0, 4), (union, 4, 4)]);
+    let s_a = u.tag(s, int, 0, 4);
+    let u_f = u.tag(union, float, 0, 4);
+    let u_s = u.tag(union, short, 0, 2);
+    let bare_long = u.tag(long, long, 0, 8);
+    let whole_union = u.tag(union, union, 0, 4);
+    let (mut graph, tags) = u.graph();
+    let entries = [
+        CopyEntry { offset: 0, size: 4, tag: tags[s_a] },
+        CopyEntry { offset: 4, size: 4, tag: tags[whole_union] },
+    ];
+    let copy = graph.builder().struct_copy(&entries).unwrap();
+    let none = graph.builder().struct_copy(&[]).unwrap();
+    for rules in UNION_RULES {
+        let oracle = Oracle::new(&graph, rules);
+        let touches = |of: usize| oracle.copy_may_alias(copy, tags[of]);
+        assert!(touches(s_a) && touches(u_f) && touches(u_s), "{rules}");
+        assert!(!touches(bare_long), "{rules}");
+        assert!(!oracle.copy_may_alias(none, tags[s_a]), "a copy of padding alone");
+        assert!(oracle.copy_may_alias(copy, None));
+
+        let field = Access::from(tags[u_s]);
+        let conflict = oracle.copy_may_conflict(copy, field.reading()).unwrap();
+        assert_eq!(conflict.to_string(), "read after write");
+        let conflict = oracle.copy_may_conflict(copy, field.writing()).unwrap();
+        assert_eq!(conflict.to_string(), "write after read, write after write");
+        let source = oracle.copy_accesses(copy, AccessKind::Read).unwrap();
+        assert_eq!(source.len(), 2);
+        assert!(source.iter().all(|&read| oracle.may_conflict(read, field.reading()).is_none()));
+        assert!(source.iter().any(|&read| oracle.may_conflict(read, field.writing()).is_some()));
+    }
+}
+
+#[test]
+fn errno_is_any_of_its_tags() {
+    let (mut u, root, [char]) = Universe::of_scalars(false, 0, ["char"]);
+    let int = u.scalar("int", char, 0);
+    let float = u.scalar("float", char, 0);
+    let s = u.aggregate("S", root, 0, &[(int, 0, 0), (float, 4, 0)]);
+    let errno = u.tag(int, int, 0, 0);
+    let f = u.tag(float, float, 0, 0);
+    let s_x = u.tag(s, int, 0, 0);
+    let s_y = u.tag(s, float, 4, 0);
+    let (graph, tags) = u.graph();
+    for rules in AliasRule::ALL {
+        let oracle = Oracle::new(&graph, rules);
+        let ask = |tag: usize| oracle.alias_any(tags[tag], [tags[errno]]);
+        assert_eq!([errno, f, s_x, s_y].map(ask), {
+            use AliasResult::{MayAlias, NoAlias};
+            [MayAlias, NoAlias, MayAlias, NoAlias]
+        });
+        assert_eq!(oracle.alias_any(tags[f], []), AliasResult::MayAlias);
     }
 }

@@ -1,14 +1,14 @@
 //! Sizes and shapes that plain enumeration could not handle.
 
 use tbaa::explain::Clause;
-use tbaa::{AliasRule, Graph, Oracle, TagId};
+use tbaa::{Graph, Oracle, TagId};
 use tbaa_tests::universe::Universe;
 
-const BOTH: [AliasRule; 2] = [AliasRule::Union, AliasRule::UnionStrict];
+use crate::UNION_RULES;
 
-fn clause(world: &(Graph, Vec<TagId>), rules: AliasRule, a: usize, b: usize) -> Clause {
-    let (graph, tags) = world;
-    Oracle::new(graph, rules).explain(tags[a], tags[b]).clause
+/// The clauses of rules `union` and `union-strict` that decide on two tags.
+fn clauses((graph, tags): &(Graph, Vec<TagId>), a: usize, b: usize) -> [Clause; 2] {
+    UNION_RULES.map(|rules| Oracle::new(graph, rules).explain(tags[a], tags[b]).clause)
 }
 
 #[test]
@@ -25,12 +25,9 @@ fn nesting_a_thousand_deep() {
     let last = u.tag(nested, int, 4_000, 4);
     let bare = u.tag(float, float, 0, 4);
     let world = u.graph();
-    for rules in BOTH {
-        assert_eq!(clause(&world, rules, deep_int, deep_float), Clause::Overlap);
-        assert_eq!(clause(&world, rules, deep_float, last), Clause::Apart);
-    }
-    assert_eq!(clause(&world, AliasRule::Union, deep_int, bare), Clause::Overlap);
-    assert_eq!(clause(&world, AliasRule::UnionStrict, deep_int, bare), Clause::Parted);
+    assert_eq!(clauses(&world, deep_int, deep_float), [Clause::Overlap; 2]);
+    assert_eq!(clauses(&world, deep_float, last), [Clause::Apart; 2]);
+    assert_eq!(clauses(&world, deep_int, bare), [Clause::Overlap, Clause::Parted]);
 }
 
 /// Only those members at one offset count that may lead to the access: the steps of a search for
@@ -38,37 +35,26 @@ fn nesting_a_thousand_deep() {
 #[test]
 fn many_members_at_one_offset() {
     for (sized, count) in [(true, 10_000), (false, 10_000), (false, 60_000)] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let mut fields = Vec::new();
-        for number in 0..count {
-            let scalar = u.scalar(&format!("s{number}"), root, 4);
-            fields.push((scalar, 0, 4));
-        }
-        let other = u.scalar("other", root, 4);
-        let first = fields[0].0;
-        fields.push((first, 0, 4));
-        fields.push((other, 4, 4));
+        let (mut u, root, [other]) = Universe::of_scalars(sized, 4, ["other"]);
+        let scalar = |number| (u.scalar(&format!("s{number}"), root, 4), 0, 4);
+        let mut fields: Vec<_> = (0..count).map(scalar).collect();
+        fields.extend([fields[0], (other, 4, 4)]);
         let union = u.aggregate("U", root, 8, &fields);
         let a = u.tag(union, fields[17].0, 0, 4);
         let b = u.tag(union, fields[count - 1].0, 0, 4);
         let after = u.tag(union, other, 4, 4);
         let bare = u.tag(fields[3].0, fields[3].0, 0, 4);
         let world = u.graph();
-        for rules in BOTH {
-            let oracle = Oracle::new(&world.0, rules);
-            assert!([a, b].iter().all(|&it| oracle.is_well_formed(world.1[it])), "{rules}");
-            assert!(oracle.may_alias(world.1[a], world.1[b]), "{rules}");
-            if count > 10_000 {
-                continue;
-            }
-            assert_eq!(clause(&world, rules, a, b), Clause::Overlap);
-            let apart = if sized { Clause::Apart } else { Clause::Overlap };
-            assert_eq!(clause(&world, rules, a, after), apart);
+        for rules in UNION_RULES {
+            let (oracle, [a, b]) = (Oracle::new(&world.0, rules), [a, b].map(|tag| world.1[tag]));
+            assert!(oracle.is_well_formed(a) && oracle.is_well_formed(b), "{rules}");
+            assert!(oracle.may_alias(a, b), "{rules}");
         }
         if count == 10_000 {
-            assert_eq!(clause(&world, AliasRule::Union, a, bare), Clause::Overlap);
-            assert_eq!(clause(&world, AliasRule::UnionStrict, a, bare), Clause::Parted);
+            assert_eq!(clauses(&world, a, b), [Clause::Overlap; 2]);
+            let apart = if sized { Clause::Apart } else { Clause::Overlap };
+            assert_eq!(clauses(&world, a, after), [apart; 2]);
+            assert_eq!(clauses(&world, a, bare), [Clause::Overlap, Clause::Parted]);
         }
     }
 }
@@ -87,10 +73,8 @@ fn a_diamond_of_unions() {
         let f = u.tag(s, float, 0, 4);
         let after = u.tag(s, int, 4, 4);
         let world = u.graph();
-        for rules in BOTH {
-            assert_eq!(clause(&world, rules, i, f), Clause::Overlap);
-            assert_eq!(clause(&world, rules, f, after), Clause::Apart);
-        }
+        assert_eq!(clauses(&world, i, f), [Clause::Overlap; 2]);
+        assert_eq!(clauses(&world, f, after), [Clause::Apart; 2]);
     }
 }
 
@@ -100,28 +84,24 @@ fn doubling_structs() {
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
     let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (float, 4, 4)]);
     let mut top = pair;
-    let mut size = 8;
     for depth in 0..40 {
-        top =
-            u.aggregate(&format!("D{depth}"), root, 2 * size, &[(top, 0, size), (top, size, size)]);
-        size *= 2;
+        let (name, size) = (format!("D{depth}"), 8 << depth);
+        top = u.aggregate(&name, root, 2 * size, &[(top, 0, size), (top, size, size)]);
     }
     let first = u.tag(top, int, 0, 4);
     let far = u.tag(top, float, 8 * 1_234_567 + 4, 4);
     let pair_int = u.tag(pair, int, 0, 4);
     let pair_float = u.tag(pair, float, 4, 4);
     let world = u.graph();
-    for rules in BOTH {
-        assert_eq!(clause(&world, rules, first, far), Clause::Apart);
-        assert_eq!(clause(&world, rules, far, pair_float), Clause::Overlap);
-        assert_eq!(clause(&world, rules, far, pair_int), Clause::Apart);
-    }
+    assert_eq!(clauses(&world, first, far), [Clause::Apart; 2]);
+    assert_eq!(clauses(&world, far, pair_float), [Clause::Overlap; 2]);
+    assert_eq!(clauses(&world, far, pair_int), [Clause::Apart; 2]);
 }
 
 /// Finding fields that lead to an offset is the subset-sum problem.
 #[test]
 fn subset_sum_gives_up_soundly() {
-    for (sized, rules) in [(true, AliasRule::Union), (false, AliasRule::UnionStrict)] {
+    for sized in [true, false] {
         let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
         let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
         let mut sum = 0;
@@ -134,7 +114,7 @@ fn subset_sum_gives_up_soundly() {
         let a = u.tag(top, int, 30 << 40, 4);
         let b = u.tag(top, float, (30 << 40) + 64, 4);
         let world = u.graph();
-        assert!(!clause(&world, rules, a, b).is_no_alias());
+        assert!(clauses(&world, a, b).iter().all(|clause| !clause.is_no_alias()));
     }
 }
 
@@ -149,7 +129,7 @@ fn types_that_contain_themselves() {
     let [in_loop, over_loop, plain, other] = graph.tags().collect::<Vec<_>>()[..] else {
         panic!("four tags")
     };
-    for rules in BOTH {
+    for rules in UNION_RULES {
         let oracle = Oracle::new(&graph, rules);
         assert_eq!(oracle.explain(in_loop, other).clause, Clause::Malformed);
         assert_eq!(oracle.explain(over_loop, other).clause, Clause::Malformed);
@@ -171,11 +151,9 @@ fn a_chain_of_a_hundred_thousand_types() {
     let bare = u.tag(int, int, 0, 0);
     let (crooked_i, crooked_f) = (u.tag(crooked, int, 0, 0), u.tag(crooked, float, 8, 0));
     let world = u.graph();
-    for rules in BOTH {
-        assert_eq!(clause(&world, rules, i, f), Clause::Apart);
-        assert_eq!(clause(&world, rules, i, bare), Clause::Generality);
-        // The search stops before it has seen all types.
-        assert_eq!(clause(&world, rules, crooked_i, crooked_f), Clause::Limit);
-        assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
-    }
+    assert_eq!(clauses(&world, i, f), [Clause::Apart; 2]);
+    assert_eq!(clauses(&world, i, bare), [Clause::Generality; 2]);
+    // The search stops before it has seen all types.
+    assert_eq!(clauses(&world, crooked_i, crooked_f), [Clause::Limit; 2]);
+    assert_eq!(clauses(&world, crooked_i, bare), [Clause::Generality; 2]);
 }

@@ -1,6 +1,5 @@
 //! Rules `union` and `union-strict`: by their laws, case by case, and at their limits.
 
-mod copies;
 mod corners;
 mod laws;
 mod limits;

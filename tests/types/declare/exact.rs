@@ -1,20 +1,26 @@
 //! Rule `union` on policy `rfc` against the naive definition.
 
-use tbaa::declare::{Declarations, Policy, Target};
+use tbaa::AliasResult::{MayAlias, NoAlias};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
 
-use tbaa_tests::engines::{Compared, every_engine};
+use tbaa_tests::engines::Compared;
 use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::{Rng, setting};
+
+/// A random program, and its types under policy `rfc`.
+fn program(seed: u64, members: u64) -> (Program, TaggedTypes) {
+    let program = Program::new(&mut Rng(seed), 6, Taste { int128: true, elements: 3, members });
+    let types = program.declare(Target::x86_64(), |_| true).unwrap().into_tagged(Policy::Rfc);
+    (program, types)
+}
 
 #[test]
 fn rule_union_on_policy_rfc_is_exact() {
     let mut compared = Compared::default();
     let mut seed = setting("TBAA_SEED", 1) as u64;
     while compared.naive < setting("TBAA_PAIRS", 15_000) {
-        let taste = Taste { int128: true, odd: true, elements: 3, members: 4 };
-        let program = Program::new(seed, 6, taste);
-        let mut types = program.declare(Target::x86_64()).unwrap().into_tagged(Policy::Rfc);
+        let (program, mut types) = program(seed, 4);
         let mut graph = Graph::new();
         let bare = ["*int", "*char", "*float", "*void *", "*<4 x float>", "*double _Complex"];
         let accesses = program.accesses(&mut Rng(seed));
@@ -22,7 +28,7 @@ fn rule_union_on_policy_rfc_is_exact() {
         let tags: Vec<TagId> = paths.map(|path| types.tag(&mut graph, path).unwrap()).collect();
         let oracle = Oracle::new(&graph, AliasRule::Union);
         assert!(tags.iter().all(|&tag| oracle.is_well_formed(tag)), "seed {seed}");
-        compared += every_engine(&graph, &tags).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        compared.every_engine(&format!("seed {seed}"), &graph, &tags);
         seed += 1;
     }
     println!("{compared:?}");
@@ -35,10 +41,8 @@ fn rule_union_on_policy_rfc_is_exact() {
 fn accesses_to_one_byte_may_alias() {
     let mut shared = 0;
     for seed in 1..=20 {
-        let taste = Taste { int128: true, odd: true, elements: 3, members: 5 };
-        let program = Program::new(seed, 6, taste);
         let mut graph = Graph::new();
-        let mut types = program.declare(Target::x86_64()).unwrap().into_tagged(Policy::Rfc);
+        let (program, mut types) = program(seed, 5);
         let mut found = Vec::new();
         for access in program.accesses(&mut Rng(seed)) {
             let place = types.place(&mut graph, &access.path).unwrap();
@@ -46,7 +50,8 @@ fn accesses_to_one_byte_may_alias() {
                 Some(bits) => (bits.first / 8, (bits.first + u64::from(bits.width)).div_ceil(8)),
                 None => (place.offset, place.offset + place.size),
             };
-            found.push((access.record, access.path, from, to, place.tag.unwrap()));
+            let record = access.path.split('.').next().unwrap().to_owned();
+            found.push((record, access.path, from, to, place.tag.unwrap()));
         }
         let oracle = Oracle::new(&graph, AliasRule::Union);
         for (i, a) in found.iter().enumerate() {
@@ -61,7 +66,6 @@ fn accesses_to_one_byte_may_alias() {
 
 #[test]
 fn bit_fields_are_memory_locations() {
-    use tbaa::declare::Record;
     let mut types = Declarations::new(Target::x86_64());
     let record = Record::structure("S").bits("a", "int", 3).bits("b", "int", 9);
     let record = record.bits("", "int", 0).bits("c", "int", 4).field("d", "char");
@@ -84,8 +88,6 @@ fn bit_fields_are_memory_locations() {
 /// cannot express this.
 #[test]
 fn policies_differ_in_unions_and_arrays() {
-    use tbaa::AliasResult::{MayAlias, NoAlias};
-    use tbaa::declare::Record;
     let declare = || {
         let mut types = Declarations::new(Target::x86_64());
         let union = Record::union("").field("n", "double").field("i", "long").field("b", "int");
@@ -108,9 +110,8 @@ fn policies_differ_in_unions_and_arrays() {
         let mut graph = Graph::new();
         let mut types = declare().into_tagged(policy);
         for (a, b, answers) in expected {
-            let a_tag = types.tag(&mut graph, a).unwrap();
-            let b_tag = types.tag(&mut graph, b).unwrap();
-            let answer = Oracle::new(&graph, rules).alias(a_tag, b_tag);
+            let tags = types.tags(&mut graph, &[a, b]).unwrap();
+            let answer = Oracle::new(&graph, rules).alias(tags[0], tags[1]);
             assert_eq!(answer, answers[position], "{policy:?}: {a} and {b}");
         }
     }

@@ -1,25 +1,18 @@
-//! Declarations from clang's record layouts and from LLVM's struct types.
+//! Declarations from clang's record layouts, from LLVM's struct types and from specs.
 
 use std::fmt::Write as _;
 use std::process::Command;
 
-use tbaa::declare::{Declarations, LlvmTypes, Target};
+use tbaa::declare::{Declarations, LlvmTypes, Policy, Target};
+use tbaa::spec::{Spec, write_declarations};
 use tbaa::types::Context;
 use tbaa_ir::clang::ClangRecords;
-use tbaa_ir::types::ReadTypes;
 
 use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::llvm::scratch;
 use tbaa_tests::{Rng, cases};
 
-const FLAGS: [&str; 6] = [
-    "-fsyntax-only",
-    "-w",
-    "-Xclang",
-    "-fdump-record-layouts-complete",
-    "-Xclang",
-    "-fdump-record-layouts-canonical",
-];
+use crate::defined;
 
 /// clang's dump of a generated program has the declared members, bit-fields included, at the
 /// declared places.
@@ -32,44 +25,29 @@ fn clangs_layouts_are_the_declared_ones() {
         ("i686", "i686-linux-gnu"),
         ("windows", "x86_64-pc-windows-msvc"),
     ] {
-        let taste = Taste { int128: name != "i686", odd: true, elements: 4, members: 6 };
-        let program = Program::new(7, 200, taste);
+        let taste = Taste { int128: name != "i686", elements: 4, members: 6 };
+        let program = Program::new(&mut Rng(7), 200, taste);
         let file = scratch(&format!("declare/dump-{triple}.c"), program.c().as_bytes());
         let mut clang = Command::new("clang-22");
-        let Ok(output) = clang.args(["-target", triple]).args(FLAGS).arg(&file).output() else {
+        clang.args(["-target", triple, "-fsyntax-only", "-w"]);
+        clang.args(["-Xclang", "-fdump-record-layouts-complete"]);
+        clang.args(["-Xclang", "-fdump-record-layouts-canonical"]);
+        let Ok(output) = clang.arg(&file).output() else {
             assert!(std::env::var("TBAA_LLVM").as_deref() != Ok("require"), "no clang 22");
             eprintln!("skipped, for clang 22 is not usable");
             return;
         };
         let dump = String::from_utf8(output.stdout).unwrap();
         let target = Target::by_name(name).unwrap();
-        let mut ours = program.declare(target.clone()).unwrap();
+        let mut ours = program.declare(target.clone(), |_| true).unwrap();
         let mut imported = Declarations::new(target);
         imported.enumeration("Signed", "int").unwrap();
         let records = ClangRecords::parse(&dump);
         assert_eq!(records.enums().collect::<std::collections::BTreeSet<_>>().len(), 2);
         let skipped = records.declare(&mut imported);
         assert!(skipped.is_empty(), "{triple}: {skipped:?}");
-        for (record, _) in program.names() {
-            let pair = [&ours, &imported].map(|types| {
-                let id = types.named(record).unwrap();
-                (types.size_of(id), types.align_of(id))
-            });
-            assert_eq!(pair[0], pair[1], "{triple}: {record}");
-        }
-        for access in program.accesses(&mut Rng(7)) {
-            let pair = [&mut ours, &mut imported].map(|types| types.offset_of(&access.path));
-            assert_eq!(pair[0], pair[1], "{triple}: {}", access.path);
-            members += 1;
-        }
-        for (record, _) in program.names() {
-            let [a, b] = [&ours, &imported].map(|types| {
-                let id = types.named(record).unwrap();
-                types.members(id).map(|m| (m.name, m.offset, m.bits)).collect::<Vec<_>>()
-            });
-            assert_eq!(a, b, "{triple}: {record}");
-            bits += a.iter().filter(|member| member.2.is_some()).count();
-        }
+        let more = program.compare(triple, [&mut ours, &mut imported], &mut Rng(7));
+        (members, bits) = (members + more[0], bits + more[1]);
     }
     assert!(members > 1000 && bits > 100);
 }
@@ -77,9 +55,9 @@ fn clangs_layouts_are_the_declared_ones() {
 /// Sizes are the same after a conversion to LLVM's types and back.
 #[test]
 fn llvm_types_come_back() {
-    let taste = Taste { int128: true, odd: true, elements: 4, members: 6 };
-    let program = Program::new(11, 200, taste);
-    let types = program.declare(Target::x86_64()).unwrap();
+    let taste = Taste { int128: true, elements: 4, members: 6 };
+    let program = Program::new(&mut Rng(11), 200, taste);
+    let types = program.declare(Target::x86_64(), |_| true).unwrap();
     let mut context = Context::new();
     let mut llvm = LlvmTypes::new(&types, &mut context);
     for record in types.records() {
@@ -127,9 +105,23 @@ fn doubling_literals_are_declared_once() {
     for _ in 0..12 {
         text = format!("{{ {text}, {text} }}");
     }
-    let mut context = Context::new();
-    context.read_definitions(format!("%S = type {text}").as_bytes()).unwrap();
+    let context = defined(&format!("%S = type {text}"));
     let mut types = Declarations::new(Target::x86_64());
     types.import_llvm(&context).unwrap();
     assert_eq!(types.size_of(types.named("S").unwrap()), Some(4096));
+}
+
+#[test]
+fn a_written_spec_has_the_same_layout() {
+    for name in Target::names() {
+        let target = Target::by_name(name).unwrap();
+        let taste = Taste { int128: target.pointer_size() == 8, elements: 4, members: 6 };
+        let program = Program::new(&mut Rng(5), 200, taste);
+        let mut types = program.declare(target, |_| true).unwrap();
+        let records: Vec<_> = types.records().collect();
+        let text = write_declarations("again", &types, &records, name, Policy::Clang);
+        let built = Spec::load(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+        let mut again = built.tagged().unwrap().types().clone();
+        program.compare(name, [&mut types, &mut again], &mut Rng(5));
+    }
 }

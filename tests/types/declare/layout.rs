@@ -5,9 +5,10 @@ use tbaa::declare::{
     BitRange, Declarations, LlvmTypes, Member, Policy, Record, TaggedTypes, Target,
 };
 use tbaa::types::{Context, TypeKind, TypeSize};
-use tbaa_ir::types::ReadTypes;
-
+use tbaa_tests::Rng;
 use tbaa_tests::generate::{Program, Taste};
+
+use crate::{defined, definitions};
 
 fn c() -> Declarations {
     Declarations::new(Target::x86_64())
@@ -58,16 +59,15 @@ fn llvm_types_have_the_declared_layout() {
     let mut structs = 0;
     for target in Target::names() {
         let target = Target::by_name(target).unwrap();
-        let taste =
-            Taste { int128: target.pointer_size() == 8, odd: true, elements: 5, members: 6 };
-        let program = Program::new(3, 300, taste);
-        let types = program.declare(target.clone()).unwrap();
+        let taste = Taste { int128: target.pointer_size() == 8, elements: 5, members: 6 };
+        let program = Program::new(&mut Rng(3), 300, taste);
+        let types = program.declare(target.clone(), |_| true).unwrap();
         let mut context = Context::new();
         let mut llvm = LlvmTypes::new(&types, &mut context);
-        let records: Vec<_> = types.records().collect();
-        let made: Vec<_> = records.iter().map(|&record| llvm.ty(record).unwrap()).collect();
+        let made: Vec<_> =
+            types.records().map(|record| (record, llvm.ty(record).unwrap())).collect();
         let mut layouts = target.data_layout().layouts(&context);
-        for (&record, &ty) in records.iter().zip(&made) {
+        for (record, ty) in made {
             let definition = context.definition(ty);
             let size = types.size_of(record).map(TypeSize::fixed);
             assert_eq!(layouts.alloc_size(ty).ok(), size, "{definition}");
@@ -79,10 +79,7 @@ fn llvm_types_have_the_declared_layout() {
                 structs += 1;
             }
         }
-        let mut text = String::new();
-        context.write_definitions(&mut text).unwrap();
-        let mut again = Context::new();
-        again.read_definitions(text.as_bytes()).unwrap();
+        _ = defined(&definitions(&context));
     }
     assert!(structs > 1000);
 }
@@ -95,15 +92,13 @@ fn llvm_types_are_those_of_clang() {
     for name in ["S", "P"] {
         llvm.ty(types.named(name).unwrap()).unwrap();
     }
-    let mut text = String::new();
-    context.write_definitions(&mut text).unwrap();
     // clang 22's types for these on x86-64, in another order.
     let clang = "%union.U = type { double, [8 x i8] }\n\
                  %struct.Pair = type { i8, i32 }\n\
                  %struct.S = type { %union.U, i8, [2 x %struct.Pair], <4 x float>, \
                  { double, double }, x86_fp80, ptr }\n\
                  %struct.P = type <{ i8, i64 }>\n";
-    assert_eq!(text, clang);
+    assert_eq!(definitions(&context), clang);
 }
 
 /// Recursion in declarations is bounded, and so is the cost of hostile ones.

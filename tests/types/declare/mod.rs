@@ -8,4 +8,3 @@ mod layout;
 mod paths;
 mod rust;
 mod session;
-mod written;

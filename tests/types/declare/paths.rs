@@ -1,22 +1,11 @@
 //! Paths: their meaning, and the messages for mistakes.
 
+use tbaa::Graph;
 use tbaa::declare::{BitRange, Declarations, Policy, Record, TaggedTypes, Target};
-use tbaa::parts::TagParts;
-use tbaa::{Graph, TagId};
-use tbaa_tests::cases;
+use tbaa_tests::{cases, show_tag};
 
 fn runtime(policy: Policy) -> TaggedTypes {
     tbaa_tests::declared(include_str!("../../fixtures/types/paths.ron")).into_tagged(policy)
-}
-
-/// Base, access, offset and size of a tag.
-fn show(graph: &Graph, tag: TagId) -> String {
-    let size = TagParts::size_number(graph, graph.tag_node(tag));
-    let tag = graph.tag(tag).unwrap();
-    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
-    let size = size.map_or(String::new(), |size| format!(" {size}"));
-    let constant = if tag.immutable { " const" } else { "" };
-    format!("{} {} {}{size}{constant}", name(tag.base), name(tag.access), tag.offset)
 }
 
 #[test]
@@ -26,7 +15,7 @@ fn paths_are_tagged_as_written_down() {
         let (mut types, mut graph) = (runtime(policy), Graph::new());
         let before = types.types().types().len();
         let mut said = |path| match types.tag(&mut graph, path) {
-            Ok(tag) => show(&graph, tag) + "\n",
+            Ok(tag) => show_tag(&graph, tag) + "\n",
             Err(error) => format!("{error}\n"),
         };
         let said = parts[0].lines().map(&mut said).collect();

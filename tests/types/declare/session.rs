@@ -38,15 +38,15 @@ fn a_session_answers_as_its_parts_do() {
                 by_hand.extend(lowering.tags(&mut graph, paths).unwrap());
                 assert_eq!(*session.graph(), graph, "{policy:?}");
                 let oracle = Oracle::new(&graph, rules);
-                let mut parted = 0;
+                let mut no_alias = 0;
                 for (&a, &a_by_hand) in tags.iter().zip(&by_hand) {
                     for (&b, &b_by_hand) in tags.iter().zip(&by_hand) {
                         let answer = session.alias(a, b);
                         assert_eq!(answer, oracle.alias(a_by_hand, b_by_hand), "{a:?}, {b:?}");
-                        parted += usize::from(!session.may_alias(a, b));
+                        no_alias += usize::from(!session.may_alias(a, b));
                     }
                 }
-                assert!(parted > 0, "{policy:?}, {rules}");
+                assert!(no_alias > 0, "{policy:?}, {rules}");
             }
             // One path at a time gives the same tags.
             for (path, tag) in steps().iter().flat_map(|(_, paths)| *paths).zip(&tags) {
@@ -80,13 +80,11 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
 #[test]
 fn any_of_several_accesses_conflicts_as_one_of_them_does() {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
-    let tags: Vec<_> = steps()
-        .into_iter()
-        .flat_map(|(record, paths)| {
-            session.define(record).unwrap();
-            session.tags(paths).unwrap()
-        })
-        .collect();
+    let mut tags = Vec::new();
+    for (record, paths) in steps() {
+        session.define(record).unwrap();
+        tags.extend(session.tags(paths).unwrap());
+    }
     let oracle = session.oracle();
     let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Both];
     let mut seen = [0; 2];
@@ -99,10 +97,8 @@ fn any_of_several_accesses_conflicts_as_one_of_them_does() {
                     .map(|at| Access::from(tags[at % tags.len()]).with_kind(kinds[at % 3]))
                     .collect();
                 let any = oracle.may_conflict_any(&firsts, second);
-                let each: Vec<_> = firsts
-                    .iter()
-                    .filter_map(|&first| session.may_conflict(first, second))
-                    .collect();
+                let conflict = |&first: &Access| session.may_conflict(first, second);
+                let each: Vec<_> = firsts.iter().filter_map(conflict).collect();
                 assert_eq!(any.is_some(), !each.is_empty());
                 seen[usize::from(any.is_some())] += 1;
                 let Some(any) = any else { continue };
@@ -136,10 +132,8 @@ fn errors_name_the_types() {
     let tag = session.tag("Pair.a").unwrap();
     let (base, int) = session.graph().tag(tag).map(|tag| (tag.base, tag.access)).unwrap();
     let refused = session.update(|_, graph| graph.builder().struct_tag(base, int, 4));
-    let refused = refused.unwrap_err();
-    assert!(
-        matches!(refused, BuildError::NoPath { base_ty, access_ty, .. } if (base_ty, access_ty) == (base, int))
-    );
+    let Err(BuildError::NoPath { base_ty, access_ty, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!((base_ty, access_ty), (base, int));
     let refused = session.update(|_, graph| graph.builder().scalar_type("x", base));
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }
@@ -168,10 +162,8 @@ fn sizes_are_monotone() {
                 assert_eq!(unknown, sized[sizes.len() - 1]);
                 for &other in &others {
                     let answers = sized.map(|access| session.may_alias(access, other));
-                    assert!(
-                        answers.is_sorted(),
-                        "{policy:?} {rules:?} {path} {other:?} {answers:?}"
-                    );
+                    let what = || (policy, rules, path, other, answers);
+                    assert!(answers.is_sorted(), "{:?}", what());
                 }
             }
         }
