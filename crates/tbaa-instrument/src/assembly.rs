@@ -10,8 +10,6 @@
 //!
 //! In each text, label 1 is the end of the check, and label 2 the call.
 
-use std::fmt::Write;
-
 use super::check::row;
 use super::layout::*;
 use super::{Check, Direction};
@@ -243,10 +241,8 @@ fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
 
 /// Writes a function that consists of assembly, whose operand is another function of the check.
 fn function(check: &str, name: &str, lines: &[String], operand: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "\
-define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
+    *out += &format!(
+        "define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
   call void asm sideeffect alignstack \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{operand})
   unreachable
 }}

@@ -20,11 +20,8 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
-    for node in nodes {
-        // Nodes that the reader made have no place in the text.
-        if module.offset_of(node).is_none() {
-            continue;
-        }
+    // Nodes that the reader made have no place in the text.
+    for node in nodes.into_iter().filter(|&node| module.offset_of(node).is_some()) {
         let form = Form::of(graph, node);
         let ty = match form {
             Some(Form::Tag) => graph.operand(node, TAG_BASE).and_then(Operand::node),
