@@ -134,10 +134,8 @@ fn rest(Check { direction, size }: Check) -> &'static str {
 /// Writes the function that saves registers and calls the check's function for the rest.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
-    let mut lines: Vec<String> = push("%rsi").into();
-    lines.extend(call.map(str::to_owned));
-    lines.extend(pop("%rsi"));
-    lines.push("retq".to_owned());
+    let call = call.map(str::to_owned);
+    let lines = [&push("%rsi")[..], &call, &pop("%rsi"), &["retq".to_owned()]].concat();
     function(name, "enter", &lines, "shared", out);
 }
 

@@ -309,10 +309,8 @@ impl<'t> Current<'_, 't> {
             })
         };
         let is_mask = |value: &&Value| self.pass.bits(element(**value)) == Some(1);
-        let is_pointer = |value: &&Value| match spread {
-            true => self.pass.is_plain(element(**value)),
-            false => self.is_plain(**value),
-        };
+        let pointer_of = |value| if spread { element(value) } else { self.function.ty(value) };
+        let is_pointer = |value: &&Value| self.pass.is_plain(pointer_of(**value));
         let (read, write) = (kind == Direction::Read, kind == Direction::Write);
         let value = if read { arguments.last() } else { arguments.first() };
         let mask = arguments.iter().rev().skip(usize::from(read)).find(is_mask);

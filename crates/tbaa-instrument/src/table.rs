@@ -130,10 +130,8 @@ impl Table {
         self.clears.iter().for_each(|&size| inline::clear(size, tag, &mut out));
         self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
         for (name, parameters) in RUNTIME {
-            let _ = writeln!(
-                out,
-                "declare void @__tbaa_witness_{name}({parameters}) nounwind nonlazybind"
-            );
+            out += &format!("declare void @__tbaa_witness_{name}({parameters}) ");
+            out += "nounwind nonlazybind\n";
         }
         out
     }

@@ -629,22 +629,14 @@ impl<'t> Pointers<'t> {
     fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
         let Def::Instruction(at) = self.function.def(pointer) else { return false };
         let inst = &self.function.instructions[at];
-        let is_escaped = match inst.opcode {
-            Opcode::Load => true,
-            Opcode::Call => {
-                self.function.call(inst).is_some_and(|call| !call.callee.starts_with(b"llvm."))
-            }
-            _ => false,
-        };
-        is_escaped && !self.is_captured_before(object, at)
+        let call = self.function.call(inst);
+        let is_returned = call.is_some_and(|call| !call.callee.starts_with(b"llvm."));
+        (inst.opcode == Opcode::Load || is_returned) && !self.is_captured_before(object, at)
     }
 
     /// Returns whether `restrict` on a parameter would separate it from another pointer's base.
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
-        match self.object(other) {
-            Object::Unknown => self.is_kept_from(parameter, other),
-            _ => true,
-        }
+        self.object(other) != Object::Unknown || self.is_kept_from(parameter, other)
     }
 
     /// Returns whether a local variable's address never escapes: an optimiser would hold it in a

@@ -172,12 +172,6 @@ impl<'t> Lexer<'t> {
         Ok(unquoted(self.skip_name()?).into_owned())
     }
 
-    /// Returns whether a name is next.
-    #[inline]
-    pub fn at_name(&self) -> bool {
-        self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
-    }
-
     /// Skips a name, and returns it as the text writes it.
     #[inline]
     pub fn skip_name(&mut self) -> Result<&'t [u8], LexError> {
@@ -249,7 +243,7 @@ impl<'t> Lexer<'t> {
     pub fn at_type(&self) -> bool {
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => true,
-            Some(b'%') => Lexer::new(self.text, self.at + 1).at_name(),
+            Some(b'%') => self.text.get(self.at + 1).is_some_and(|&it| it == b'"' || is_word(it)),
             byte => byte.is_some_and(is_word),
         }
     }

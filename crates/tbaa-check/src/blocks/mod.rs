@@ -591,7 +591,9 @@ impl<'a> Judge<'a> {
             return Some(Cause::Order);
         }
         let to_read = self.is_store(load);
-        let reads_arguments = !body.is_reader(load) || self.reads_arguments(body, load);
+        let of_load = body.at(load).and_then(|at| body.effects_of(at));
+        let on_others = of_load.map(|effects| effects.without(MemoryLocation::Argument));
+        let reads_arguments = !body.is_reader(load) || on_others == Some(MemoryEffects::NONE);
         let mut operands = body.operands(load).into_iter();
         let is_out = |it| body.pointers.is_out_of_reach(it, at, to_read, false);
         let is_pointer = |value: &Value| body.function.is_pointer(*value);
@@ -606,12 +608,6 @@ impl<'a> Judge<'a> {
         let errno = self.module.errno_tags().iter().copied();
         let answer = self.llvm.alias_any(self.tag(load), errno);
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
-    }
-
-    /// Returns whether a call reads no memory except through its arguments.
-    fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
-        let effects = body.at(call).and_then(|at| body.effects_of(at));
-        effects.map(|all| all.without(MemoryLocation::Argument)) == Some(MemoryEffects::NONE)
     }
 
     /// Returns why an access may change what a call reads; `None` if it cannot.

@@ -146,11 +146,9 @@ fn struct_as_a_whole(
 /// Returns a member's name: `member 1 of %struct.S`.
 fn name_of(subject: &Subject, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
-    match member.indices.is_empty() {
+    let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();
+    match indices.is_empty() {
         true => format!("the start of {ty}"),
-        false => {
-            let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();
-            format!("member {} of {ty}", indices.join("."))
-        }
+        false => format!("member {} of {ty}", indices.join(".")),
     }
 }

@@ -43,17 +43,11 @@ pub(super) fn diagnostic(
     at: NodeId,
 ) -> Diagnostic {
     let node = subject.graph.tag_node(tag);
-    let rejected = Rejected {
-        subject,
-        node,
-        name: subject.tag_name(tag),
-        format: TagParts::format(subject.graph, node),
-    };
+    let (name, format) = (subject.tag_name(tag), TagParts::format(subject.graph, node));
+    let rejected = Rejected { subject, node, name, format };
     let words = rejected.operands(rule).or_else(|| rejected.on_path(rule, at));
-    let mut words = words.unwrap_or_else(|| Words {
-        message: format!("tag {}: {rule}", rejected.name),
-        ..Words::default()
-    });
+    let message = || format!("tag {}: {rule}", rejected.name);
+    let mut words = words.unwrap_or_else(|| Words { message: message(), ..Words::default() });
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
         && is_path_by_union(tag)
     {
