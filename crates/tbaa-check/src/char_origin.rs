@@ -26,18 +26,17 @@ pub enum CharOrigin {
 /// Returns whether a load or store is tagged `char` and is wider than a byte.
 pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-    let is_char = plain && instruction.tag.is_some_and(|tag| is_char(module, tag));
-    is_char && {
-        let ty = sizes.ty(module.access_type(instruction));
+    let is_wide = |ty| {
         // A vectoriser makes `<16 x i8>` of several chars.
-        let element = ty.map(|ty| {
-            sizes.with_kind(ty, |kind| match kind {
-                TypeKind::Vector { element, .. } => element,
-                _ => ty,
-            })
+        let element = sizes.with_kind(ty, |kind| match kind {
+            TypeKind::Vector { element, .. } => element,
+            _ => ty,
         });
-        element.is_none_or(|ty| !sizes.with_kind(ty, |kind| kind == TypeKind::Int(8)))
-    }
+        !sizes.with_kind(element, |kind| kind == TypeKind::Int(8))
+    };
+    plain
+        && instruction.tag.is_some_and(|tag| is_char(module, tag))
+        && sizes.ty(module.access_type(instruction)).is_none_or(is_wide)
 }
 
 /// Returns whether a tag is clang's for `char`.
@@ -167,22 +166,15 @@ fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
         return !users.is_empty()
             && users.iter().all(|&user| masks(&function.instructions[user as usize]));
     }
-    let operands = |inst: &Inst| {
-        function
-            .operands(inst)
-            .iter()
-            .filter_map(|&operand| function.inst(operand))
-            .collect::<Vec<_>>()
+    let operand = |inst: &Inst, opcode| {
+        let mut operands = function.operands(inst).iter().filter_map(|&of| function.inst(of));
+        operands.find(|operand| operand.opcode == opcode)
     };
     // An `or` with a masked old word, or only a mask if zeros are stored.
-    let Some(mut value) = function.stored(inst).and_then(|stored| function.inst(stored)) else {
-        return false;
-    };
-    if value.opcode == Opcode::Or {
-        let masked = operands(value).into_iter().find(|operand| operand.opcode == Opcode::And);
-        let Some(masked) = masked else { return false };
-        value = masked;
-    }
-    value.opcode == Opcode::And
-        && operands(value).iter().any(|operand| operand.opcode == Opcode::Load)
+    let value = function.stored(inst).and_then(|stored| function.inst(stored));
+    let masked = value.and_then(|value| match value.opcode {
+        Opcode::Or => operand(value, Opcode::And),
+        _ => Some(value).filter(|value| value.opcode == Opcode::And),
+    });
+    masked.is_some_and(|masked| operand(masked, Opcode::Load).is_some())
 }

@@ -66,11 +66,10 @@ impl Repaired {
     /// Adds the findings in the repaired module that are not yet known. A place in moved fields
     /// becomes the place of all of the node's fields.
     fn add(&self, found: Findings, to: &mut Findings) {
-        let stays = |diagnostic: &crate::Diagnostic| {
-            !to.iter()
-                .any(|known| known.code == diagnostic.code && known.primary == diagnostic.primary)
+        let is_new = |new: &crate::Diagnostic| {
+            !to.iter().any(|known| known.code == new.code && known.primary == new.primary)
         };
-        let mut new: Vec<_> = found.into_iter().filter(stays).collect();
+        let mut new: Vec<_> = found.into_iter().filter(is_new).collect();
         for finding in &mut new {
             for label in finding.primary.iter_mut().chain(&mut finding.secondary) {
                 let inside =
@@ -99,16 +98,14 @@ fn sorted(
     let mut fields = Vec::new();
     for at in shape.fields() {
         let offset = graph.operand(node, shape.offset(at)).and_then(Operand::int)?;
-        let spans: Option<Vec<Range<usize>>> =
-            shape.operands(at).map(|at| subject.operand_span(node, at)).collect();
-        fields.push((offset.value, spans?));
+        let spans = shape.operands(at).map(|at| subject.operand_span(node, at));
+        fields.push((offset.value, spans.collect::<Option<Vec<_>>>()?));
     }
     let start = fields.first()?.1.first()?.start;
     let end = fields.last()?.1.last()?.end;
     fields.sort_by_key(|(offset, _)| *offset);
-    let operands = fields.iter().flat_map(|(_, spans)| spans);
-    let operands: Vec<_> =
-        operands.map(|span| String::from_utf8_lossy(&text[span.clone()])).collect();
+    let spans = fields.into_iter().flat_map(|(_, spans)| spans);
+    let operands: Vec<_> = spans.map(|span| String::from_utf8_lossy(&text[span])).collect();
     let sorted = operands.join(",");
     let padding = (end - start).checked_sub(sorted.len())?;
     Some((start..end, sorted + &" ".repeat(padding)))

@@ -26,10 +26,8 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn of_module(module: &'a Module<'a>) -> Self {
-        let functions = module.functions().collect();
-        let names = Names::of_module(module);
-        let (graph, sizes) = (module.graph(), OnceCell::new());
-        Subject { graph, module: Some(module), functions, names, sizes }
+        let (names, functions) = (Names::of_module(module), module.functions().collect());
+        Subject { module: Some(module), functions, names, ..Subject::of_graph(module.graph()) }
     }
 
     /// Returns the sizes of the module's types; `None` without a module.
@@ -51,28 +49,27 @@ impl<'a> Subject<'a> {
     /// Returns the name of a node: `!8`, an inline node's operands, a type's name if there is no
     /// text, or else its index in the graph.
     pub(crate) fn name(&self, node: NodeId) -> String {
-        if let Some(number) = self.module.and_then(|module| module.number_of(node)) {
-            return format!("!{number}");
-        }
         // Names of nodes inside an inline node are enough.
-        let inner = |node| match self.module.and_then(|module| module.number_of(node)) {
-            Some(number) => format!("!{number}"),
-            None => self.quoted_name(node).unwrap_or_else(|| "!{...}".to_owned()),
+        let inner = |node| {
+            let name = self.number(node).or_else(|| self.quoted_name(node));
+            name.unwrap_or_else(|| "!{...}".to_owned())
         };
-        match self.quoted_name(node) {
-            Some(name) if self.module.is_none() => name,
-            _ => {
-                let operands = write_operands(self.graph, node, inner);
-                format!("!{{{}}}", shortened(operands.as_bytes()))
-            }
-        }
+        let own = || self.quoted_name(node).filter(|_| self.module.is_none());
+        self.number(node).or_else(own).unwrap_or_else(|| {
+            let operands = write_operands(self.graph, node, inner);
+            format!("!{{{}}}", shortened(operands.as_bytes()))
+        })
+    }
+
+    /// A node's number in the text: `!8`.
+    fn number(&self, node: NodeId) -> Option<String> {
+        Some(format!("!{}", self.module?.number_of(node)?))
     }
 
     /// A type's number and name: `!7 "int"`.
     pub(crate) fn type_name(&self, node: NodeId) -> String {
-        let name = self.quoted_name(node);
-        match (self.module.and_then(|module| module.number_of(node)), name) {
-            (Some(number), Some(name)) => format!("!{number} {name}"),
+        match (self.number(node), self.quoted_name(node)) {
+            (Some(number), Some(name)) => format!("{number} {name}"),
             (None, Some(name)) => name,
             _ => self.name(node),
         }
@@ -88,13 +85,12 @@ impl<'a> Subject<'a> {
 
     /// Returns the name of a tag; if there is no text, the names of its types.
     pub(crate) fn tag_name(&self, tag: TagId) -> String {
-        let node = self.graph.tag_node(tag);
         match (self.module, self.graph.tag(tag)) {
             (None, Ok(tag)) => {
                 let [base, access] = [tag.base, tag.access].map(|ty| self.type_name(ty.node()));
                 format!("({base}, {access}, {})", tag.offset)
             }
-            _ => self.name(node),
+            _ => self.name(self.graph.tag_node(tag)),
         }
     }
 
@@ -170,9 +166,7 @@ impl<'a> Subject<'a> {
     /// The name of a function by its number: `@f`.
     pub(crate) fn function_called(&self, number: u32) -> String {
         let name = self.functions.get(number as usize).copied().unwrap_or(b"?");
-        match demangled_function(name) {
-            Some(source) => format!("@{}", shortened(source.as_bytes())),
-            None => format!("@{}", shortened(name)),
-        }
+        let source = demangled_function(name);
+        format!("@{}", shortened(source.as_ref().map_or(name, |source| source.as_bytes())))
     }
 }

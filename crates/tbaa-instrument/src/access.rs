@@ -7,13 +7,6 @@ use tbaa::TagId;
 use tbaa_ir::{Inst, Instruction, Opcode};
 use tbaa_types::TypeKind;
 
-/// Accessed memory, as the text of operands.
-pub(super) struct Bytes<'a> {
-    pub(super) pointer: &'a str,
-    /// A number or the name of an `i64`.
-    pub(super) size: &'a str,
-}
-
 impl Current<'_, '_> {
     pub(super) fn access(&mut self, inst: &Inst, access: &Instruction) {
         if access.opcode == Opcode::VaArg || access.opcode == Opcode::Other {
@@ -25,16 +18,15 @@ impl Current<'_, '_> {
         if self.is_own(pointer) {
             return;
         }
-        let kind = self.function.ty(pointer).map(|ty| {
-            self.pass.sizes.with_kind(ty, |kind| match kind {
-                TypeKind::Pointer { pointee: Some(_), .. } => Some(SkipReason::TypedPointer),
-                TypeKind::Pointer { address_space: 0, .. } => None,
-                _ => Some(SkipReason::AddressSpace),
-            })
-        });
-        let reason = match self.swift_errors.contains(&pointer) {
-            true => Some(SkipReason::SwiftError),
-            false => kind.unwrap_or(Some(SkipReason::Unreadable)),
+        let of_kind = |kind: TypeKind<'_>| match kind {
+            TypeKind::Pointer { pointee: Some(_), .. } => Some(SkipReason::TypedPointer),
+            TypeKind::Pointer { address_space: 0, .. } => None,
+            _ => Some(SkipReason::AddressSpace),
+        };
+        let reason = match self.function.ty(pointer) {
+            _ if self.swift_errors.contains(&pointer) => Some(SkipReason::SwiftError),
+            Some(ty) => self.pass.sizes.with_kind(ty, of_kind),
+            None => Some(SkipReason::Unreadable),
         };
         if let Some(reason) = reason {
             return self.skip(inst, reason);
@@ -52,9 +44,7 @@ impl Current<'_, '_> {
         let pointer = self.written(pointer);
         let ty = String::from_utf8_lossy(self.pass.module.access_type(access));
         let word = inst.opcode.word();
-        let size_text = size.store.to_string();
-        let bytes = Bytes { pointer: &pointer, size: &size_text };
-        let text = &self.pass.module.text()[inst.span.clone()];
+        let text = self.function.text_of(inst);
         let [atomic, volatile] = [(access.atomic, " atomic"), (access.volatile, " volatile")]
             .map(|it| if it.0 { it.1 } else { "" });
         // `atomicrmw` and `cmpxchg` say it by their names.
@@ -63,10 +53,11 @@ impl Current<'_, '_> {
         for ordering in access.atomic.then(|| orderings(text)).into_iter().flatten() {
             let _ = write!(what, " {ordering}");
         }
-        self.touch(inst, tag, kinds, &bytes, &what);
+        self.touch(inst, tag, kinds, (&pointer, &size.store.to_string()), &what);
     }
 
-    /// Inserts the check of an access. An untagged write, or one by a tag that may alias
+    /// Inserts the check of an access to memory: `pointer` is the text of an operand, and `size` a
+    /// number or the name of an `i64`. An untagged write, or one by a tag that may alias
     /// everything, clears its bytes instead. If a tag of the module calls memory constant, these
     /// are checked as well.
     pub(super) fn touch(
@@ -74,7 +65,7 @@ impl Current<'_, '_> {
         inst: &Inst,
         tag: Option<TagId>,
         kinds: &[Direction],
-        &Bytes { pointer, size }: &Bytes<'_>,
+        (pointer, size): (&str, &str),
         what: &str,
     ) {
         if tag.is_none() && !self.pass.has_constants {
@@ -84,8 +75,7 @@ impl Current<'_, '_> {
             return;
         }
         let known = size.parse().unwrap_or(0);
-        let told = |direction: &&Direction| tag.is_some() || **direction == Direction::Write;
-        for &kind in kinds.iter().filter(told) {
+        for &kind in kinds.iter().filter(|&&kind| tag.is_some() || kind == Direction::Write) {
             let site = self.site(inst, tag, known, kind, what.to_owned());
             let check = Check { direction: kind, size: known };
             if !check::SIZES.contains(&known) {
@@ -108,9 +98,7 @@ impl Current<'_, '_> {
             }
         }
     }
-}
 
-impl Current<'_, '_> {
     /// Clears some bytes, for example before an untagged write.
     pub(super) fn forget(&mut self, inst: &Inst, at: usize, pointer: &str, size: &str) {
         let known = size.parse().unwrap_or(0);

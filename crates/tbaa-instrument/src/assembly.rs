@@ -10,8 +10,6 @@
 //!
 //! In each text, label 1 is the end of the check, and label 2 the call.
 
-use std::fmt::Write;
-
 use super::check::row;
 use super::layout::*;
 use super::{Check, Direction};
@@ -136,10 +134,8 @@ fn rest(Check { direction, size }: Check) -> &'static str {
 /// Writes the function that saves registers and calls the check's function for the rest.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
-    let mut lines: Vec<String> = push("%rsi").into();
-    lines.extend(call.map(str::to_owned));
-    lines.extend(pop("%rsi"));
-    lines.push("retq".to_owned());
+    let call = call.map(str::to_owned);
+    let lines = [&push("%rsi")[..], &call, &pop("%rsi"), &["retq".to_owned()]].concat();
     function(name, "enter", &lines, "shared", out);
 }
 
@@ -243,10 +239,8 @@ fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
 
 /// Writes a function that consists of assembly, whose operand is another function of the check.
 fn function(check: &str, name: &str, lines: &[String], operand: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "\
-define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
+    *out += &format!(
+        "define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
   call void asm sideeffect alignstack \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{operand})
   unreachable
 }}

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::access::{Bytes, shortened};
+use super::access::shortened;
 use super::slots::pointee;
 use super::{Current, Direction, SkipReason, known};
 use tbaa::{CopyEntry, TagId};
-use tbaa_ir::{Argument, Attribute, Call, Def, Global, Inst, Instruction, Value};
+use tbaa_ir::{Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
@@ -34,7 +34,7 @@ impl<'t> Current<'_, 't> {
             }
             return;
         };
-        super::attributes::weaken(call.attributes.clone(), &mut self.pass.edits);
+        super::function::weaken(call.attributes.clone(), &mut self.pass.edits);
         let arguments = &function.operands(inst)[..call.arguments.len()];
         let tag = access.and_then(|access| access.tag);
         match call.callee {
@@ -50,12 +50,9 @@ impl<'t> Current<'_, 't> {
             },
             callee if callee.starts_with(b"llvm.lifetime.") => {
                 // At the end of its lifetime a slot is cleared before the call.
-                let after = if callee.starts_with(b"llvm.lifetime.end") {
-                    Some(inst.span.start)
-                } else {
-                    after
-                };
-                self.lifetime(inst, arguments, after);
+                let is_end = callee.starts_with(b"llvm.lifetime.end");
+                let at = if is_end { Some(inst.span.start) } else { after };
+                self.lifetime(inst, arguments, at);
             }
             callee if callee.starts_with(b"llvm.stackrestore") => {
                 if let Some(&end) = arguments.first().filter(|_| self.stack.is_some()) {
@@ -95,32 +92,24 @@ impl<'t> Current<'_, 't> {
             let most = rest.first().filter(|rest| bounded && is_count(rest));
             let most = most.map_or("-1".to_owned(), |&most| self.written(most));
             let buffer = self.written(*buffer);
-            self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
-            return;
+            return self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
         }
         // Memory operands of assembly, and results of unchecked code, are written.
-        let is_result = |argument: &Argument<'_>| {
-            let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
-            has(b"elementtype(") && call.constraints.is_some()
-                || has(b"sret(") && !self.pass.checked.contains(&*call.name())
-        };
-        let results: Vec<_> =
-            call.arguments.iter().zip(arguments).filter(|argument| is_result(argument.0)).collect();
-        for (result, value) in results {
-            let size = pointee(result).and_then(|ty| self.pass.sizes.of(ty));
-            self.clear(inst, [value], size.map_or(0, |size| size.alloc));
+        for (argument, value) in call.arguments.iter().zip(arguments) {
+            if argument.has(b"elementtype(") && call.constraints.is_some()
+                || argument.has(b"sret(") && !self.pass.checked.contains(&*call.name())
+            {
+                let size = pointee(argument).and_then(|ty| self.pass.sizes.of(ty));
+                self.clear(inst, [value], size.map_or(0, |size| size.alloc));
+            }
         }
-        match call.constraints {
-            Some(constraints) => {
-                // LLVM moves no access of memory that others can reach past such assembly.
-                if memchr::memmem::find(constraints, b"~{memory}").is_some() {
-                    self.before(inst, "barrier()");
-                }
-            }
-            None => {
-                self.heap(inst, call, arguments, after);
-                self.outside(inst, call, arguments, after);
-            }
+        let Some(constraints) = call.constraints else {
+            self.heap(inst, call, arguments, after);
+            return self.outside(inst, call, arguments, after);
+        };
+        // LLVM moves no access of memory that others can reach past such assembly.
+        if memchr::memmem::find(constraints, b"~{memory}").is_some() {
+            self.before(inst, "barrier()");
         }
     }
 
@@ -131,16 +120,13 @@ impl<'t> Current<'_, 't> {
         {
             self.before(inst, format_args!("released(ptr {})", self.written(block)));
         }
-        let said = |group: u32| {
-            self.pass.groups.of(group).find_map(|(_, it)| match it {
-                Attribute::Word(b"allocsize", list) => list,
-                _ => None,
-            })
-        };
-        let stated = call.attributes.clone().find_map(|(_, it)| match it {
+        let list = |(_, attribute): (_, Attribute<'t>)| match attribute {
             Attribute::Word(b"allocsize", list) => list,
-            Attribute::Group(group) => said(group),
             _ => None,
+        };
+        let stated = call.attributes.clone().find_map(|attribute| match attribute.1 {
+            Attribute::Group(group) => self.pass.groups.of(group).find_map(list),
+            _ => list(attribute),
         });
         let stated = stated.and_then(|list| {
             let numbers = str::from_utf8(list).ok()?.split(',');
@@ -176,10 +162,7 @@ impl<'t> Current<'_, 't> {
         let name = name.strip_suffix(b"\"").unwrap_or(name);
         let name = name.strip_prefix(b"\"").unwrap_or(name);
         if let Some(parts) = known::parts(name) {
-            for &(at, size) in parts {
-                self.clear(inst, arguments.get(at), size);
-            }
-            return;
+            return parts.iter().for_each(|&(at, size)| self.clear(inst, arguments.get(at), size));
         }
         let written = match call.callee {
             b"" => !0,
@@ -189,11 +172,11 @@ impl<'t> Current<'_, 't> {
         for (at, (argument, &value)) in call.arguments.iter().zip(arguments).enumerate() {
             let def = self.function.def(value);
             // Arguments after the mask's last bit are treated like the last.
-            let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
+            let kept = [&b"byval("[..], b"sret(", b"readonly", b"readnone"];
             if written >> at.min(31) & 1 == 0
                 || !self.is_plain(value)
                 || matches!(def, Def::Constant | Def::Undefined)
-                || [&b"byval("[..], b"sret(", b"readonly", b"readnone"].into_iter().any(has)
+                || kept.into_iter().any(|word| argument.has(word))
             {
                 continue;
             }
@@ -251,13 +234,7 @@ impl<'t> Current<'_, 't> {
         let (pointer, size) = (self.written(to), self.length(inst.span.start, size));
         let tag = self.pass.telling(tag);
         let what = shortened(format!("memset, ptr {pointer}"));
-        self.touch(
-            inst,
-            tag,
-            &[Direction::Write],
-            &Bytes { pointer: &pointer, size: &size },
-            &what,
-        );
+        self.touch(inst, tag, &[Direction::Write], (&pointer, &size), &what);
     }
 
     fn copy(&mut self, inst: &Inst, access: Option<&Instruction>, arguments: &[Value]) {
@@ -279,14 +256,12 @@ impl<'t> Current<'_, 't> {
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
                 let tag = self.pass.telling(tag);
-                let bytes = Bytes { pointer: &pointer, size: &size };
-                self.touch(inst, tag, &[kind], &bytes, &what);
+                self.touch(inst, tag, &[kind], (&pointer, &size), &what);
                 continue;
             }
             if kind == Direction::Write {
                 // The padding between members is written too.
-                let bytes = Bytes { pointer: &pointer, size: &size };
-                self.touch(inst, None, &[kind], &bytes, &what);
+                self.touch(inst, None, &[kind], (&pointer, &size), &what);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {
@@ -294,10 +269,9 @@ impl<'t> Current<'_, 't> {
                 let Some(tag) = self.pass.telling(Some(*tag)).filter(|_| fits && *size > 0) else {
                     continue;
                 };
-                let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}").to_string();
-                let (place, size) = (self.value(inst.span.start, at), size.to_string());
-                let bytes = Bytes { pointer: &place, size: &size };
-                self.touch(inst, Some(tag), &[kind], &bytes, &what);
+                let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}");
+                let place = self.value(inst.span.start, at);
+                self.touch(inst, Some(tag), &[kind], (&place, &size.to_string()), &what);
             }
         }
     }
@@ -335,10 +309,8 @@ impl<'t> Current<'_, 't> {
             })
         };
         let is_mask = |value: &&Value| self.pass.bits(element(**value)) == Some(1);
-        let is_pointer = |value: &&Value| match spread {
-            true => self.pass.is_plain(element(**value)),
-            false => self.is_plain(**value),
-        };
+        let pointer_of = |value| if spread { element(value) } else { self.function.ty(value) };
+        let is_pointer = |value: &&Value| self.pass.is_plain(pointer_of(**value));
         let (read, write) = (kind == Direction::Read, kind == Direction::Write);
         let value = if read { arguments.last() } else { arguments.first() };
         let mask = arguments.iter().rev().skip(usize::from(read)).find(is_mask);
@@ -348,10 +320,9 @@ impl<'t> Current<'_, 't> {
             return self.skip(inst, SkipReason::Size);
         };
         let (pointer, mask) = (self.written(pointer), self.written(mask));
-        let site = (tag.is_some() || self.pass.has_constants).then(|| {
-            let what = shortened(format!("{} {pointer}", lossy(call.callee)));
-            self.site(inst, tag, size, kind, what)
-        });
+        let what = shortened(format!("{} {pointer}", lossy(call.callee)));
+        let is_site = tag.is_some() || self.pass.has_constants;
+        let site = is_site.then(|| self.site(inst, tag, size, kind, what));
         let call = |pointer: &str, bits: &str| match site {
             Some(site) => format!(
                 "masked(ptr {pointer}, i64 {bits}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
@@ -368,10 +339,9 @@ impl<'t> Current<'_, 't> {
             return self.before(inst, call(&pointer, &bits));
         }
         for lane in 0..lanes {
-            let lane_of =
-                |ty: &str, value: &str| format!("extractelement {ty} {value}, i64 {lane}");
-            let one = self.value(at, lane_of(&format!("<{lanes} x ptr>"), &pointer));
-            let bit = self.value(at, lane_of(&ty, &mask));
+            let one = format_args!("extractelement <{lanes} x ptr> {pointer}, i64 {lane}");
+            let one = self.value(at, one);
+            let bit = self.value(at, format_args!("extractelement {ty} {mask}, i64 {lane}"));
             let bit = self.value(at, format_args!("zext i1 {bit} to i64"));
             self.before(inst, call(&one, &bit));
         }
@@ -380,9 +350,7 @@ impl<'t> Current<'_, 't> {
     /// Returns the number of a vector's elements, up to 64, and the bytes of one.
     fn lanes(&self, ty: Type) -> Option<(u32, u64)> {
         let (count, element) = self.pass.sizes.with_kind(ty, |kind| match kind {
-            TypeKind::Vector { element, count: ElementCount::Fixed(count) } => {
-                Some((count, element))
-            }
+            TypeKind::Vector { element, count: ElementCount::Fixed(n) } => Some((n, element)),
             _ => None,
         })?;
         let size = self.pass.size(Some(element))?.store;

@@ -1,22 +1,20 @@
 //! The pass over a module's functions.
 
-use std::fmt::Write;
-use std::rc::Rc;
+use std::{ops::Range, rc::Rc};
 
-use super::attributes::{number, weaken};
 use super::layout::CHECKED;
 use super::pass::location;
 use super::repeats::repeats;
 use super::rewrites::rewrites;
 use super::table::Table;
-use super::{Current, Form, Instrumented, Pass, SkipReason};
+use super::{Current, Form, Instrumented, Pass, SkipReason, Skipped};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    DebugInfo, Edits, Effects, Flow, Function, Groups, Inst, Module, Names, Opcode, Pointers,
-    Sizes, TextError, TextErrorKind,
+    Attribute, DebugInfo, Edits, Effects, Flow, Function, Groups, Inst, Module, Names, Opcode,
+    Pointers, Sizes, TextError, TextErrorKind,
 };
-use tbaa_lex::lexer::Lexer;
+use tbaa_lex::lexer::{Lexer, words};
 
 pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
     let text = module.text();
@@ -24,12 +22,9 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     if let Some(at) = memchr::memmem::find(text, b"@__tbaa_witness_") {
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
     }
-    let target = module.triple().filter(|(triple, _)| !is_supported(triple));
-    if let Some((_, at)) = target {
-        return Err(expected(
-            at,
-            "x86_64 Linux with the GNU C library, the only target that checks run on",
-        ));
+    if let Some((_, at)) = module.triple().filter(|(triple, _)| !is_supported(triple)) {
+        let wanted = "x86_64 Linux with the GNU C library, the only target that checks run on";
+        return Err(expected(at, wanted));
     }
     let form = if is_large(text) { Form::Calls } else { form };
     let mut edits = Edits::default();
@@ -78,15 +73,15 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     for (name, body) in bodies {
         pass.function(name, Rc::new(body));
     }
-    let typed = pass.skipped.iter().find(|skipped| skipped.reason == SkipReason::TypedPointer);
-    if let Some(skipped) = typed {
+    let is_typed = |skipped: &&Skipped| skipped.reason == SkipReason::TypedPointer;
+    if let Some(skipped) = pass.skipped.iter().find(is_typed) {
         let wanted = "`ptr`: LLVM 14 and before print typed pointers, which cannot be instrumented; \
                       assemble the module with its own llvm-as, and take what llvm-dis of LLVM 17 \
                       or newer makes of that";
         return Err(expected(skipped.offset, wanted));
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);
-    let (sites, calls) = (pass.table.sites(), pass.table.calls);
+    let (sites, calls) = (pass.table.count, pass.table.calls);
     let mut end = pass.table.write(module, form, &pass.own_tag, pass.has_constants);
     end.push_str(&pass.nodes);
     pass.edits.insert(text.len(), end);
@@ -128,8 +123,7 @@ impl<'t> Pass<'t> {
         let numbers = self.next_number.and_then(|tag| Some((tag, tag.checked_add(1)?)));
         let (Some(root), Some((tag, ty))) = (root, numbers) else { return String::new() };
         self.next_number = ty.checked_add(1);
-        let _ = write!(
-            self.nodes,
+        self.nodes += &format!(
             "!{tag} = !{{!{ty}, !{ty}, i64 0}}\n!{ty} = !{{!\"tbaa-witness\", !{root}, i64 0}}\n"
         );
         format!(", !tbaa !{tag}")
@@ -185,10 +179,10 @@ impl<'t> Pass<'t> {
         let flow = Flow::without_loops(function.blocks.iter().map(|block| &block.successors[..]));
         let mut pointers = Pointers::new(&function, None, self.effects);
         let repeated = repeats(self, &function, &flow, &mut pointers);
-        let looking = rewrites(self, &function, &pointers);
+        let warning = rewrites(self, &function, &pointers);
         let mut current = Current {
             name,
-            looking,
+            warning,
             subprogram: location(function.header.text),
             location: None,
             values: 0,
@@ -299,4 +293,30 @@ pub fn is_supported(triple: &[u8]) -> bool {
     let rest: Vec<_> = parts.collect();
     let other = [&b"musl"[..], b"gnux32", b"android", b"muslx32", b"ohos"];
     is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|rest| other.contains(rest))
+}
+
+/// Attributes that say that a function does not access some memory. The runtime's calls do access
+/// memory, and LLVM would merge or delete calls of such functions.
+/// LLVM: `MemoryEffects`, and the attributes that it replaced in LLVM 16.
+const MEMORY: [&[u8]; 8] = words(
+    "memory readnone readonly writeonly argmemonly inaccessiblememonly \
+     inaccessiblemem_or_argmemonly speculatable",
+);
+
+/// Reads the decimal number that a text begins with.
+pub(super) fn number(text: &[u8]) -> Option<u32> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    str::from_utf8(&text[..len]).ok()?.parse().ok()
+}
+
+/// Replaces the attributes in [`MEMORY`] by a harmless one, because a group must not become empty.
+pub(super) fn weaken<'t>(
+    attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
+    edits: &mut Edits,
+) {
+    for (span, attribute) in attributes {
+        if matches!(attribute, Attribute::Word(word, _) if MEMORY.contains(&word)) {
+            edits.replace(span, "\"tbaa-witness\"");
+        }
+    }
 }

@@ -16,7 +16,7 @@
 //! The functions here preserve their callers' registers. None may use a vector register, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::collections::BTreeSet;
 
 use super::layout::*;
 use super::{Check, Direction, Form, assembly};
@@ -24,17 +24,14 @@ use super::{Check, Direction, Form, assembly};
 /// Writes the tables of the sites and the functions of the checks. `tag` is attached to accesses of
 /// the runtime's memory, which does not alias the program's.
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
-    let _ = writeln!(
-        out,
-        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 16"
+    *out += &format!(
+        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 16\n"
     );
     if checks.is_empty() {
         return;
     }
-    let _ = write!(
-        out,
-        "\
-@__tbaa_witness_changes = external global [{} x i64]
+    *out += &format!(
+        "@__tbaa_witness_changes = external global [{} x i64]
 @__tbaa_witness_changes_shift = external global i64
 @__tbaa_witness_threaded = external global i8
 define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline noimplicitfloat cold nounwind uwtable {{
@@ -109,8 +106,7 @@ fn odd(size: u64, tag: &str) -> String {
     let mut text = String::from("odd:\n");
     let mut all = "true".to_owned();
     for byte in (0..size).step_by(4).chain([size - 1]) {
-        let _ = write!(
-            text,
+        text += &format!(
             "  %byte.{byte} = add i64 %flipped, {byte}
   %granule.{byte} = and i64 %byte.{byte}, -4
   %cell.{byte} = inttoptr i64 %granule.{byte} to ptr
@@ -123,8 +119,7 @@ fn odd(size: u64, tag: &str) -> String {
         );
         all = format!("%all.{byte}");
     }
-    let _ = writeln!(text, "  br i1 {all}, label %done, label %call");
-    text
+    text + &format!("  br i1 {all}, label %done, label %call\n")
 }
 
 /// Returns code that stores `%new` for some bytes of a granule, while another thread may change the
@@ -246,10 +241,8 @@ change:
             )
         }
     };
-    let _ = write!(
-        out,
-        "\
-define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
+    *out += &format!(
+        "define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
 {decide}call:
   tail call preserve_mostcc void @__tbaa_witness.{check}.change(ptr %p, ptr %row){tag}
   ret void
@@ -310,10 +303,8 @@ fn place(value: &str) -> String {
 /// has a bit that is in no class if it is a write. An aligned write stores the number that it found
 /// in the row.
 fn by_change(tag: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "\
-define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
+    *out += &format!(
+        "define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
 {}  %numbered = zext i32 %site to i64
   %placed = shl i64 %numbered, {SITE_SHIFT}
   %base = load atomic i64, ptr @__tbaa_witness.module unordered, align 8{tag}
@@ -411,10 +402,8 @@ pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
     // stalls the processor, so up to two cells are tested one by one.
     let word = if size <= 8 { 4 } else { 8 };
     let ty = format!("i{}", 8 * word);
-    let _ = write!(
-        out,
-        "\
-define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
+    *out += &format!(
+        "define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
 {}  %end = add i64 %flipped, {}
   %end.word = and i64 %end, -{word}
@@ -429,8 +418,7 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) 
     // The last word may extend past the size.
     let words = size.div_ceil(word);
     for at in 0..words {
-        let _ = write!(
-            out,
+        *out += &format!(
             "  %cells.{at} = getelementptr {ty}, ptr %cells, i64 {at}
   %both.{at} = load atomic {ty}, ptr %cells.{at} unordered, align {word}{tag}
   %known.{} = or {ty} %known.{at}, %both.{at}
@@ -438,17 +426,16 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) 
             at + 1,
         );
     }
-    let _ = writeln!(
-        out,
+    *out += &format!(
         "  %nothing = icmp eq {ty} %known.{words}, 0
   br i1 %nothing, label %done, label %some
-some:"
+some:
+"
     );
     match unit {
         None => out.push_str("  br label %call\n"),
         Some(unit) => {
-            let _ = write!(
-                out,
+            *out += &format!(
                 "  %offset = and i64 %address, {}
   %aligned = icmp eq i64 %offset, 0
   br i1 %aligned, label %whole, label %call
@@ -459,8 +446,7 @@ whole:
             );
             for at in 0..size / unit {
                 let ty = 8 * unit;
-                let _ = write!(
-                    out,
+                *out += &format!(
                     "  %place.{at} = getelementptr i{ty}, ptr %start, i64 {at}
   store atomic i{ty} 0, ptr %place.{at} unordered, align {unit}{tag}
 "
@@ -469,10 +455,8 @@ whole:
             out.push_str("  br label %done\n");
         }
     }
-    let _ = write!(
-        out,
-        "\
-call:
+    *out += &format!(
+        "call:
   call preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) cold{tag}
   br label %done
 done:
@@ -490,10 +474,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
 /// For a callee at the start of a page, the page before may not be mapped.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
-    let _ = write!(
-        out,
-        "\
-define internal void @__tbaa_witness.out{pointers}(ptr %f{list}) noinline nounwind {{
+    *out += &format!(
+        "define internal void @__tbaa_witness.out{pointers}(ptr %f{list}) noinline nounwind {{
   %address = ptrtoint ptr %f to i64
   %page = and i64 %address, 4088
   %inside = icmp ne i64 %page, 0
@@ -507,8 +489,7 @@ call:
 "
     );
     for at in 0..pointers {
-        let _ =
-            writeln!(out, "  call void @__tbaa_witness_out(ptr %f, ptr %p{at}, i64 %s{at}){tag}");
+        *out += &format!("  call void @__tbaa_witness_out(ptr %f, ptr %p{at}, i64 %s{at}){tag}\n");
     }
     out.push_str("  br label %done\ndone:\n  ret void\n}\n");
 }

@@ -6,7 +6,7 @@ pub const VERSION: u32 = 10;
 
 /// This bit of a site's tag marks a write for which the runtime warns if it gives memory another
 /// type.
-pub const LOOKS: u32 = 1 << 31;
+pub const WARNS: u32 = 1 << 31;
 
 /// The name of the type and root of untagged accesses. They are sites only in a module with a tag
 /// that calls memory constant.

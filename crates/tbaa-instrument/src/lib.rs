@@ -16,7 +16,6 @@
 
 mod access;
 mod assembly;
-mod attributes;
 mod calls;
 mod check;
 mod function;

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::fmt::{Display, Write};
 
-use super::attributes::number;
+use super::function::number;
 use super::table::{Site, Table};
 use super::{Direction, Form, SkipReason, Skipped};
 use tbaa::parts::table::{HashMap, HashSet};
@@ -52,8 +52,8 @@ pub(super) struct Current<'p, 't> {
     pub(super) function: &'p Function<'t>,
     pub(super) pointers: &'p Pointers<'t>,
     pub(super) name: &'t [u8],
-    /// The stores that warn if they give memory another type: see [`LOOKS`](super::layout::LOOKS).
-    pub(super) looking: HashSet<usize>,
+    /// The stores that warn if they give memory another type: see [`WARNS`](super::layout::WARNS).
+    pub(super) warning: HashSet<usize>,
     /// The number of the function's `DISubprogram`.
     pub(super) subprogram: Option<u32>,
     /// The number of a location in it that has no line.
@@ -99,7 +99,7 @@ impl<'t> Pass<'t> {
 
     /// Returns the size of a type, unless it is unknown or scalable.
     pub(super) fn size(&self, ty: Option<Type>) -> Option<MemorySize> {
-        self.sizes.size_of(ty?).filter(|size| !size.scalable)
+        self.sizes.fixed_size(ty?)
     }
 
     /// Returns whether a type is `ptr` in address space 0.
@@ -153,8 +153,8 @@ impl Current<'_, '_> {
         let base = tag.and_then(|tag| graph.tag(tag).ok());
         let base = base.and_then(|base| self.pass.names.typedef(base.base)).unwrap_or_default();
         let (tag, function) = (tag.map_or(graph.tag_count(), TagId::index), self.name);
-        let looks = self.function.at(inst.span.start).is_some_and(|at| self.looking.contains(&at));
-        let site = Site { tag, looks, size, direction, function, place, what, base };
+        let warns = self.function.at(inst.span.start).is_some_and(|at| self.warning.contains(&at));
+        let site = Site { tag, warns, size, direction, function, place, what, base };
         self.pass.table.add(&site)
     }
 

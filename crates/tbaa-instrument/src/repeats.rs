@@ -26,9 +26,8 @@ pub(super) fn repeats<'t>(
 ) -> HashSet<usize> {
     let mut repeated = HashSet::default();
     let may_write = |inst: &Inst| {
-        let is_register =
-            function.pointer(inst).is_some_and(|pointer| pointers.is_register(pointer));
-        !is_register && pass.may_write(function, inst)
+        let pointer = function.pointer(inst);
+        !pointer.is_some_and(|slot| pointers.is_register(slot)) && pass.may_write(function, inst)
     };
     let writes: Vec<bool> = function.instructions.iter().map(may_write).collect();
     let blocks = function.blocks.iter().enumerate();
@@ -92,10 +91,9 @@ impl<'t> Pass<'t> {
         let access = &self.module.instructions()[inst.access?];
         (inst.opcode == Opcode::Load && !access.volatile && !access.atomic).then_some(())?;
         let tag = self.telling(access.tag)?;
-        let pointer =
-            function.pointer(inst).filter(|&pointer| self.is_plain(function.ty(pointer)))?;
-        let size = self.size(inst.ty)?.store;
-        (!is_sanitizers(function, inst)).then_some((pointer, size, tag))
+        let (pointer, size) = (function.pointer(inst)?, self.size(inst.ty)?.store);
+        let is_checked = self.is_plain(function.ty(pointer)) && !is_sanitizers(function, inst);
+        is_checked.then_some((pointer, size, tag))
     }
 
     /// Returns whether an instruction may write memory that is visible outside the function.

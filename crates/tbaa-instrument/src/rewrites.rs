@@ -45,18 +45,16 @@ pub(super) fn rewrites<'t>(
     }
     let may_meet = |a: &Store, b: &Store| {
         let both = !a.parameters.is_empty() && !b.parameters.is_empty();
-        match pointers.meet((a.pointer, Some(a.size)), (b.pointer, Some(b.size))) {
-            Some(meet) => meet,
-            None => both && a.parameters != b.parameters,
-        }
+        let meet = pointers.meet((a.pointer, Some(a.size)), (b.pointer, Some(b.size)));
+        meet.unwrap_or(both && a.parameters != b.parameters)
+    };
+    // The first oracle is that of rule `llvm`.
+    let are_apart = |a: &Store, b: &Store| {
+        a.tag != b.tag && may_meet(a, b) && !pass.oracles()[0].may_alias(a.tag, b.tag)
     };
     for (at, a) in stores.iter().enumerate() {
-        for b in stores[..at].iter().filter(|b| a.tag != b.tag && may_meet(a, b)) {
-            let [llvm, ..] = pass.oracles();
-            if !llvm.may_alias(a.tag, b.tag) {
-                found.extend([a.at, b.at]);
-            }
-        }
+        let others = stores[..at].iter().filter(|b| are_apart(a, b));
+        found.extend(others.flat_map(|b| [a.at, b.at]));
     }
     found
 }

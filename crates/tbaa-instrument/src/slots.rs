@@ -53,11 +53,11 @@ impl Current<'_, '_> {
         for &value in &function.parameters {
             let Def::Parameter(at) = function.def(value) else { continue };
             let parameter = &function.header.parameters[at];
-            let has = |word: &[u8]| memchr::memmem::find(parameter.attributes, word).is_some();
-            if has(b"swifterror") {
+            if parameter.has(b"swifterror") {
                 self.swift_errors.insert(value);
             }
-            if has(b"byval(") && !function.written(value).is_empty() && self.is_plain(value) {
+            let is_named = !function.written(value).is_empty();
+            if parameter.has(b"byval(") && is_named && self.is_plain(value) {
                 let Some(size) = pointee(parameter).and_then(|ty| self.pass.sizes.of(ty)) else {
                     self.skip(first, SkipReason::Size);
                     continue;
@@ -81,29 +81,25 @@ impl Current<'_, '_> {
             // A coroutine's slots may move to its frame on the heap. Their lifetime markers still
             // say when they are fresh.
             let marked = coroutine || marked.contains(&slot);
-            let size = self.slot_size(inst);
-            if let Some(size) = size.filter(|_| alloca.plain && !alloca.swift_error)
-                && !self.pointers.is_register(slot)
-            {
+            let is_slot = alloca.plain && !alloca.swift_error && !self.pointers.is_register(slot);
+            if let Some(size) = self.slot_size(inst).filter(|_| is_slot) {
                 self.slots.insert(slot, Slot { size, marked, whole: false });
             }
         }
         self.own = self.own();
         if self.pass.form == Form::Assembly {
-            function.instructions.iter().for_each(|instruction| self.align(instruction));
+            function.instructions.iter().for_each(|inst| self.align(inst));
         }
         for slot in by_value {
             self.fresh(first, Some(first.span.start), slot, self.slots[&slot]);
         }
-        let is_slot = |value: Value| {
-            self.slots.contains_key(&value)
-                || self.is_own(value)
-                || self.swift_errors.contains(&value)
+        let is_other = |slot: Value| {
+            !self.slots.contains_key(&slot)
+                && !self.is_own(slot)
+                && !self.swift_errors.contains(&slot)
         };
-        let mut allocas =
-            function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca);
-        if allocas.any(|alloca| alloca.result.is_some_and(|result| !is_slot(result))) && !coroutine
-        {
+        let allocas = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);
+        if !coroutine && allocas.filter_map(|alloca| alloca.result).any(is_other) {
             self.stack = Some(self.stack(first.span.start));
         }
     }
@@ -204,11 +200,9 @@ impl Current<'_, '_> {
             Opcode::Load | Opcode::Store => {
                 let size = pass.size(inst.ty)?.store;
                 let writes = inst.opcode == Opcode::Store;
-                if writes && function.stored(inst) == Some(pointer) {
-                    return None;
-                }
                 let tag = pass.telling(access?.tag);
-                if tag.is_some_and(|tag| is_constant(pass.module.graph(), tag)) {
+                let is_constant = tag.is_some_and(|tag| is_constant(pass.module.graph(), tag));
+                if is_constant || function.stored(inst) == Some(pointer) {
                     return None;
                 }
                 Some(tag.map(|tag| Use { offset: start, size, tag, writes }).into_iter().collect())
@@ -222,14 +216,12 @@ impl Current<'_, '_> {
                 let members = access.and_then(|access| pass.module.graph().copy(access.copy?));
                 let mut found = Vec::new();
                 for at in places() {
-                    let attributes = call.arguments.get(at)?.attributes;
-                    let by_value = memchr::memmem::find(attributes, b"byval(").is_some();
+                    let by_value = call.arguments.get(at)?.has(b"byval(");
                     let set = call.callee.starts_with(b"llvm.memset.") && at == 0;
                     if !by_value && (tagged || !(set || copies && at < 2)) {
                         return None;
                     }
-                    let members =
-                        members.iter().flat_map(|member| member.iter()).filter(|_| copies);
+                    let members = members.iter().flatten().filter(|_| copies);
                     found.extend(members.filter_map(|member| {
                         let offset = start.and_then(|start| start.checked_add(member.offset));
                         let tag = pass.telling(Some(member.tag))?;
@@ -250,7 +242,7 @@ impl Current<'_, '_> {
 
     /// Returns the size of a slot with a constant number of elements.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
-        let count = match self.function.operand(inst, 0).map(|operand| self.function.def(operand)) {
+        let count = match self.function.operand(inst, 0).map(|count| self.function.def(count)) {
             None => 1,
             Some(Def::Integer(count)) => u64::try_from(count).ok()?,
             Some(_) => return None,
@@ -292,9 +284,9 @@ impl Current<'_, '_> {
         if let Some(end) = self.stack.clone() {
             self.unstack(inst, &end);
         }
-        let mut slots: Vec<_> = self.slots.iter().filter(|(_, slot)| !slot.marked).collect();
+        let slots = self.slots.iter().map(|(&value, &slot)| (value, slot));
+        let mut slots: Vec<(Value, Slot)> = slots.filter(|(_, slot)| !slot.marked).collect();
         slots.sort_by_key(|slot| slot.0);
-        let slots: Vec<(Value, Slot)> = slots.into_iter().map(|(&at, &slot)| (at, slot)).collect();
         for (value, slot) in slots {
             self.fresh(inst, Some(inst.span.start), value, slot);
         }
@@ -308,18 +300,12 @@ impl Current<'_, '_> {
         if self.is_own(pointer) || self.swift_errors.contains(&pointer) {
             return;
         }
-        let size = |size: Value| match self.function.def(size) {
-            Def::Integer(size) => u64::try_from(size).ok(),
-            _ => None,
+        let of_call = || {
+            let &[size, _] = arguments else { return None };
+            let Def::Integer(size) = self.function.def(size) else { return None };
+            Some(Slot { size: u64::try_from(size).ok()?, marked: true, whole: false })
         };
-        let slot = match (self.slots.get(&pointer), arguments) {
-            (Some(&slot), _) => Some(slot),
-            (None, &[bytes, _]) => {
-                size(bytes).map(|size| Slot { size, marked: true, whole: false })
-            }
-            _ => None,
-        };
-        match slot {
+        match self.slots.get(&pointer).copied().or_else(of_call) {
             Some(slot) => self.fresh(inst, after, pointer, slot),
             None => self.skip(inst, SkipReason::Size),
         }
@@ -329,8 +315,7 @@ impl Current<'_, '_> {
     fn fresh(&mut self, inst: &Inst, at: Option<usize>, value: Value, slot: Slot) {
         let (Some(at), false) = (at, self.own.contains(&value)) else { return };
         let name = self.written(value);
-        let most = assembly::MOST_CLEARED;
-        if slot.whole && (1..=most).contains(&slot.size) {
+        if slot.whole && (1..=assembly::MOST_CLEARED).contains(&slot.size) {
             return self.assembly(inst, at, &assembly::clear_whole(slot.size, &name));
         }
         self.forget(inst, at, &name, &slot.size.to_string());
@@ -339,11 +324,7 @@ impl Current<'_, '_> {
 
 /// Returns the type in an attribute such as `byval(%struct.S)`.
 pub(super) fn pointee<'t>(argument: &Argument<'t>) -> Option<&'t [u8]> {
-    let open = memchr::memchr(b'(', argument.attributes)?;
-    let word = [&b"byval("[..], b"sret(", b"elementtype("];
-    let at = word
-        .iter()
-        .find_map(|word| Some(memchr::memmem::find(argument.attributes, word)? + word.len()));
-    let mut lexer = Lexer::new(argument.attributes, at.unwrap_or(open + 1));
-    lexer.ty().ok()
+    let after = |word: &[u8]| Some(memchr::memmem::find(argument.attributes, word)? + word.len());
+    let at = [&b"byval("[..], b"sret(", b"elementtype(", b"("].into_iter().find_map(after)?;
+    Lexer::new(argument.attributes, at).ty().ok()
 }

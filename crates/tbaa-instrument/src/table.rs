@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet, fmt::Write};
 
-use super::layout::{LOOKS, NO_TAG, VERSION};
+use super::layout::{NO_TAG, VERSION, WARNS};
 use super::{Check, Direction, Form, inline};
 use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
@@ -19,7 +19,8 @@ use tbaa_lex::source::escape;
 pub(super) struct Table {
     words: String,
     places: String,
-    count: u32,
+    /// The number of accesses.
+    pub(super) count: u32,
     strings: IndexMap<Vec<u8>, u32>,
     /// The size of all strings, in bytes.
     strings_len: u32,
@@ -35,8 +36,8 @@ pub(super) struct Table {
 
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
-    /// Set if the site may cause a warning: see [`LOOKS`].
-    pub(super) looks: bool,
+    /// Set if the site may cause a warning: see [`WARNS`].
+    pub(super) warns: bool,
     pub(super) size: u64,
     pub(super) direction: Direction,
     pub(super) function: &'t [u8],
@@ -48,17 +49,13 @@ pub(super) struct Site<'t> {
 }
 
 impl Table {
-    pub(super) fn sites(&self) -> u32 {
-        self.count
-    }
-
     /// Adds a site, and returns its number.
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
         let (file, line, column) =
             site.place.as_ref().map_or(("", 0, 0), |place| (&place.file, place.line, place.column));
         let size = u32::try_from(site.size).ok().and_then(|size| size.checked_mul(2)).unwrap_or(0);
         let size = size | u32::from(site.direction == Direction::Write);
-        let tag = site.tag as u32 | if site.looks { LOOKS } else { 0 };
+        let tag = site.tag as u32 | if site.warns { WARNS } else { 0 };
         let function = self.string(site.function);
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
@@ -109,11 +106,8 @@ impl Table {
             strings.extend_from_slice(string);
             strings.push(0);
         }
-        let mut out =
-            String::with_capacity(self.words.len() + self.places.len() + 2 * strings.len());
-        let n = self.count;
-        let _ = write!(
-            out,
+        let (mut out, n) = (String::new(), self.count);
+        out += &format!(
             "\n@__tbaa_witness.module = internal global {{ i64, i32, i32, i32, ptr, ptr, ptr, ptr, i64, ptr }} \
              {{ i64 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
              ptr @__tbaa_witness.places, ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
@@ -136,10 +130,8 @@ impl Table {
         self.clears.iter().for_each(|&size| inline::clear(size, tag, &mut out));
         self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
         for (name, parameters) in RUNTIME {
-            let _ = writeln!(
-                out,
-                "declare void @__tbaa_witness_{name}({parameters}) nounwind nonlazybind"
-            );
+            out += &format!("declare void @__tbaa_witness_{name}({parameters}) ");
+            out += "nounwind nonlazybind\n";
         }
         out
     }

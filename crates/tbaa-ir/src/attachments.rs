@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use super::body::pass_value;
 use super::instruction;
 use super::node::reference;
 use crate::Opcode;
@@ -97,7 +98,7 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
         lexer.token(b",")?;
         lexer.ty().ok()?;
         lexer.skip_space().ok()?;
-        value(&mut lexer)?;
+        pass_value(&mut lexer)?;
     }
     if opcode == Opcode::VaArg {
         lexer.token(b",")?;
@@ -119,20 +120,6 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
 
 /// LLVM: `LLParser::parseOrdering`.
 const ORDERINGS: [&[u8]; 6] = words("unordered monotonic acquire release acq_rel seq_cst");
-
-/// Passes a value of any type.
-fn value(lexer: &mut Lexer<'_>) -> Option<()> {
-    match lexer.peek()? {
-        b'<' | b'[' | b'{' => lexer.bracketed("a constant").ok(),
-        b'0'..=b'9' | b'-' | b'+' => {
-            // `1.0e+00`
-            while !lexer.word().is_empty() || lexer.eat(b"+") {}
-            Some(())
-        }
-        _ if lexer.eat_word(b"true") || lexer.eat_word(b"false") => Some(()),
-        _ => lexer.value().ok(),
-    }
-}
 
 /// Returns the end of a call without its attachments. The lexer starts after its arguments: `#2 [
 /// "deopt"() ] to label %a unwind label %b`.

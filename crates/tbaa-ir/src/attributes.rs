@@ -55,21 +55,20 @@ impl<'t> Iterator for Attributes<'t> {
                     self.lexer.at += 1;
                     continue;
                 }
-                b'"' => {
-                    let string = self.lexer.quoted().ok()?;
+                b'"' if self.in_bundles => {
+                    let name = self.lexer.quoted().ok()?;
                     self.lexer.skip_space().ok()?;
-                    if self.in_bundles {
-                        (self.lexer.peek() == Some(b'(')).then_some(())?;
-                        self.lexer.bracketed("a bundle").ok()?;
-                        Attribute::Bundle(string)
-                    } else {
-                        // `"key"="value"`
-                        if self.lexer.eat(b"=") {
-                            self.lexer.skip_space().ok()?;
-                            self.lexer.quoted().ok()?;
-                        }
-                        continue;
+                    (self.lexer.peek()? == b'(').then_some(())?;
+                    self.lexer.bracketed("a bundle").ok()?;
+                    Attribute::Bundle(name)
+                }
+                b'"' => {
+                    // `"key"="value"`
+                    self.lexer.quoted().ok()?;
+                    if self.lexer.token(b"=").is_some() {
+                        self.lexer.quoted().ok()?;
                     }
+                    continue;
                 }
                 b'#' => {
                     self.lexer.at += 1;

@@ -149,6 +149,10 @@ impl<'t> DebugNode<'t> {
         self.is_record() && (is(b"name") || is(b"identifier"))
     }
 
+    fn has_flag(self, flag: &[u8]) -> bool {
+        memchr::memmem::find(self.field(b"flags").unwrap_or_default(), flag).is_some()
+    }
+
     fn is_pointer(self) -> bool {
         let tags: [&[u8]; 3] =
             [b"DW_TAG_pointer_type", b"DW_TAG_reference_type", b"DW_TAG_rvalue_reference_type"];
@@ -160,19 +164,19 @@ impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     pub fn new(module: &'t Module<'_>) -> Self {
         let text = module.text();
+        let has_nodes = memchr::memmem::find(text, b"!DI").is_some();
         let mut found = DebugInfo {
             text,
-            has_nodes: false,
+            has_nodes,
             variables: Mutex::default(),
             places: Numbers::new(text.len()),
             records: HashMap::new(),
             typedefs: OnceLock::new(),
             bases: OnceLock::new(),
         };
-        if memchr::memmem::find(text, b"!DI").is_none() {
+        if !has_nodes {
             return found;
         }
-        found.has_nodes = true;
         let starts = memchr::memmem::find_iter(text, b"\n!").map(|at| at + 2);
         let first = text.starts_with(b"!").then_some(1);
         for start in first.into_iter().chain(starts) {
@@ -215,9 +219,8 @@ impl<'t> DebugInfo<'t> {
                 let name = node.string(b"name")?.into_owned();
                 of.string(b"name").is_none().then_some((name, record))
             };
-            memchr::memmem::find_iter(self.text, b"tag: DW_TAG_typedef")
-                .filter_map(at_typedef)
-                .collect()
+            let typedefs = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_typedef");
+            typedefs.filter_map(at_typedef).collect()
         })
     }
 
@@ -227,14 +230,12 @@ impl<'t> DebugInfo<'t> {
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
-        let mut names: Vec<_> =
-            found.iter().map(|found| String::from_utf8_lossy(&found.0)).collect();
+        let mut names: Vec<_> = found.iter().map(|(name, _)| lossy(name)).collect();
         names.sort_unstable();
         names.dedup();
-        let name = match &names[..] {
-            [] => return None,
-            [one] => one.to_string(),
-            _ if names.len() <= LISTED => format!("{{{}}}", names.join("|")),
+        let name = match names.len() {
+            1 => names.remove(0),
+            2..=LISTED => format!("{{{}}}", names.join("|")),
             _ => return None,
         };
         Some((name, found.iter().map(|found| found.1).collect()))
@@ -251,10 +252,7 @@ impl<'t> DebugInfo<'t> {
     /// Returns whether TBAA gives a record these fields, and no others.
     /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
-        let is_bit_field = |member: &DebugNode<'t>| {
-            let flags = member.field(b"flags").unwrap_or_default();
-            memchr::memmem::find(flags, b"DIFlagBitField").is_some()
-        };
+        let is_bit_field = |member: &DebugNode<'t>| member.has_flag(b"DIFlagBitField");
         let mut members = self.members(self.node(record)?);
         let has_bit_fields = members.iter().any(is_bit_field);
         members.retain(|member| !is_bit_field(member));
@@ -290,8 +288,7 @@ impl<'t> DebugInfo<'t> {
         let rest = any.unwrap_or(name).strip_prefix(format!("p{levels} ").as_bytes());
         let Some(own) = rest else { return name == b"any pointer" };
         // C's `struct s` is `_ZTS1s` in a tag.
-        let ends =
-            |it: DebugNode<'t>| it.string(b"name").is_some_and(|string| own.ends_with(&string));
+        let ends = |to: DebugNode<'t>| to.string(b"name").is_some_and(|name| own.ends_with(&name));
         any.is_some() || to.is_some_and(|to| !to.is_record() || to.has_name(own) || ends(to))
     }
 
@@ -329,11 +326,7 @@ impl<'t> DebugInfo<'t> {
         let list = record.link(b"elements").and_then(|link| self.list(link)).unwrap_or_default();
         let mut members: Vec<_> = list.into_iter().filter_map(|list| self.node(list)).collect();
         let tags: [&[u8]; 2] = [b"DW_TAG_member", b"DW_TAG_inheritance"];
-        members.retain(|member| {
-            let flags = member.field(b"flags").unwrap_or_default();
-            tags.contains(&member.tag())
-                && memchr::memmem::find(flags, b"DIFlagStaticMember").is_none()
-        });
+        members.retain(|one| tags.contains(&one.tag()) && !one.has_flag(b"DIFlagStaticMember"));
         members
     }
 
@@ -409,8 +402,8 @@ impl<'t> DebugInfo<'t> {
         for _ in 0..DEPTH {
             let members = self.members_at(record, bits);
             let member = match &members[..] {
-                [] => return None,
                 [one] => *one,
+                [] => return None,
                 _ => match self.choose(&members, bits, access) {
                     Ok(one) => one,
                     Err(list) => {
@@ -420,7 +413,7 @@ impl<'t> DebugInfo<'t> {
                 },
             };
             if let Some(name) = member.string(b"name") {
-                path.push(String::from_utf8_lossy(&name).into_owned());
+                path.push(lossy(&name));
             }
             bits = bits.saturating_sub(member.start());
             let ty = self.strip(member.link(b"baseType")?, &mut bits)?;
@@ -454,8 +447,7 @@ impl<'t> DebugInfo<'t> {
             return Ok(one);
         }
         let names: Vec<_> = members.iter().filter_map(|member| member.string(b"name")).collect();
-        let mut listed: Vec<_> =
-            names.iter().take(LISTED).map(|name| String::from_utf8_lossy(name)).collect();
+        let mut listed: Vec<_> = names.iter().take(LISTED).map(|name| lossy(name)).collect();
         if names.len() > LISTED {
             listed.push("...".into());
         }
@@ -521,15 +513,14 @@ impl<'t> DebugInfo<'t> {
             let fields = line(&self.text[at + start.len()..]);
             DebugNode { kind: b"DIFile", fields }.string(b"filename")
         });
-        nodes.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+        nodes.map(|name| lossy(&name)).collect()
     }
 
     /// Returns the place in a `DILocation`.
     fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
-        let small =
-            |field| node.number(field).and_then(|number| number.try_into().ok()).unwrap_or(0);
+        let small = |field| node.number(field).map_or(0, |it| it.try_into().unwrap_or(0));
         let (file, directory) = self.file(node.link(b"scope")?)?;
         Some(Location { file, directory, line: small(b"line"), column: small(b"column") })
     }
@@ -566,11 +557,10 @@ impl<'t> DebugInfo<'t> {
         let name = variable.string(b"name")?;
         let ty = self.strip(variable.link(b"type")?, &mut 0)?;
         let is_plain_member = || self.is_special_member(variable) == Some(false);
-        Some(match *name == *b"this" {
-            true if is_plain_member() => Parameter::This,
-            false if ty.is_pointer() => {
-                Parameter::Pointer(String::from_utf8_lossy(&name).into_owned())
-            }
+        Some(match &*name {
+            b"this" if is_plain_member() => Parameter::This,
+            b"this" => Parameter::Other,
+            name if ty.is_pointer() => Parameter::Pointer(lossy(name)),
             _ => Parameter::Other,
         })
     }
@@ -607,15 +597,18 @@ impl<'t> DebugInfo<'t> {
         for _ in 0..DEPTH {
             let node = self.node(scope)?;
             if let Some(file) = node.link(b"file").and_then(|file| self.node(file)) {
-                let string = |field| file.string(field).unwrap_or_default();
-                let [name, folder] = [string(b"filename"), string(b"directory")]
-                    .map(|it| String::from_utf8_lossy(&it).into_owned());
-                return Some((name, folder)).filter(|(name, _)| !name.is_empty());
+                let string = |field| lossy(&file.string(field).unwrap_or_default());
+                let name = Some(string(b"filename")).filter(|name| !name.is_empty())?;
+                return Some((name, string(b"directory")));
             }
             scope = node.link(b"scope")?;
         }
         None
     }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 fn line(text: &[u8]) -> &[u8] {

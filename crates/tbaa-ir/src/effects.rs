@@ -6,7 +6,7 @@ use super::body::header;
 use crate::{Argument, Attribute, Attributes, Call, Groups, Module};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, words};
-use tbaa_lex::source::unescape;
+use tbaa_lex::source::unquoted;
 
 /// A kind of memory that effects distinguish. LLVM: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,14 +177,10 @@ impl<'t> Effects<'t> {
     /// Reads the attributes of a module's functions.
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
-        let bodies = groups
-            .numbers()
-            .map(|number| (number, stated(groups.of(number), |_| Stated::default())));
-        let mut effects = Effects {
-            groups: bodies.collect(),
-            functions: HashMap::default(),
-            intrinsics: HashMap::default(),
-        };
+        let stated = |number| (number, stated(groups.of(number), |_| Stated::default()));
+        let (functions, intrinsics) = (HashMap::default(), HashMap::default());
+        let mut effects =
+            Effects { groups: groups.numbers().map(stated).collect(), functions, intrinsics };
         let mut memory = MemoryEffects::ANY;
         for line in include_str!("intrinsics.txt").lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -197,11 +193,10 @@ impl<'t> Effects<'t> {
                 }
             }
         }
-        let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
-        let heads =
-            module.declarations.iter().map(|&declaration| declaration as usize).chain(defined);
-        for head in heads {
-            if let Some((name, parameters, tail)) = header(Lexer::new(module.text(), head)) {
+        let defined = module.functions.iter().map(|function| &function.head);
+        for &head in module.declarations.iter().chain(defined) {
+            let header = header(Lexer::new(module.text(), head as usize));
+            if let Some((name, parameters, tail)) = header {
                 let stated = effects.stated(tail);
                 effects.functions.insert(unquoted(name), (stated, parameters));
             }
@@ -239,12 +234,8 @@ impl<'t> Effects<'t> {
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
         let of_callee = parameters.and_then(|parameter| parameter.1.get(nth));
-        let both = call.arguments.get(nth).into_iter().chain(of_callee);
-        both.into_iter().any(|both| {
-            texts
-                .iter()
-                .any(|text| memchr::memmem::find(both.attributes, text.as_bytes()).is_some())
-        })
+        let mut both = call.arguments.get(nth).into_iter().chain(of_callee);
+        both.any(|argument| texts.iter().any(|text| argument.has(text.as_bytes())))
     }
 
     /// Returns the effects in LLVM's table of intrinsics. The name may end with types.
@@ -328,20 +319,12 @@ fn stated<'t>(
 fn is_volatile(call: &Call<'_>) -> bool {
     let is = |start: &[u8]| call.callee.starts_with(start);
     let is_atomic = || memchr::memmem::find(call.callee, b".atomic.").is_some();
-    let which = match () {
-        () if is(b"llvm.matrix.column.major.load.") => 2,
-        () if is(b"llvm.matrix.column.major.store.") || is(b"llvm.mem") && !is_atomic() => 3,
-        () => return false,
+    let flag = match () {
+        () if is(b"llvm.matrix.column.major.load.") => call.arguments.get(2),
+        () if is(b"llvm.matrix.column.major.store.") || is(b"llvm.mem") && !is_atomic() => {
+            call.arguments.get(3)
+        }
+        () => None,
     };
-    call.arguments
-        .get(which)
-        .is_some_and(|argument| argument.ty == b"i1" && argument.value == b"true")
-}
-
-/// A name without its quotes and escapes.
-pub(super) fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
-    match name.strip_prefix(b"\"") {
-        Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),
-        None => Cow::Borrowed(name),
-    }
+    flag.is_some_and(|flag| flag.ty == b"i1" && flag.value == b"true")
 }

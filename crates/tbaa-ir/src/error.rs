@@ -1,7 +1,7 @@
 //! The reason why a text cannot be read.
 
 use tbaa::GraphError;
-use tbaa_lex::lexer::{LexError, LexErrorKind, Lexer};
+use tbaa_lex::lexer::{LexError, LexErrorKind};
 use tbaa_lex::source::position;
 
 /// The maximum nesting of inline nodes (`!{!{!{...}}}`). Producers use two or three levels. Reading
@@ -70,38 +70,6 @@ impl From<LexError> for TextError {
             LexErrorKind::NumberOutOfRange => TextErrorKind::NumberOutOfRange,
         };
         TextError::unlocated(error.offset, kind)
-    }
-}
-
-/// The errors of a reader of modules, at a lexer's place.
-pub(crate) trait LexerErrors {
-    fn error(&self, kind: TextErrorKind) -> TextError;
-
-    fn truncated(&self, inside: impl Into<String>) -> TextError;
-
-    fn expected(&self, wanted: &'static str) -> TextError {
-        self.error(TextErrorKind::Expected { wanted })
-    }
-
-    /// The error for something else than `wanted` standing here, which is the
-    /// end of a text that was cut off.
-    fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError;
-}
-
-impl LexerErrors for Lexer<'_> {
-    fn error(&self, kind: TextErrorKind) -> TextError {
-        TextError::unlocated(self.at, kind)
-    }
-
-    fn truncated(&self, inside: impl Into<String>) -> TextError {
-        TextError::unlocated(self.text.len(), TextErrorKind::Truncated { inside: inside.into() })
-    }
-
-    fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
-        match self.peek() {
-            None => self.truncated(inside),
-            Some(_) => self.expected(wanted),
-        }
     }
 }
 

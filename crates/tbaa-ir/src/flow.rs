@@ -131,9 +131,7 @@ impl Flow {
             let visit = next.pop()?;
             if let Visit::Enter(block) = visit {
                 next.push(Visit::Leave(block));
-                next.extend(
-                    self.children[block].iter().rev().map(|&children| Visit::Enter(children)),
-                );
+                next.extend(self.children[block].iter().rev().map(|&child| Visit::Enter(child)));
             }
             Some(visit)
         })
@@ -151,12 +149,12 @@ impl Flow {
             }
             for before in self.before(block).filter(|&before| self.is_reached(before)) {
                 let mut at = Some(before);
-                while let Some(block_before) = at.filter(|&at| Some(at) != self.dominators[block]) {
+                while let Some(runner) = at.filter(|_| at != self.dominators[block]) {
                     left = left.checked_sub(1)?;
-                    if found[block_before].last() != Some(&block) {
-                        found[block_before].push(block);
+                    if found[runner].last() != Some(&block) {
+                        found[runner].push(block);
                     }
-                    at = self.dominators[block_before];
+                    at = self.dominators[runner];
                 }
             }
         }
@@ -195,7 +193,7 @@ impl Flow {
 
     /// Returns the smallest loop that a block is in.
     pub fn innermost(&self, block: usize) -> Option<&Loop> {
-        self.innermost_index(block).map(|innermost_index| &self.loops[innermost_index])
+        self.innermost[block].map(|index| &self.loops[index])
     }
 
     /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).

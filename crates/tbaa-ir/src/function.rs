@@ -7,7 +7,7 @@ use super::module::Function;
 use super::node::{Key, reference};
 use super::scan::{Attachment, RECENT, Scan};
 use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
-use crate::{Instruction, LexerErrors, Opcode, Result};
+use crate::{Instruction, Opcode, Result};
 use tbaa_lex::lexer::{Lexer, is_word, without_comments};
 use tbaa_lex::source::shortened;
 
@@ -17,7 +17,7 @@ impl<'t> Scan<'t> {
         let head = (lexer.at - b"define".len()) as u32;
         lexer.until(b"@", "a function header")?;
         if !lexer.eat(b"@") {
-            return Err(lexer.expected("`@` and the function's name"));
+            return Err(lexer.expected("`@` and the function's name").into());
         }
         let name = lexer.name()?;
         to_body(&mut self.nodes, lexer)?;
@@ -58,7 +58,7 @@ impl<'t> Scan<'t> {
             let mut lexer = Lexer::new(text, at);
             let Some(byte) = lexer.peek() else {
                 let name = shortened(&self.module.functions[function as usize].name);
-                return Err(lexer.truncated(format!("the body of function @{name}")));
+                return Err(lexer.truncated(format!("the body of function @{name}")).into());
             };
             // Not one `match`: the next byte is hard to predict, and a jump table costs the most
             // then.
@@ -194,24 +194,22 @@ impl<'t> Scan<'t> {
         }
         let offset = lexer.at;
         if lexer.peek() != Some(b'!') {
-            return Err(lexer.cut_or("a metadata node after `!tbaa`", "an attachment"));
+            return Err(lexer.cut_or("a metadata node after `!tbaa`", "an attachment").into());
         }
-        let Some(key) = reference(lexer)? else {
-            return Err(lexer.cut_or("a metadata number or `!{` after `!tbaa`", "an attachment"));
-        };
+        let wanted = "a metadata number or `!{` after `!tbaa`";
+        let key = reference(lexer)?.ok_or_else(|| lexer.cut_or(wanted, "an attachment"))?;
         let instruction = self.instruction(current, Accessed::default());
         if !copy {
             self.module.instructions[instruction].tag_offset = NonZeroU32::new(offset as u32);
         }
-        let number = match key {
-            Key::Number(number) if !copy => Some(number),
+        let known = match key {
+            Key::Number(number) if !copy => self.attached.get(number),
             _ => None,
         };
-        let known = number.and_then(|number| self.attached.get(number));
         let attachment = known.unwrap_or_else(|| {
             self.attachments.push(Attachment { key, offset, copy });
             let attachment = NonZeroU32::MIN.saturating_add(self.attachments.len() as u32 - 1);
-            if let Some(number) = number {
+            if let (Key::Number(number), false) = (key, copy) {
                 self.attached.insert(number, attachment);
             }
             attachment
@@ -264,7 +262,7 @@ fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> R
     loop {
         let passed = without_comments(stops.until_brace(lexer, "a function header")?);
         if lexer.peek() != Some(b'{') {
-            return Err(lexer.expected("`{` and the function's body"));
+            return Err(lexer.expected("`{` and the function's body").into());
         }
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()

@@ -162,22 +162,19 @@ fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
 fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     let mut lexer = bounded(after);
     let mut access = Accessed::default();
-    match opcode {
-        Opcode::Call => {
-            let name = transfer(&mut lexer)?;
-            let start = lexer.at + 1;
-            if lexer.bracketed("a call").is_ok() {
-                let arguments = without_comments(&lexer.text[start..lexer.at - 1]);
-                access.volatile = arguments
-                    .strip_suffix(b"true")
-                    .is_some_and(|before| before.last().is_some_and(u8::is_ascii_whitespace));
-            }
-            // The last argument of an atomic transfer is the element's size.
-            access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
-            return Some(access);
+    if opcode == Opcode::Call {
+        let name = transfer(&mut lexer)?;
+        let start = lexer.at + 1;
+        if lexer.bracketed("a call").is_ok() {
+            let arguments = without_comments(&lexer.text[start..lexer.at - 1]);
+            let before = arguments.strip_suffix(b"true").and_then(<[u8]>::last);
+            access.volatile = before.is_some_and(u8::is_ascii_whitespace);
         }
-        _ => access.atomic = matches!(opcode, Opcode::AtomicRmw | Opcode::CmpXchg),
+        // The last argument of an atomic transfer is the element's size.
+        access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
+        return Some(access);
     }
+    access.atomic = matches!(opcode, Opcode::AtomicRmw | Opcode::CmpXchg);
     let mut ty = || {
         flags(&mut lexer, &mut access)?;
         match opcode {

@@ -30,14 +30,12 @@ mod body;
 #[cfg(feature = "declare")]
 pub mod clang;
 mod debug;
-mod definition;
 mod edits;
 mod effects;
 mod error;
 mod flow;
 mod function;
 mod globals;
-mod header;
 mod instruction;
 mod module;
 mod names;
@@ -61,7 +59,7 @@ pub use body::{Alloca, Argument, Block, Call, Def, Function, Header, Inst, Value
 pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 pub use effects::{Effects, MemoryEffects, MemoryLocation};
-pub(crate) use error::{LexerErrors, Result};
+pub(crate) use error::Result;
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use flow::{Flow, Loop, Visit};
 #[doc(hidden)]

@@ -239,9 +239,7 @@ impl Module<'_> {
     /// # Ok::<(), tbaa_ir::TextError>(())
     /// ```
     pub fn read_types(&self, context: &mut Context) -> Result<Definitions, ParseError> {
-        let definitions = self.type_definitions.iter();
-        let definitions =
-            definitions.map(|definition| (&*definition.name, definition.offset as usize));
+        let definitions = self.type_definitions.iter().map(|ty| (&*ty.name, ty.offset as usize));
         context.read_definitions_at(&self.text, definitions)
     }
 
@@ -258,13 +256,10 @@ impl Module<'_> {
 
     /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
     /// There are none for a number that is not a function's.
-    #[must_use]
     pub fn accesses_of(&self, function: u32) -> Range<usize> {
-        let start =
-            self.instructions.partition_point(|instruction| instruction.function < function);
-        let len = self.instructions[start..]
-            .partition_point(|instruction| instruction.function == function);
-        start..start + len
+        let start = self.instructions.partition_point(|access| access.function < function);
+        let rest = &self.instructions[start..];
+        start..start + rest.partition_point(|access| access.function == function)
     }
 
     /// Returns the type that an instruction loads or stores, as the text
@@ -304,9 +299,8 @@ impl Module<'_> {
     /// Returns the offset at which the text defines each number, in file order, including numbers
     /// that the reader did not keep.
     pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
-        let all = self.definitions.iter();
-        let mut all: Vec<_> =
-            all.map(|(number, place)| (place.get() as usize - 1, number)).collect();
+        let all = self.definitions.iter().map(|(number, at)| (at.get() as usize - 1, number));
+        let mut all: Vec<_> = all.collect();
         all.sort_unstable();
         all
     }

@@ -65,8 +65,7 @@ fn in_source(name: &[u8]) -> String {
 /// clang: `CodeGenTBAA::getTypeInfoHelper`.
 fn pointer(name: &[u8]) -> Option<String> {
     // `any p2 pointer` is of pointers to pointers to anything.
-    let any =
-        name.strip_prefix(b"any ").and_then(|strip_prefix| strip_prefix.strip_suffix(b" pointer"));
+    let any = name.strip_prefix(b"any ").and_then(|rest| rest.strip_suffix(b" pointer"));
     let rest = any.unwrap_or(name).strip_prefix(b"p")?;
     let (digits, rest) = rest.split_at(rest.iter().position(|byte| !byte.is_ascii_digit())?);
     let levels: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
@@ -99,8 +98,7 @@ impl<'a> Names<'a> {
     /// in the length of its text.
     pub fn of_module(module: &'a Module<'_>) -> Self {
         let debug = Some(DebugInfo::new(module)).filter(|debug| !debug.has_no_records());
-        let (fields, unnamed) = (Mutex::default(), Mutex::default());
-        Names { graph: module.graph(), debug, fields, unnamed }
+        Names { debug, ..Names::of_graph(module.graph()) }
     }
 
     /// Returns a type's name as it is in the source, also for the mangled name of a C++ class and

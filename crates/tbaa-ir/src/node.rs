@@ -1,8 +1,8 @@
-//! A metadata node as the text writes it, with unresolved references.
+//! A metadata node or its definition as the text writes it, with unresolved references.
 
 use std::borrow::Cow;
 
-use crate::{LexerErrors, Result, TextErrorKind};
+use crate::{Result, TextError, TextErrorKind};
 use tbaa::{Int, parts::import::Part};
 use tbaa_lex::constant::{SPACE, int_bits, int_literal};
 use tbaa_lex::lexer::{Lexer, without_comments};
@@ -35,6 +35,76 @@ pub(super) enum Overflow {
     Keep,
 }
 
+/// A numbered node, its operands not yet read.
+#[derive(Clone, Copy)]
+pub(super) struct NodeDefinition {
+    /// Bytes from the start of the text to the node's `{`, or to the `!` of a node of another kind.
+    pub(super) body: usize,
+    pub(super) form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Uniqued,
+    Distinct,
+    /// A specialised node: `!DIFile(...)` and similar.
+    Specialized,
+}
+
+impl NodeDefinition {
+    /// Reads from after the node's number up to its `{` or `(`.
+    pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self> {
+        equals(lexer)?;
+        let distinct = lexer.eat_word(b"distinct");
+        lexer.skip_space()?;
+        if lexer.eat_word(b"metadata") {
+            lexer.skip_space()?;
+        }
+        let body = lexer.at;
+        if !lexer.eat(b"!") {
+            return Err(lexer.cut_or("a metadata node, `!{`", "a metadata definition").into());
+        }
+        let mut brace = *lexer;
+        brace.skip_space()?;
+        if brace.peek() == Some(b'{') {
+            *lexer = brace;
+            let form = if distinct { Form::Distinct } else { Form::Uniqued };
+            return Ok(NodeDefinition { body: brace.at, form });
+        }
+        lexer.word();
+        if lexer.peek() != Some(b'(') {
+            return Err(lexer.cut_or("`{` or `(` of a metadata node", "a metadata node").into());
+        }
+        Ok(NodeDefinition { body, form: Form::Specialized })
+    }
+
+    /// Reads the definition whose `!` is at `offset`, which the scan has accepted before.
+    pub(super) fn at(text: &[u8], offset: usize) -> Result<Self> {
+        let mut lexer = Lexer::new(text, offset + 1);
+        lexer.skip_space()?;
+        lexer.number()?;
+        NodeDefinition::read(&mut lexer)
+    }
+}
+
+/// Returns the text of a node of another kind from its `!` on.
+pub(super) fn specialized(text: &[u8], body: usize) -> String {
+    let mut lexer = Lexer::new(text, body + 1);
+    lexer.word();
+    // The scan has passed the same brackets.
+    let _ = lexer.bracketed("a metadata node");
+    let text = without_comments(&text[body..lexer.at]);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+pub(super) fn equals(lexer: &mut Lexer<'_>) -> Result<()> {
+    lexer.skip_space()?;
+    if !lexer.eat(b"=") {
+        return Err(lexer.cut_or("`=`", "a metadata definition").into());
+    }
+    Ok(lexer.skip_space()?)
+}
+
 /// Appends the operands of a node at nesting depth `depth`, read from its `{` on. Returns the
 /// position of an integer without a type, if there is one.
 pub(super) fn operands<'t>(
@@ -47,7 +117,7 @@ pub(super) fn operands<'t>(
     lexer.at += 1;
     lexer.skip_space()?;
     if lexer.eat(b"}") {
-        return Ok(untyped);
+        return Ok(None);
     }
     loop {
         let start = lexer.at;
@@ -64,17 +134,14 @@ pub(super) fn operands<'t>(
 /// Skips the `,` or `}` after an operand, and returns whether it is the `}`.
 pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool> {
     lexer.skip_space()?;
-    let ends = lexer.eat(b"}");
-    if !ends && !lexer.eat(b",") {
-        return Err(match lexer.peek() {
-            None => lexer.truncated("a metadata node"),
-            Some(_) => lexer.expected("`,` or `}` in a metadata node"),
-        });
+    if lexer.eat(b"}") {
+        return Ok(true);
     }
-    if !ends {
-        lexer.skip_space()?;
+    if !lexer.eat(b",") {
+        return Err(lexer.cut_or("`,` or `}` in a metadata node", "a metadata node").into());
     }
-    Ok(ends)
+    lexer.skip_space()?;
+    Ok(false)
 }
 
 /// Returns whether an operand that is an integer has no type.
@@ -111,11 +178,13 @@ pub(super) fn operand<'t>(
     }
     let text = without_comments(lexer.until(b",", "a metadata node")?);
     Ok(match &*text {
-        b"" => return Err(start.expected("an operand")),
+        b"" => return Err(start.expected("an operand").into()),
         b"null" => Part::Null,
         _ => match int(&text) {
             Some(Ok(int)) => Part::Int(int),
-            Some(Err(kind)) if overflow == Overflow::Refuse => return Err(start.error(kind)),
+            Some(Err(kind)) if overflow == Overflow::Refuse => {
+                return Err(TextError::unlocated(start.at, kind));
+            }
             _ => Part::Raw(match text {
                 Cow::Borrowed(text) => String::from_utf8_lossy(text),
                 Cow::Owned(text) => String::from_utf8_lossy(&text).into_owned().into(),

@@ -3,33 +3,23 @@
 macro_rules! opcodes {
     ($($variant:ident $word:literal $class:ident,)*) => {
         /// The opcode of an instruction.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
         pub enum Opcode {
-            /// `load`.
-            Load,
-            /// `store`.
-            Store,
             /// `call`, `invoke` or `callbr`. A module lists calls of `llvm.memcpy`, `llvm.memmove`
             /// and `llvm.memset`, and all calls with a tag.
             Call,
-            /// `atomicrmw`.
-            AtomicRmw,
-            /// `cmpxchg`.
-            CmpXchg,
-            /// `va_arg`.
-            VaArg,
             $(#[doc = concat!("`", $word, "`.")] $variant,)*
             /// A module lists every instruction that does not access memory by itself as `Other`. A
             /// function uses it only for opcodes that this version does not know.
+            #[default]
             Other,
         }
 
-        /// The words of instructions that do not access memory by themselves, sorted, with their
-        /// opcodes. Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2
-        /// and 3.
-        const OTHERS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
+        /// The words of all instructions except calls, sorted, with their opcodes. Source: LLVM's
+        /// `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
+        const WORDS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
 
         impl Opcode {
             fn class(self) -> Class {
@@ -44,26 +34,28 @@ macro_rules! opcodes {
 
 opcodes! {
     Add "add" Binary, AddrSpaceCast "addrspacecast" Cast, Alloca "alloca" Other, And "and" Binary,
-    AShr "ashr" Binary, BitCast "bitcast" Cast, Br "br" End, CatchPad "catchpad" Other,
-    CatchRet "catchret" End, CatchSwitch "catchswitch" End, CleanupPad "cleanuppad" Other,
-    CleanupRet "cleanupret" End, ExtractElement "extractelement" Pure,
-    ExtractValue "extractvalue" Pure, FAdd "fadd" Binary, FCmp "fcmp" Binary, FDiv "fdiv" Binary,
-    Fence "fence" Other, FMul "fmul" Binary, FNeg "fneg" Pure, FPExt "fpext" Cast,
-    FPToSI "fptosi" Cast, FPToUI "fptoui" Cast, FPTrunc "fptrunc" Cast, Free "free" Other,
-    Freeze "freeze" Other, FRem "frem" Binary, FSub "fsub" Binary,
-    GetElementPtr "getelementptr" Pure, ICmp "icmp" Binary, IndirectBr "indirectbr" End,
-    InsertElement "insertelement" Pure, InsertValue "insertvalue" Pure, IntToPtr "inttoptr" Cast,
-    LandingPad "landingpad" Other, LShr "lshr" Binary, Malloc "malloc" Other, Mul "mul" Binary,
-    Or "or" Binary, Phi "phi" Other, PtrToAddr "ptrtoaddr" Cast, PtrToInt "ptrtoint" Cast,
-    Resume "resume" End, Ret "ret" End, SDiv "sdiv" Binary, Select "select" Pure, SExt "sext" Cast,
-    Shl "shl" Binary, ShuffleVector "shufflevector" Pure, SIToFP "sitofp" Cast, SRem "srem" Binary,
-    Sub "sub" Binary, Switch "switch" End, Trunc "trunc" Cast, UDiv "udiv" Binary,
-    UIToFP "uitofp" Cast, Unreachable "unreachable" End, Unwind "unwind" End, URem "urem" Binary,
-    Xor "xor" Binary, ZExt "zext" Cast,
+    AShr "ashr" Binary, AtomicRmw "atomicrmw" Access, BitCast "bitcast" Cast, Br "br" End,
+    CatchPad "catchpad" Other, CatchRet "catchret" End, CatchSwitch "catchswitch" End,
+    CleanupPad "cleanuppad" Other, CleanupRet "cleanupret" End, CmpXchg "cmpxchg" Access,
+    ExtractElement "extractelement" Pure, ExtractValue "extractvalue" Pure, FAdd "fadd" Binary,
+    FCmp "fcmp" Binary, FDiv "fdiv" Binary, Fence "fence" Other, FMul "fmul" Binary,
+    FNeg "fneg" Pure, FPExt "fpext" Cast, FPToSI "fptosi" Cast, FPToUI "fptoui" Cast,
+    FPTrunc "fptrunc" Cast, Free "free" Other, Freeze "freeze" Other, FRem "frem" Binary,
+    FSub "fsub" Binary, GetElementPtr "getelementptr" Pure, ICmp "icmp" Binary,
+    IndirectBr "indirectbr" End, InsertElement "insertelement" Pure, InsertValue "insertvalue" Pure,
+    IntToPtr "inttoptr" Cast, LandingPad "landingpad" Other, Load "load" Access, LShr "lshr" Binary,
+    Malloc "malloc" Other, Mul "mul" Binary, Or "or" Binary, Phi "phi" Other,
+    PtrToAddr "ptrtoaddr" Cast, PtrToInt "ptrtoint" Cast, Resume "resume" End, Ret "ret" End,
+    SDiv "sdiv" Binary, Select "select" Pure, SExt "sext" Cast, Shl "shl" Binary,
+    ShuffleVector "shufflevector" Pure, SIToFP "sitofp" Cast, SRem "srem" Binary,
+    Store "store" Access, Sub "sub" Binary, Switch "switch" End, Trunc "trunc" Cast,
+    UDiv "udiv" Binary, UIToFP "uitofp" Cast, Unreachable "unreachable" End, Unwind "unwind" End,
+    URem "urem" Binary, VaArg "va_arg" Access, Xor "xor" Binary, ZExt "zext" Cast,
 }
 
 #[derive(PartialEq, Eq)]
 enum Class {
+    Access,
     /// Two operands of one type.
     Binary,
     Cast,
@@ -77,28 +69,22 @@ impl Opcode {
     /// Returns the opcode for the word of an instruction that is not an access, such as
     /// `getelementptr`.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
-        let at = OTHERS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
-        Some(OTHERS[at].1)
+        let at = WORDS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
+        Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())
     }
 
     /// Returns the word that the instruction begins with; for `invoke` it is `call`.
     pub fn word(self) -> &'static str {
         match self {
-            Opcode::Load => "load",
-            Opcode::Store => "store",
             Opcode::Call => "call",
-            Opcode::AtomicRmw => "atomicrmw",
-            Opcode::CmpXchg => "cmpxchg",
-            Opcode::VaArg => "va_arg",
-            _ => OTHERS.iter().find(|it| it.1 == self).map_or("", |it| it.0),
+            _ => WORDS.iter().find(|(_, opcode)| *opcode == self).map_or("", |(word, _)| word),
         }
     }
 
     /// Returns whether the instruction accesses memory by itself. A module lists such instructions
     /// even without a tag.
     pub fn accesses_memory(self) -> bool {
-        use Opcode::{AtomicRmw, CmpXchg, Load, Store, VaArg};
-        matches!(self, Load | Store | AtomicRmw | CmpXchg | VaArg)
+        self.class() == Class::Access
     }
 
     /// Returns whether the instruction converts one value to another type.
@@ -136,6 +122,6 @@ impl Opcode {
 mod tests {
     #[test]
     fn words_are_sorted() {
-        assert!(super::OTHERS.is_sorted_by_key(|(word, _)| word));
+        assert!(super::WORDS.is_sorted_by_key(|(word, _)| word));
     }
 }

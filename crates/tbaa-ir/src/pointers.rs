@@ -190,10 +190,8 @@ impl<'t> Pointers<'t> {
             }
             for &at in &function.blocks[block].instructions {
                 let inst = &function.instructions[at];
-                let slot = function
-                    .pointer(inst)
-                    .and_then(|pointer| self.registers.get(&pointer).copied());
-                if let Some(slot) = slot {
+                let pointer = function.pointer(inst);
+                if let Some(&slot) = pointer.and_then(|pointer| self.registers.get(&pointer)) {
                     if let Some(stored) = function.stored(inst) {
                         changes.push((slot, current.insert(slot, self.number(stored))));
                     } else if let Some(result) = inst.result {
@@ -229,11 +227,9 @@ impl<'t> Pointers<'t> {
                     self.equate(result, earlier);
                 }
             }
-            for (slot, joined) in
-                function.blocks[block].successors.iter().flat_map(|&successor| &slots[successor])
-            {
-                if let (Some(join), Some(&value)) = (self.joins.get_mut(joined), current.get(slot))
-                {
+            let after = function.blocks[block].successors.iter();
+            for (slot, joined) in after.flat_map(|&next| &slots[next]) {
+                if let Some((join, &value)) = self.joins.get_mut(joined).zip(current.get(slot)) {
                     join.values.push(value);
                 }
             }
@@ -254,10 +250,8 @@ impl<'t> Pointers<'t> {
         let mut found: Vec<Vec<Value>> = vec![Vec::new(); self.function.blocks.len()];
         let mut stored: HashMap<Value, HashSet<usize>> = HashMap::default();
         let has_slots = !self.registers.is_empty();
-        let instructions = self.function.instructions.iter().enumerate();
-        for (at, inst) in
-            instructions.filter(|instruction| has_slots && instruction.1.opcode == Opcode::Store)
-        {
+        let all = self.function.instructions.iter().enumerate();
+        for (at, inst) in all.filter(|(_, inst)| has_slots && inst.opcode == Opcode::Store) {
             if let Some(pointer) = self.function.pointer(inst)
                 && let Some(&slot) = self.registers.get(&pointer)
             {
@@ -278,10 +272,10 @@ impl<'t> Pointers<'t> {
             self.joins.insert(joined, Join { block, values: Vec::new() });
             (slot, joined)
         };
-        let blocks = found.into_iter().enumerate();
-        blocks
-            .map(|(block, slots)| slots.into_iter().map(|slot| join(block, slot)).collect())
-            .collect()
+        let joins = |(block, slots): (usize, Vec<Value>)| {
+            slots.into_iter().map(|slot| join(block, slot)).collect()
+        };
+        found.into_iter().enumerate().map(joins).collect()
     }
 
     /// Returns the computation of an instruction on numbered operands; `None` if the result depends
@@ -298,8 +292,11 @@ impl<'t> Pointers<'t> {
             }
             _ => false,
         };
-        if let Some(address) = if steps { self.step(inst) } else { None } {
-            return Some(Computed::Address(address));
+        if let Some(result) = inst.result.filter(|_| steps) {
+            let address = self.address(result);
+            if address.base != result {
+                return Some(Computed::Address(address));
+            }
         }
         // If the type cannot be read, two instructions may differ in it.
         let is_known = inst.ty.is_some() && inst.opcode.is_pure();
@@ -310,13 +307,6 @@ impl<'t> Pointers<'t> {
         })
     }
 
-    /// Returns the address that a `getelementptr` or cast computes; `None` if it is unknown.
-    fn step(&self, inst: &Inst) -> Option<Address> {
-        let result = inst.result?;
-        let address = self.address(result);
-        (address.base != result).then_some(address)
-    }
-
     /// Returns the base and offset of a pointer.
     pub fn address(&self, pointer: Value) -> Address {
         let mut address = Address { base: pointer, offset: 0, terms: Vec::new() };
@@ -324,11 +314,8 @@ impl<'t> Pointers<'t> {
             address.base = self.number(address.base);
             let Some(inst) = self.function.inst(address.base) else { break };
             let operands = self.function.operands(inst);
-            let Some(&base) =
-                operands.first().filter(|operand| self.function.is_pointer(**operand))
-            else {
-                break;
-            };
+            let base = operands.first().filter(|base| self.function.is_pointer(**base));
+            let Some(&base) = base else { break };
             match inst.opcode {
                 Opcode::BitCast | Opcode::AddrSpaceCast | Opcode::Freeze => address.base = base,
                 Opcode::GetElementPtr => {
@@ -348,7 +335,7 @@ impl<'t> Pointers<'t> {
             Def::Integer(number) => Some(number),
             _ => None,
         };
-        if indices.iter().all(|indice| number(indice) == Some(0)) {
+        if indices.iter().all(|index| number(index) == Some(0)) {
             return Some(address.clone());
         }
         let steps = self.function.types().steps(inst.ty?, indices.iter().map(number))?;
@@ -685,22 +672,14 @@ impl<'t> Pointers<'t> {
     fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
         let Def::Instruction(at) = self.function.def(pointer) else { return false };
         let inst = &self.function.instructions[at];
-        let is_escaped = match inst.opcode {
-            Opcode::Load => true,
-            Opcode::Call => {
-                self.function.call(inst).is_some_and(|call| !call.callee.starts_with(b"llvm."))
-            }
-            _ => false,
-        };
-        is_escaped && !self.is_captured_before(object, at)
+        let call = self.function.call(inst);
+        let is_returned = call.is_some_and(|call| !call.callee.starts_with(b"llvm."));
+        (inst.opcode == Opcode::Load || is_returned) && !self.is_captured_before(object, at)
     }
 
     /// Returns whether `restrict` on a parameter would separate it from another pointer's base.
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
-        match self.object(other) {
-            Object::Unknown => self.is_kept_from(parameter, other),
-            _ => true,
-        }
+        self.object(other) != Object::Unknown || self.is_kept_from(parameter, other)
     }
 
     /// Returns whether a local variable's address never escapes: an optimiser would hold it in a
@@ -720,9 +699,7 @@ impl<'t> Pointers<'t> {
 /// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     let mut found = HashMap::default();
-    for inst in
-        function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca)
-    {
+    for inst in function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca) {
         let (Some(slot), Some(ty)) = (inst.result, inst.ty) else { continue };
         let ty = function.types().opaque(ty);
         let mut names = vec![slot];
@@ -759,10 +736,9 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     let is_zero = |value: &Value| function.def(*value) == Def::Integer(0);
     match inst.opcode {
         Opcode::BitCast => true,
-        Opcode::GetElementPtr => function
-            .operands(inst)
-            .split_first()
-            .is_some_and(|split_first| split_first.1.iter().all(is_zero)),
+        Opcode::GetElementPtr => {
+            matches!(function.operands(inst), [_, indices @ ..] if indices.iter().all(is_zero))
+        }
         _ => false,
     }
 }
@@ -770,10 +746,9 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
 /// Finds the instructions at which addresses of local variables and pointer parameters escape: all
 /// uses except accesses through them. LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
-    let parameters =
-        function.parameters.iter().copied().filter(|&parameter| function.is_pointer(parameter));
-    let locals =
-        function.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Alloca);
+    let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
+    let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);
+    let kept = ["nocapture", "captures(none)", "byval"];
     let derives = |opcode: Opcode| {
         let chooses = matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
         opcode == Opcode::GetElementPtr || opcode.is_pointer_cast() || chooses
@@ -789,12 +764,7 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
             let mut passed = passed.filter(|&(_, &it)| it == value);
             call.callee.starts_with(b"llvm.")
                 || passed.all(|(nth, _)| {
-                    nth < call.arguments.len()
-                        && effects.argument_is(
-                            &call,
-                            nth,
-                            &["nocapture", "captures(none)", "byval"],
-                        )
+                    nth < call.arguments.len() && effects.argument_is(&call, nth, &kept)
                 })
         }),
         opcode => derives(opcode),
@@ -817,5 +787,5 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
         }
         (object, Captures { at, after: OnceCell::new() })
     };
-    parameters.chain(locals.filter_map(|local| local.result)).map(of).collect()
+    pointers.chain(locals.filter_map(|local| local.result)).map(of).collect()
 }

@@ -1,8 +1,7 @@
 //! Builds nodes from a scanned text: resolves references and merges equal nodes.
 
-use super::definition::{Form, NodeDefinition, specialized};
 use super::module::Origin;
-use super::node::{Key, Overflow, Reference, operands};
+use super::node::{Form, Key, NodeDefinition, Overflow, Reference, operands, specialized};
 use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
 use crate::{MAX_INLINE_DEPTH, Module, Result, TextError, TextErrorKind, WarningKind};
@@ -30,87 +29,76 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
         module.graph.reserve(module.definitions.iter().count());
     }
     let open = Numbers::new(scan.text.len());
-    let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
-    let mut resolver = Resolver { nodes, import: Import::default() };
+    let mut nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
+    let mut import = Import::default();
     let mut attached = Vec::with_capacity(scan.attachments.len());
     for &Attachment { key, offset, copy } in &scan.attachments {
-        let node = resolver.node(key, offset)?;
-        let module = &mut resolver.nodes.module;
+        let node = node_of(&mut nodes, &mut import, key, offset)?;
         attached.push(match copy {
-            true => Attached::Copy(module.graph.mark_copy(node)),
-            false => Attached::Tag(module.attach(node)),
+            true => Attached::Copy(nodes.module.graph.mark_copy(node)),
+            false => Attached::Tag(nodes.module.attach(node)),
         });
     }
     for &(instruction, attachment) in &scan.uses {
-        let instruction = &mut resolver.nodes.module.instructions[instruction as usize];
+        let instruction = &mut nodes.module.instructions[instruction as usize];
         match attached[attachment as usize] {
             Attached::Tag(tag) => instruction.tag = Some(tag),
             Attached::Copy(copy) => instruction.copy = Some(copy),
         }
     }
-    for &(key, at) in &scan.tags {
-        let node = resolver.node(key, at)?;
-        // LLVM upgrades only attached tags. A listed tag is already upgraded if it was ever
-        // attached.
-        resolver.nodes.module.graph.mark_tag(node);
-    }
-    for &(key, at) in &scan.copies {
-        let node = resolver.node(key, at)?;
-        resolver.nodes.module.graph.mark_copy(node);
-    }
-    for &(key, at) in &scan.types {
-        let node = resolver.node(key, at)?;
-        resolver.nodes.module.graph.mark_type(node);
-    }
-    for &(key, at) in &scan.errno {
-        let node = resolver.node(key, at)?;
-        // LLVM does not upgrade these: it rejects the scalar format here.
-        let tag = resolver.nodes.module.graph.mark_tag(node);
-        resolver.nodes.module.errno.push(tag);
+    // LLVM upgrades only attached tags. A listed tag is already upgraded if it was ever attached,
+    // and among the tags of `errno` LLVM rejects the scalar format.
+    type Mark = fn(&mut Module<'_>, NodeId);
+    let lists: [(_, Mark); 4] = [
+        (&scan.tags, |module, node| _ = module.graph.mark_tag(node)),
+        (&scan.copies, |module, node| _ = module.graph.mark_copy(node)),
+        (&scan.types, |module, node| _ = module.graph.mark_type(node)),
+        (&scan.errno, |module, node| module.errno.push(module.graph.mark_tag(node))),
+    ];
+    for (list, mark) in lists {
+        for &(key, at) in list {
+            let node = node_of(&mut nodes, &mut import, key, at)?;
+            mark(&mut nodes.module, node);
+        }
     }
     for &(key, at) in &scan.listed {
         let Key::Number(number) = key else { continue };
-        if resolver.nodes.module.definition(number).is_none() {
-            let kind = TextErrorKind::Undefined { number };
-            return Err(TextError::new(scan.text, at, kind));
+        if nodes.module.definition(number).is_none() {
+            return Err(TextError::new(scan.text, at, TextErrorKind::Undefined { number }));
         }
     }
-    if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
+    if keep == Keep::All || nodes.module.graph.node_count() == 0 {
         // Loop ids refer to themselves, and counts of profiles may overflow. Both are fine in nodes
         // that no tag reaches. In a listing without code, all nodes may be tags.
-        if !resolver.nodes.module.functions.is_empty() {
-            resolver.nodes.warns = false;
-            resolver.nodes.overflow = Overflow::Keep;
+        if !nodes.module.functions.is_empty() {
+            (nodes.warns, nodes.overflow) = (false, Overflow::Keep);
         }
-        for (offset, number) in resolver.nodes.module.definitions_in_order() {
+        for (offset, number) in nodes.module.definitions_in_order() {
             if NodeDefinition::at(scan.text, offset)?.form != Form::Specialized {
-                resolver.node(Key::Number(number), offset)?;
+                node_of(&mut nodes, &mut import, Key::Number(number), offset)?;
             }
         }
     }
-    Ok(resolver.nodes.module)
+    Ok(nodes.module)
+}
+
+/// Returns the node of a reference at the offset `at`.
+fn node_of<'s, 't>(
+    nodes: &mut Nodes<'s, 't>,
+    import: &mut Import<'t, Nodes<'s, 't>>,
+    key: Key,
+    at: usize,
+) -> Result<NodeId> {
+    let node = import.node(nodes, Reference { key, at: at as u32, depth: 0 })?;
+    let wanted = "a plain node, `!{...}`, as a tag";
+    let kind = TextErrorKind::Expected { wanted };
+    node.ok_or_else(|| TextError::new(nodes.scan.text, at, kind))
 }
 
 /// The node of an attachment.
 enum Attached {
     Tag(TagId),
     Copy(CopyId),
-}
-
-struct Resolver<'s, 't> {
-    nodes: Nodes<'s, 't>,
-    import: Import<'t, Nodes<'s, 't>>,
-}
-
-impl Resolver<'_, '_> {
-    /// Returns the node of a reference at the offset `at`.
-    fn node(&mut self, key: Key, at: usize) -> Result<NodeId> {
-        let node = self.import.node(&mut self.nodes, Reference { key, at: at as u32, depth: 0 })?;
-        node.ok_or_else(|| {
-            let wanted = "a plain node, `!{...}`, as a tag";
-            TextError::new(self.nodes.scan.text, at, TextErrorKind::Expected { wanted })
-        })
-    }
 }
 
 struct Nodes<'s, 't> {

@@ -7,7 +7,7 @@ use super::attachments::{Attachments, attachments};
 use super::span::named_span;
 use crate::{Edits, Module, TextError, TextErrorKind};
 use tbaa::{Graph, NodeId};
-use tbaa::{parts::table::HashMap, text::write_operands};
+use tbaa::{parts::table::HashMap, parts::table::IndexMap, text::write_operands};
 
 /// Changes the attachments of a module's instructions in its text.
 ///
@@ -45,31 +45,23 @@ use tbaa::{parts::table::HashMap, text::write_operands};
 #[derive(Clone, Debug)]
 pub struct Rewriter<'t> {
     module: &'t Module<'t>,
-    /// The changes to instructions, by their index in the module.
-    changes: BTreeMap<usize, Vec<Change<'t>>>,
+    /// The nodes to attach to instructions, by the instruction's index in the module and the kind.
+    changes: BTreeMap<usize, Changes<'t>>,
     /// The changes to named lists.
     named: BTreeMap<&'t str, Option<Vec<u32>>>,
     definitions: String,
     next: Option<u32>,
 }
 
-#[derive(Clone, Debug)]
-struct Change<'t> {
-    kind: &'t str,
-    /// The number of the node to attach.
-    node: Option<u32>,
-}
+/// The number of the node to attach for each kind; `None` removes the attachment.
+type Changes<'t> = IndexMap<&'t str, Option<u32>>;
 
 impl<'t> Rewriter<'t> {
     /// Makes a rewriter of a module's text.
     pub fn new(module: &'t Module<'_>) -> Self {
-        Rewriter {
-            module,
-            changes: BTreeMap::new(),
-            named: BTreeMap::new(),
-            definitions: String::new(),
-            next: module.next_number(),
-        }
+        let (changes, named) = (BTreeMap::new(), BTreeMap::new());
+        let (definitions, next) = (String::new(), module.next_number());
+        Rewriter { module, changes, named, definitions, next }
     }
 
     /// Attaches the node `!node` to an instruction as `!kind`, replacing an attachment of that
@@ -82,11 +74,7 @@ impl<'t> Rewriter<'t> {
     /// LLVM: `Instruction::setMetadata`. Panics if the module has no such instruction.
     pub fn set_metadata(&mut self, instruction: usize, kind: &'t str, node: Option<u32>) {
         assert!(instruction < self.module.instructions().len(), "no instruction {instruction}");
-        let changes = self.changes.entry(instruction).or_default();
-        match changes.iter_mut().find(|change| change.kind == kind) {
-            Some(change) => change.node = node,
-            None => changes.push(Change { kind, node }),
-        }
+        self.changes.entry(instruction).or_default().insert(kind, node);
     }
 
     /// Returns the node that the text attaches to an instruction as `!kind`, in the text's
@@ -94,8 +82,7 @@ impl<'t> Rewriter<'t> {
     /// Panics if the module has no such instruction. LLVM: `Instruction::getMetadata`.
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
-        let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
-        self.text().get(found.node)
+        self.text().get(list.find(|attached| *attached.kind == *kind.as_bytes())?.node)
     }
 
     /// Makes `!name` a list of these nodes, replacing the text's list. `None` removes it. A later
@@ -120,12 +107,11 @@ impl<'t> Rewriter<'t> {
     ///
     /// [`TextErrorKind::NumberOutOfRange`] if the numbers are used up.
     pub fn define(&mut self, body: impl fmt::Display) -> Result<u32, TextError> {
-        let number = self.next.ok_or_else(|| {
-            TextError::new(self.text(), self.text().len(), TextErrorKind::NumberOutOfRange)
-        })?;
+        let text = self.text();
+        let used_up = || TextError::new(text, text.len(), TextErrorKind::NumberOutOfRange);
+        let number = self.next.ok_or_else(used_up)?;
         self.next = number.checked_add(1);
-        let line_end = line_end(self.text());
-        self.definitions += &format!("!{number} = {body}{line_end}");
+        self.definitions += &format!("!{number} = {body}{}", line_end(text));
         Ok(number)
     }
 
@@ -170,7 +156,7 @@ impl<'t> Rewriter<'t> {
             }
             // An instruction without attachments has none to lose.
             let fine = instruction.tag.is_none() && instruction.copy.is_none();
-            if !fine || changes.iter().any(|change| change.node.is_some()) {
+            if !fine || changes.values().any(Option::is_some) {
                 let start = (instruction.offset as usize).min(self.text().len());
                 return Err(TextError::new(self.text(), start, TextErrorKind::NoEnd));
             }
@@ -213,22 +199,20 @@ impl<'t> Rewriter<'t> {
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
         let instructions = self.module.instructions();
         let instruction = &instructions[index];
-        // The next instruction bounds the search.
+        // The next instruction bounds the search. The end of a function includes its `}`, because
+        // something must follow the last operand.
         let next = instructions.get(index + 1).filter(|it| it.function == instruction.function);
-        let end = match next {
-            Some(next) => next.offset as usize,
-            // Includes the `}`: something must follow the last operand.
-            None => self.module.function_span(instruction.function).end + 1,
-        };
+        let function_end = || self.module.function_span(instruction.function).end + 1;
+        let end = next.map_or_else(function_end, |next| next.offset as usize);
         attachments(self.text().get(..end)?, instruction.offset as usize)
     }
 
-    fn attach(&self, found: &Attachments<'_>, changes: &[Change<'_>], edits: &mut Edits) {
+    fn attach(&self, found: &Attachments<'_>, changes: &Changes<'_>, edits: &mut Edits) {
         let mut at_end = false;
         for attached in &found.list {
-            let is_of = |change: &&Change<'_>| change.kind.as_bytes() == &*attached.kind;
-            let Some(change) = changes.iter().find(is_of) else { continue };
-            if let Some(node) = change.node {
+            let kind = str::from_utf8(&attached.kind).ok();
+            let Some(node) = kind.and_then(|kind| changes.get(kind)) else { continue };
+            if let Some(node) = node {
                 edits.replace(attached.node.clone(), format!("!{node}"));
                 continue;
             }
@@ -242,7 +226,7 @@ impl<'t> Rewriter<'t> {
             }
             at_end |= attached.node.end == found.end;
         }
-        for Change { kind, node } in changes {
+        for (kind, node) in changes {
             let is_there = found.list.iter().any(|list| *list.kind == *kind.as_bytes());
             if let (Some(node), false) = (node, is_there) {
                 edits.insert(found.end, format!(", !{kind} !{node}"));

@@ -2,14 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use super::definition::{NodeDefinition, equals};
-use super::node::{Key, ends_after_operand, reference};
+use super::node::{Key, NodeDefinition, ends_after_operand, equals, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
-use crate::{LexerErrors, Module, Result, TextError, TextErrorKind};
+use crate::{Module, Result, TextError, TextErrorKind, TypeDefinition};
 use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::{Lexer, words};
-use tbaa_lex::source::position;
+use tbaa_lex::source::{position, unescape};
 
 /// The number of recently used types that are found again without hashing.
 pub(super) const RECENT: usize = 16;
@@ -66,7 +65,7 @@ impl<'t> Scan<'t> {
         loop {
             lexer.skip_space()?;
             if has_ended && lexer.peek().is_some() && !starts_entity(lexer.rest()) {
-                return Err(lexer.expected("`define`, `target`, `@`, `%`, `!` or the like"));
+                return Err(lexer.expected("`define`, `target`, `@`, `%`, `!` or the like").into());
             }
             match lexer.peek() {
                 None => return Ok(()),
@@ -107,7 +106,7 @@ impl<'t> Scan<'t> {
         } else {
             let name = lexer.metadata_name();
             if name.is_empty() && lexer.peek().is_some() {
-                return Err(lexer.expected("a number or a name after `!`"));
+                return Err(lexer.expected("a number or a name after `!`").into());
             }
             lexer.skip_space()?;
             if !has_ended && lexer.peek().is_some_and(|byte| byte != b'=') {
@@ -139,7 +138,7 @@ impl<'t> Scan<'t> {
         let marked = lexer.eat(b"!");
         lexer.skip_space()?;
         if !marked || lexer.peek() != Some(b'{') {
-            return Err(lexer.cut_or("a list of nodes, `!{`", "named metadata"));
+            return Err(lexer.cut_or("a list of nodes, `!{`", "named metadata").into());
         }
         let mut list = *lexer;
         lexer.bracketed("a metadata node")?;
@@ -160,11 +159,46 @@ impl<'t> Scan<'t> {
             } else {
                 let key = if list.peek() == Some(b'!') { reference(&mut list)? } else { None };
                 let number = key.filter(|key| matches!(key, Key::Number(_)));
-                let number =
-                    number.ok_or_else(|| item.expected("a metadata number in the list"))?;
-                into.push((number, item.at));
+                let expected = || item.expected("a metadata number in the list");
+                into.push((number.ok_or_else(expected)?, item.at));
             }
             ends = ends_after_operand(&mut list)?;
+        }
+        Ok(())
+    }
+
+    /// Reads `target datalayout = "..."` or `target triple = "..."`, from after `target`. Other
+    /// lines are left for the caller.
+    fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
+        lexer.skip_space()?;
+        let into = if lexer.eat_word(b"datalayout") {
+            &mut self.module.data_layout
+        } else if lexer.eat_word(b"triple") {
+            &mut self.module.triple
+        } else {
+            return Ok(());
+        };
+        if lexer.token(b"=").is_some() && lexer.peek() == Some(b'"') {
+            let offset = lexer.at + 1;
+            *into = Some((unescape(lexer.quoted()?).into(), offset));
+        }
+        Ok(())
+    }
+
+    /// Reads `%struct.S = type { i32, ptr }`. Other text is left for the caller.
+    fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
+        let mut ahead = *lexer;
+        ahead.at += 1;
+        let Ok(name) = ahead.name() else { return Ok(()) };
+        if ahead.token(b"=").is_none() || !ahead.eat_word(b"type") {
+            return Ok(());
+        }
+        ahead.skip_space()?;
+        if ahead.at_type() {
+            let offset = ahead.at as u32;
+            let body = ahead.ty()?.into();
+            self.module.type_definitions.push(TypeDefinition { name: name.into(), body, offset });
+            *lexer = ahead;
         }
         Ok(())
     }
@@ -192,9 +226,7 @@ fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<()> {
         lexer.at = lines.next(lexer.text, lexer.at);
         match lexer.peek() {
             None | Some(b'\n') => return Ok(()),
-            Some(b'"') => {
-                lexer.quoted()?;
-            }
+            Some(b'"') => drop(lexer.quoted()?),
             Some(b';' | b'/') if lexer.comment()? => {}
             Some(b'!') => {
                 lexer.at += 1;

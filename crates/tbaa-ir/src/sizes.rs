@@ -105,7 +105,12 @@ impl Sizes {
     /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has none or is
     /// scalable.
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
-        self.minimum(ty).filter(|size| !size.scalable)
+        self.fixed_size(self.ty(ty)?)
+    }
+
+    /// Returns the size of a type of this module; `None` if it has none or is scalable.
+    pub fn fixed_size(&self, ty: Type) -> Option<MemorySize> {
+        self.size_of(ty).filter(|size| !size.scalable)
     }
 
     /// Like [`of`](Self::of), but returns the minimum size of a scalable vector.
@@ -192,12 +197,8 @@ impl Sizes {
             let mut ty = ty;
             for (position, index) in indices.into_iter().enumerate() {
                 let mut count = |layouts: &mut Layouts<'_>, element| {
-                    let size = layouts
-                        .alloc_size(element)
-                        .ok()
-                        .filter(|alloc_size| !alloc_size.scalable)?
-                        .min;
-                    let size = i64::try_from(size).ok()?;
+                    let size = layouts.alloc_size(element).ok().filter(|size| !size.scalable)?;
+                    let size = i64::try_from(size.min).ok()?;
                     match index {
                         Some(index) => {
                             steps.bytes = steps.bytes.checked_add(index.checked_mul(size)?)?;

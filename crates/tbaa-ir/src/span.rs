@@ -5,9 +5,8 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::definition::NodeDefinition;
 use super::instruction;
-use super::node::{Overflow, operand, reference};
+use super::node::{NodeDefinition, Overflow, operand, reference};
 use crate::{Instruction, Module};
 use tbaa_lex::lexer::Lexer;
 

@@ -1,6 +1,6 @@
 //! Searches for the few bytes that matter to a scan, 64 bytes at a time, at several bytes a cycle.
 
-use crate::{LexerErrors, Result};
+use crate::Result;
 use tbaa_lex::lexer::Lexer;
 
 /// Stop at line ends and `!`. Every set also stops at `"`, `;` and `/`.
@@ -187,7 +187,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         let mut depth = 0_usize;
         loop {
             lexer.at = self.next(lexer.text, lexer.at);
-            let Some(byte) = lexer.peek() else { return Err(lexer.truncated(inside)) };
+            let Some(byte) = lexer.peek() else { return Err(lexer.truncated(inside).into()) };
             match byte {
                 b'"' => {
                     lexer.quoted()?;

@@ -10,7 +10,7 @@ use super::node::{Key, Overflow, Reference, ends_after_operand, is_untyped, oper
 use super::span::{body, last_token};
 use crate::{Module, Result, TextErrorKind, WarningKind};
 use tbaa::{parts::import::Part, parts::table::HashSet};
-use tbaa_lex::{constant::is_constant, lexer::Lexer};
+use tbaa_lex::{constant::is_constant, lexer::Lexer, source::unquoted};
 
 /// A part of a node that LLVM cannot read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,12 +63,12 @@ impl Module<'_> {
         }
         // An inline node that equals another has that one's offset, so it was not examined. The
         // reader's warnings tell which integers in it have no type.
-        for warning in self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped) {
-            let after = spans.partition_point(|span| span.start <= warning.offset);
-            if !after.checked_sub(1).is_some_and(|at| spans[at].contains(&warning.offset)) {
-                let end =
-                    text[warning.offset..].iter().position(|text| b",} \t\r\n".contains(text));
-                let span = warning.offset..end.map_or(text.len(), |end| warning.offset + end);
+        let untyped = self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped);
+        for at in untyped.map(|warning| warning.offset) {
+            let after = spans.partition_point(|span| span.start <= at);
+            if !spans[..after].last().is_some_and(|span| span.contains(&at)) {
+                let end = text[at..].iter().position(|byte| b",} \t\r\n".contains(byte));
+                let span = at..end.map_or(text.len(), |end| at + end);
                 found(Unreadable { span, why: WhyUnreadable::Untyped });
             }
         }
@@ -152,28 +152,17 @@ fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     if ahead.eat_word(b"metadata") {
         ahead.skip_space()?;
     }
-    let mut enters = ahead.eat(b"!");
-    if enters {
+    if ahead.eat(b"!") {
         ahead.skip_space()?;
-        enters = ahead.peek() == Some(b'{');
+        if ahead.peek() == Some(b'{') {
+            *lexer = ahead;
+            return Ok(true);
+        }
     }
-    if enters {
-        *lexer = ahead;
-    }
-    Ok(enters)
+    Ok(false)
 }
 
 /// The name of the next global that is not in a string or comment.
 fn next_global(lexer: &mut Lexer<'_>) -> Option<Vec<u8>> {
-    loop {
-        match lexer.peek()? {
-            b'"' => drop(lexer.quoted().ok()?),
-            b';' | b'/' if lexer.comment().ok()? => {}
-            b'@' => {
-                lexer.at += 1;
-                return lexer.name().ok();
-            }
-            _ => lexer.at += 1,
-        }
-    }
+    Some(unquoted(&lexer.next_name(b'@')?[1..]).into_owned())
 }

@@ -14,10 +14,12 @@ const OTHERS: [&str; 9] =
 
 /// Returns the width of an integer type such as `i64`; `None` if LLVM has no such type.
 pub fn int_bits(ty: &str) -> Option<u32> {
-    let digits = ty
-        .strip_prefix('i')
-        .filter(|strip_prefix| strip_prefix.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let digits = ty.strip_prefix('i').filter(|digits| is_digits(digits))?;
     digits.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Splits a literal such as `-8` or `u0xFF`: the text before its digits, the digits, and their
@@ -77,7 +79,6 @@ fn float(literal: &str) -> Option<f64> {
         let digits = hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(hex)?;
         return u64::from_str_radix(digits, 16).ok().map(f64::from_bits);
     }
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, rest) = literal.strip_prefix(['-', '+']).unwrap_or(literal).split_once('.')?;
     let (fraction, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
     let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);

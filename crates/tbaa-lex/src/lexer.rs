@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::source::{unescape, unescaped};
+use crate::source::{unescaped, unquoted};
 
 /// The reason why a token cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,16 +37,20 @@ impl<'t> Lexer<'t> {
         Lexer { text, at }
     }
 
-    fn error(&self, kind: LexErrorKind) -> LexError {
-        LexError { offset: self.at, kind }
+    pub fn expected(&self, wanted: &'static str) -> LexError {
+        LexError { offset: self.at, kind: LexErrorKind::Expected(wanted) }
     }
 
-    fn expected(&self, wanted: &'static str) -> LexError {
-        self.error(LexErrorKind::Expected(wanted))
-    }
-
-    fn truncated(&self, inside: impl Into<String>) -> LexError {
+    pub fn truncated(&self, inside: impl Into<String>) -> LexError {
         LexError { offset: self.text.len(), kind: LexErrorKind::Truncated(inside.into()) }
+    }
+
+    /// The error for a text that ends here, or that has something else than `wanted` here.
+    pub fn cut_or(&self, wanted: &'static str, inside: &str) -> LexError {
+        match self.peek() {
+            None => self.truncated(inside),
+            Some(_) => self.expected(wanted),
+        }
     }
 
     #[inline]
@@ -97,20 +101,14 @@ impl<'t> Lexer<'t> {
     /// reads since version 22. LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
     #[inline]
     pub fn comment(&mut self) -> Result<bool, LexError> {
+        let rest = self.rest();
         if self.peek() == Some(b';') {
-            self.at = match memchr::memchr(b'\n', self.rest()) {
-                Some(newline) => self.at + newline,
-                None => self.text.len(),
-            };
+            self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             return Ok(true);
         }
-        if !self.rest().starts_with(b"/*") {
-            return Ok(false);
-        }
-        match memchr::memmem::find(&self.rest()[2..], b"*/") {
-            Some(end) => self.at += 2 + end + 2,
-            None => return Err(self.truncated("a comment")),
-        }
+        let Some(inside) = rest.strip_prefix(b"/*") else { return Ok(false) };
+        let end = memchr::memmem::find(inside, b"*/").ok_or_else(|| self.truncated("a comment"))?;
+        self.at += 2 + end + 2;
         Ok(true)
     }
 
@@ -146,48 +144,32 @@ impl<'t> Lexer<'t> {
             self.at += len;
             return Ok(number);
         }
-        let start = *self;
+        let start = self.at;
         let mut number = 0_u64;
         while let Some(digit @ b'0'..=b'9') = self.peek() {
             number = number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
             self.at += 1;
         }
-        if self.at == start.at {
-            return Err(start.expected("a metadata number"));
+        if self.at == start {
+            return Err(self.expected("a metadata number"));
         }
-        u32::try_from(number).map_err(|_| start.error(LexErrorKind::NumberOutOfRange))
+        let out_of_range = LexError { offset: start, kind: LexErrorKind::NumberOutOfRange };
+        u32::try_from(number).map_err(|_| out_of_range)
     }
 
     /// Skips a quoted string, at its opening quote, and returns the text between the quotes with
     /// its escapes.
     #[inline]
     pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
-        let start = self.at + 1;
-        match memchr::memchr(b'"', &self.text[start..]) {
-            Some(end) => {
-                self.at = start + end + 1;
-                Ok(&self.text[start..start + end])
-            }
-            None => Err(self.truncated("a string")),
-        }
+        let inside = &self.text[self.at + 1..];
+        let end = memchr::memchr(b'"', inside).ok_or_else(|| self.truncated("a string"))?;
+        self.at += 1 + end + 1;
+        Ok(&inside[..end])
     }
 
     /// Takes a name: a bare word or a quoted string.
     pub fn name(&mut self) -> Result<Vec<u8>, LexError> {
-        if self.peek() == Some(b'"') {
-            return Ok(unescape(self.quoted()?));
-        }
-        let start = *self;
-        match self.word() {
-            [] => Err(start.expected("a name")),
-            word => Ok(word.to_owned()),
-        }
-    }
-
-    /// Returns whether a name is next.
-    #[inline]
-    pub fn at_name(&self) -> bool {
-        self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
+        Ok(unquoted(self.skip_name()?).into_owned())
     }
 
     /// Skips a name, and returns it as the text writes it.
@@ -200,6 +182,24 @@ impl<'t> Lexer<'t> {
             return Err(self.expected("a name"));
         }
         Ok(&self.text[start..self.at])
+    }
+
+    /// Skips to after the next name that follows `mark` (`%` or `@`) outside strings and comments,
+    /// and returns it as the text writes it, with the mark.
+    pub fn next_name(&mut self, mark: u8) -> Option<&'t [u8]> {
+        loop {
+            let start = self.at;
+            match self.peek()? {
+                b'"' if self.quoted().is_ok() => {}
+                b';' | b'/' if self.comment() == Ok(true) => {}
+                byte => {
+                    self.at += 1;
+                    if byte == mark && self.skip_name().is_ok() {
+                        return Some(&self.text[start..self.at]);
+                    }
+                }
+            }
+        }
     }
 
     /// Skips white space, these bytes, and white space again; `None` if other bytes are next.
@@ -218,8 +218,8 @@ impl<'t> Lexer<'t> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
-            let boring = self.rest().iter().position(|&byte| TELLING[byte as usize]);
-            self.at = boring.map_or(self.text.len(), |n| self.at + n);
+            let next = self.rest().iter().position(|&byte| SPECIAL[byte as usize]);
+            self.at = next.map_or(self.text.len(), |n| self.at + n);
             let Some(byte) = self.peek() else { return Err(self.truncated(inside)) };
             match byte {
                 _ if depth == 0 && stops.contains(&byte) => break,
@@ -243,7 +243,7 @@ impl<'t> Lexer<'t> {
     pub fn at_type(&self) -> bool {
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => true,
-            Some(b'%') => Lexer::new(self.text, self.at + 1).at_name(),
+            Some(b'%') => self.text.get(self.at + 1).is_some_and(|&it| it == b'"' || is_word(it)),
             byte => byte.is_some_and(is_word),
         }
     }
@@ -349,7 +349,7 @@ impl<'t> Lexer<'t> {
 const WORD: [bool; 256] =
     table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
 /// The bytes at which [`Lexer::until`] looks closer.
-const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
+const SPECIAL: [bool; 256] = table(b"@,\";/()[]{}<>");
 
 /// Returns whether each byte is one of `bytes`.
 pub const fn table(bytes: &[u8]) -> [bool; 256] {

@@ -73,6 +73,14 @@ pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// Returns a name that the text writes bare or quoted, without its quotes and escapes.
+pub fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.strip_prefix(b"\"") {
+        Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),
+        None => Cow::Borrowed(name),
+    }
+}
+
 /// Writes bytes as LLVM prints them between quotes. LLVM: `printEscapedString`.
 pub fn escape(bytes: &[u8], out: &mut String) {
     for &byte in bytes {

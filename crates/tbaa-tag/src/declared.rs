@@ -6,9 +6,8 @@ use tbaa::{Graph, TagId};
 use tbaa_ir::types::Definitions;
 use tbaa_types::{Context, Layouts, Type, TypeKind};
 
-use crate::error::TagError;
+use crate::error::{TagError, Untagged};
 use crate::places::PlacedAccess;
-use crate::untagged::Untagged;
 
 /// The most parts of a record that are looked at for one offset.
 const PARTS: usize = 1 << 10;
@@ -125,11 +124,8 @@ impl<'c> Declared<'c> {
             if let Some(way) = way.as_mut().filter(|_| is_inside && *first != Some(0)) {
                 let is_whole = way.offset == 0 && self.records.get(&at) == Some(&way.record);
                 let (at, stride) = (way.offset, self.size_of(at)?);
-                way.demands.extend((!is_whole).then_some(Demand::Elements {
-                    at,
-                    stride,
-                    end: None,
-                }));
+                let elements = Demand::Elements { at, stride, end: None };
+                way.demands.extend((!is_whole).then_some(elements));
             }
             for &index in rest {
                 at = self.step(&mut way, at, index)?;
@@ -156,8 +152,8 @@ impl<'c> Declared<'c> {
                 element
             }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
-                let member =
-                    index.and_then(|index| usize::try_from(index).ok()).ok_or(Untagged::Unread)?;
+                let member = index.and_then(|index| usize::try_from(index).ok());
+                let member = member.ok_or(Untagged::Unread)?;
                 let layout = self.layouts.struct_layout(at).map_err(|_| Untagged::Unread)?;
                 let offset = layout.offsets.get(member).ok_or(Untagged::Unread)?.min;
                 if let Some(way) = way {
@@ -188,10 +184,9 @@ impl<'c> Declared<'c> {
     fn find(&mut self, way: &Way, ty: Type) -> Result<TagId, Untagged> {
         let is_float = matches!(self.context.kind(ty), TypeKind::Primitive(_));
         let size = match is_float {
-            true => self.layouts.alloc_size(ty),
-            false => self.layouts.store_size(ty),
+            true => self.size_of(ty)?,
+            false => self.layouts.store_size(ty).map_err(|_| Untagged::Unread)?.min,
         };
-        let size = size.map_err(|_| Untagged::Unread)?.min;
         let parts = parts_at(self.types.types(), way.record, way.offset).ok_or(Untagged::Unread)?;
         // The tags of members whose kind is that of the access, and of all others.
         let mut tags: [Vec<TagId>; 2] = Default::default();
@@ -216,11 +211,9 @@ impl<'c> Declared<'c> {
             let place = place.filter(|place| place.offset == part.at);
             tags[usize::from(!is_alike)].extend(place.and_then(|place| place.tag));
         }
-        let best = tags.iter().find(|tag| !tag.is_empty()).ok_or(Untagged::NoDeclared)?;
-        match best.iter().all(|it| it == &best[0]) {
-            true => Ok(best[0]),
-            false => Err(Untagged::Several),
-        }
+        let best = tags.iter().find(|tags| !tags.is_empty()).ok_or(Untagged::NoDeclared)?;
+        let is_one = best.iter().all(|tag| *tag == best[0]);
+        is_one.then_some(best[0]).ok_or(Untagged::Several)
     }
 }
 

@@ -23,12 +23,10 @@ mod places;
 mod pointers;
 mod shapes;
 mod tags;
-mod untagged;
 
-pub use error::TagError;
+pub use error::{TagError, Untagged};
 pub use options::Options;
 pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag, tag_declared};
-pub use untagged::Untagged;
 
 /// The promise that a program must keep for its tags to be right.
 pub const PROMISE: &str = "\

@@ -60,7 +60,8 @@ impl Overlaps {
                 let number = *numbers.entry(place).or_insert(next);
                 let uses = heads.entry(access.head).or_default();
                 let uses = uses.entry((place.offset, number)).or_insert_with(|| {
-                    let end = place.offset.saturating_add(access.bytes(layouts));
+                    let bytes = layouts.store_size(access.ty).map_or(0, |size| size.min);
+                    let end = place.offset.saturating_add(bytes);
                     Uses { place, end, blocks: Vec::new(), instructions: Vec::new() }
                 });
                 if uses.blocks.last() != Some(&access.block) {
@@ -84,21 +85,15 @@ impl Overlaps {
         let mut left = COMPARISONS;
         for (&(begin, number), a) in places {
             let after = (begin, number + 1)..(a.end.max(begin), 0);
-            for b in places.range(after).map(|range| range.1) {
+            for (_, b) in places.range(after) {
                 let ends = |uses: &Uses| (uses.place.base, uses.place.offset);
-                if shapes.may_alias(ends(a), ends(b)) {
-                    continue;
-                }
-                let pairs = a.blocks.iter().flat_map(|&x| b.blocks.iter().map(move |&y| (x, y)));
-                let mut shown = false;
-                for (x, y) in pairs {
+                let mut is_shown = |x, y| {
                     left = left.saturating_sub(1);
-                    shown |= left == 0 || flow.dominates(x, y) || flow.dominates(y, x);
-                    if shown {
-                        break;
-                    }
-                }
-                if !shown {
+                    left == 0 || flow.dominates(x, y) || flow.dominates(y, x)
+                };
+                let mut shown =
+                    || a.blocks.iter().any(|&x| b.blocks.iter().any(|&y| is_shown(x, y)));
+                if shapes.may_alias(ends(a), ends(b)) || !shown() {
                     continue;
                 }
                 for uses in [a, b] {

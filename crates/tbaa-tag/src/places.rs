@@ -1,14 +1,12 @@
 //! The places that a module's accesses go to.
 
 use tbaa::parts::table::{HashMap, HashSet};
-use tbaa_ir::types::Definitions;
-use tbaa_ir::{Def, Function, Global, Module, Opcode, Sizes};
-use tbaa_types::{Context, Layouts, Type, TypeKind};
+use tbaa_ir::{Def, Global, Module, Opcode, Sizes};
+use tbaa_types::{Context, Type, TypeKind};
 
-use crate::options::Options;
+use crate::error::Untagged;
 use crate::pointers::{Head, Indices, Pointers};
 use crate::shapes::{Index, Item, Shapes};
-use crate::untagged::Untagged;
 
 /// A load or store, and the types on its path.
 pub(crate) struct PlacedAccess {
@@ -62,14 +60,15 @@ impl<'t> Reader<'t> {
             Accesses { accesses: Vec::new(), flows: HashMap::default(), has_structs: false };
         for number in 0..self.module.functions().len() as u32 {
             let function = self.module.function(self.sizes, number);
-            let elements = function
-                .instructions
-                .iter()
-                .filter(|instruction| instruction.opcode == Opcode::GetElementPtr);
-            let mut types = elements.filter_map(|element| element.ty);
-            found.has_structs = found.has_structs || types.any(|ty| self.has_struct(ty));
-            let before = found.accesses.len();
-            self.function(number, &function, &mut found);
+            let (pointers, before) = (Pointers::of(&function), found.accesses.len());
+            for (at, inst) in function.instructions.iter().enumerate() {
+                let names_struct = || inst.ty.is_some_and(|ty| self.has_struct(ty));
+                found.has_structs |= inst.opcode == Opcode::GetElementPtr && names_struct();
+                if let Some(instruction) = inst.access.filter(|_| inst.opcode != Opcode::Call) {
+                    let access = self.access((number, at), instruction, &pointers);
+                    found.accesses.push((instruction, access));
+                }
+            }
             if found.accesses[before..].iter().any(|access| access.1.is_ok()) {
                 let blocks = function.blocks.into_iter();
                 found.flows.insert(number, blocks.map(|block| block.successors).collect());
@@ -91,17 +90,6 @@ impl<'t> Reader<'t> {
                 Ok(inner) => ty = inner,
                 Err(known) => return known,
             }
-        }
-    }
-
-    fn function(&self, number: u32, function: &Function<'t>, found: &mut Accesses) {
-        let pointers = Pointers::of(function);
-        for (at, inst) in function.instructions.iter().enumerate() {
-            let Some(instruction) = inst.access.filter(|_| inst.opcode != Opcode::Call) else {
-                continue;
-            };
-            let access = self.access((number, at), instruction, &pointers);
-            found.accesses.push((instruction, access));
         }
     }
 
@@ -133,8 +121,7 @@ impl<'t> Reader<'t> {
         let declared = match head {
             Head::Slot(_) if steps.is_empty() => return Err(Untagged::Slot),
             Head::Slot(slot) => {
-                let ty = function.inst(slot).and_then(|inst| inst.ty);
-                Some(ty.ok_or(Untagged::Unread)?)
+                Some(function.inst(slot).and_then(|inst| inst.ty).ok_or(Untagged::Unread)?)
             }
             Head::Global(global) => {
                 let Def::Global(name) = function.def(global) else { return Err(Untagged::Type) };
@@ -166,18 +153,7 @@ struct At {
     is_union: bool,
 }
 
-impl<'c> Follower<'_, 'c> {
-    pub(crate) fn new<'s>(
-        shapes: &'s mut Shapes<'c>,
-        context: &'c Context,
-        definitions: &Definitions,
-        options: &Options,
-    ) -> Follower<'s, 'c> {
-        let opaque =
-            options.opaque.iter().flat_map(|name| Options::types(definitions, name)).collect();
-        Follower { shapes, context, elements: options.elements, opaque }
-    }
-
+impl Follower<'_, '_> {
     pub(crate) fn place(&mut self, access: &PlacedAccess) -> Result<Place, Untagged> {
         let first = access.steps.first().map_or(access.ty, |step| step.ty);
         if let Some(declared) = access.declared {
@@ -211,15 +187,15 @@ impl<'c> Follower<'_, 'c> {
                 shape(self, access.ty)?
             }
         };
+        let is_byte = self.shapes.is_byte(scalar);
         if !is_member {
-            let is_byte = self.shapes.is_byte(scalar);
             return match self.elements && !is_byte {
                 true => Ok(Place { base: Item::Scalar(scalar), offset: 0, scalar, root: None }),
                 false if is_byte && !access.steps.is_empty() => Err(Untagged::ByteArray),
                 false => Err(Untagged::NoMember),
             };
         }
-        if at.among && self.shapes.is_byte(scalar) {
+        if at.among && is_byte {
             return Err(Untagged::ByteArray);
         }
         let root = shape(self, first)?;
@@ -239,8 +215,8 @@ impl<'c> Follower<'_, 'c> {
                 (at.ty, at.among) = (element, true);
             }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
-                let member = usize::try_from(index.ok_or(Untagged::Unread)?);
-                let member = member.map_err(|_| Untagged::Unread)?;
+                let member = index.and_then(|index| usize::try_from(index).ok());
+                let member = member.ok_or(Untagged::Unread)?;
                 let part = self.context.parts(at.ty).get(member).ok_or(Untagged::Unread)?;
                 at.path.push(Index::Member(member));
                 (at.ty, at.among) = (*part, false);
@@ -282,7 +258,7 @@ impl<'c> Follower<'_, 'c> {
         loop {
             let result = self.same(declared, asked);
             let next = match self.context.kind(declared) {
-                TypeKind::Array { element, len } if len > 0 => element,
+                TypeKind::Array { element, len: 1.. } => element,
                 TypeKind::Literal { elements: [first, ..], .. } => *first,
                 TypeKind::Identified { body: Some([first, ..]), .. } => *first,
                 _ => return result,
@@ -293,17 +269,5 @@ impl<'c> Follower<'_, 'c> {
             self.refuse(declared)?;
             declared = next;
         }
-    }
-}
-
-impl PlacedAccess {
-    /// Returns the types that its `getelementptr`s name.
-    pub(crate) fn types(&self) -> impl Iterator<Item = Type> {
-        self.steps.iter().map(|step| step.ty)
-    }
-
-    /// Returns how many bytes the access has.
-    pub(crate) fn bytes(&self, layouts: &mut Layouts<'_>) -> u64 {
-        layouts.store_size(self.ty).map_or(0, |size| size.min)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tbaa_ir::{Def, Function, Inst, Opcode, Value};
 use tbaa_types::{Type, TypeKind};
 
-use crate::untagged::Untagged;
+use crate::error::Untagged;
 
 /// The most `getelementptr`s and casts that are followed.
 const LONGEST: usize = 64;
@@ -48,28 +48,21 @@ impl<'f, 't> Pointers<'f, 't> {
         let (mut pointer, mut steps) = (pointer, Vec::new());
         for _ in 0..LONGEST {
             let inst = function.inst(pointer);
-            let from = || inst.and_then(|inst| function.operand(inst, 0)).ok_or(Untagged::Unread);
+            let opcode = inst.map(|inst| inst.opcode);
+            let from = inst.and_then(|inst| function.operand(inst, 0)).ok_or(Untagged::Unread);
+            let is_step = opcode == Some(Opcode::GetElementPtr);
+            if is_step || opcode.is_some_and(Opcode::is_pointer_cast) {
+                let step = inst.filter(|inst| is_step && !is_still(function, inst));
+                steps.extend(step.map(|inst| self.indices(inst)).transpose()?);
+                pointer = from?;
+                continue;
+            }
             let is_slot = |value: &Value| {
                 function.inst(*value).is_some_and(|inst| inst.opcode == Opcode::Alloca)
             };
-            let head = match (inst.map(|inst| inst.opcode), function.def(pointer)) {
-                (Some(Opcode::GetElementPtr), _)
-                    if inst.is_some_and(|inst| is_still(function, inst)) =>
-                {
-                    pointer = from()?;
-                    continue;
-                }
-                (Some(Opcode::GetElementPtr), _) => {
-                    steps.extend(inst.map(|inst| self.indices(inst)).transpose()?);
-                    pointer = from()?;
-                    continue;
-                }
-                (Some(opcode), _) if opcode.is_pointer_cast() => {
-                    pointer = from()?;
-                    continue;
-                }
+            let head = match (opcode, function.def(pointer)) {
                 (Some(Opcode::Alloca), _) => Head::Slot(pointer),
-                (Some(Opcode::Load), _) if let Some(slot) = from().ok().filter(is_slot) => {
+                (Some(Opcode::Load), _) if let Some(slot) = from.ok().filter(is_slot) => {
                     Head::Loaded(slot)
                 }
                 (_, Def::Instruction(_)) if self.inside.contains(&pointer) => {
@@ -104,7 +97,7 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
 /// step over whole objects are excluded.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
-    if !function.instructions.iter().any(|instruction| joins(instruction.opcode)) {
+    if !function.instructions.iter().any(|inst| joins(inst.opcode)) {
         return HashSet::new();
     }
     let begins = |value: &Value| {

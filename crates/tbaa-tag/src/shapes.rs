@@ -74,29 +74,21 @@ impl<'c> Shapes<'c> {
         options: &Options,
     ) -> Self {
         let mut unions = HashMap::default();
-        for union in &options.unions {
+        for members in &options.unions {
             let mut names: Vec<_> =
-                union.iter().map(|union_type| String::from_utf8_lossy(union_type)).collect();
+                members.iter().map(|name| String::from_utf8_lossy(name)).collect();
             names.sort_unstable();
-            let name = format!("union of {}", names.join(", "));
-            let types = union.iter().flat_map(|union_type| Options::types(definitions, union_type));
-            unions.extend(types.map(|ty| (ty, name.clone())));
+            let union = format!("union of {}", names.join(", "));
+            let types = members.iter().flat_map(|name| Options::types(definitions, name));
+            unions.extend(types.map(|ty| (ty, union.clone())));
         }
-        let nominal = options.nominal.iter();
-        let nominal = nominal
-            .flat_map(|name| Options::types(definitions, name).map(|ty| (ty, name.clone())))
-            .collect();
-        Shapes {
-            context,
-            layouts,
-            nominal,
-            unions,
-            known: HashMap::default(),
-            shapes: IndexSet::default(),
-            bases: IndexSet::default(),
-            names: Vec::new(),
-            prefixes: HashMap::default(),
+        let mut nominal = HashMap::default();
+        for name in &options.nominal {
+            nominal.extend(Options::types(definitions, name).map(|ty| (ty, name.clone())));
         }
+        let (known, prefixes) = (HashMap::default(), HashMap::default());
+        let (shapes, bases, names) = (IndexSet::default(), IndexSet::default(), Vec::new());
+        Shapes { context, layouts, nominal, unions, known, shapes, bases, names, prefixes }
     }
 
     /// Returns a type's shape; `None` of one without a size that is known, or nested too deep.
@@ -131,18 +123,16 @@ impl<'c> Shapes<'c> {
                 }
                 Shape::Struct { members, nominal: self.nominal.get(&ty).cloned() }
             }
-            TypeKind::Int(1 | 8) => Shape::Scalar(BYTE.to_owned()),
-            // A typed pointer of LLVM before 15; programs cast these freely, so the target is
-            // ignored.
-            TypeKind::Pointer { address_space: 0, .. } => Shape::Scalar("ptr".to_owned()),
-            TypeKind::Pointer { address_space, .. } => {
-                Shape::Scalar(format!("ptr addrspace({address_space})"))
-            }
-            TypeKind::Primitive(_) | TypeKind::Int(_) => {
-                Shape::Scalar(self.context.display(ty).to_string())
-            }
-            // A vector, and what targets define: by the bytes alone.
-            _ => Shape::Scalar(format!("{} opaque bytes", size.min)),
+            kind => Shape::Scalar(match kind {
+                TypeKind::Int(1 | 8) => BYTE.to_owned(),
+                // A typed pointer of LLVM before 15; programs cast these freely, so the target is
+                // ignored.
+                TypeKind::Pointer { address_space: 0, .. } => "ptr".to_owned(),
+                TypeKind::Pointer { address_space: space, .. } => format!("ptr addrspace({space})"),
+                TypeKind::Primitive(_) | TypeKind::Int(_) => self.context.display(ty).to_string(),
+                // A vector, or a type that the target defines, is known by its size alone.
+                _ => format!("{} opaque bytes", size.min),
+            }),
         };
         Some(self.shapes.insert_full(shape).0 as u32)
     }
@@ -192,8 +182,7 @@ impl<'c> Shapes<'c> {
                 Shape::Array(_, 0) => return None,
                 Shape::Array(element, _) => shape = *element,
                 Shape::Struct { members, .. } => {
-                    let len = members.len();
-                    return self.prefix(shape, len).map(Item::Base);
+                    return self.prefix(shape, members.len()).map(Item::Base);
                 }
             }
         }

@@ -8,12 +8,11 @@ use tbaa::{BuildError, Graph, TagId, TypeId};
 use tbaa_ir::{Module, Opcode, Rewriter, Sizes, TextError};
 
 use crate::declared::Declared;
-use crate::error::TagError;
+use crate::error::{TagError, Untagged};
 use crate::options::Options;
 use crate::overlaps::Overlaps;
 use crate::places::{Accesses, Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
-use crate::untagged::Untagged;
 
 /// The root of all tags in this crate.
 const ROOT: &str = "types by structure";
@@ -84,49 +83,43 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
-    let mut follower = Follower::new(&mut shapes, &context, &definitions, options);
-    let mut places: Vec<_> = found
-        .accesses
-        .into_iter()
-        .map(|(at, access)| {
-            let place = access.and_then(|access| Ok((follower.place(&access)?, access)));
-            (at, place)
-        })
-        .collect();
-    let is_bytes = |untagged: &(usize, Result<_, Untagged>)| {
-        untagged.1.as_ref().is_err_and(|&it| it == Untagged::Bytes)
-    };
-    if !found.has_structs && places.iter().any(is_bytes) {
+    let opaque =
+        options.opaque.iter().flat_map(|name| Options::types(&definitions, name)).collect();
+    let elements = options.elements;
+    let mut follower = Follower { shapes: &mut shapes, context: &context, elements, opaque };
+    let mut places = Vec::with_capacity(found.accesses.len());
+    for (at, access) in found.accesses {
+        places.push((at, access.and_then(|access| Ok((follower.place(&access)?, access)))));
+    }
+    let is_bytes = |place: &Result<_, _>| matches!(place, Err(Untagged::Bytes));
+    if !found.has_structs && places.iter().any(|(_, place)| is_bytes(place)) {
         // If no step of an address names a member, its access may still be to a member.
         for (_, place) in places.iter_mut().filter(|place| place.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }
     }
-    let good: Vec<(&PlacedAccess, Place)> = places
-        .iter()
-        .filter_map(|(_, it)| it.as_ref().ok().map(|(place, at)| (at, *place)))
-        .collect();
+    let good = places.iter().filter_map(|(_, place)| place.as_ref().ok());
+    let good: Vec<(&PlacedAccess, Place)> = good.map(|(place, access)| (access, *place)).collect();
     let overlaps = Overlaps::of(&good, &found.flows, &shapes, &mut layout.layouts(&context));
-    let mut nodes = Nodes::new(&shapes);
     let (mut tags, mut untagged) = (Vec::new(), Vec::new());
     for (instruction, place) in places {
-        let place = place.and_then(|(place, access)| {
-            let through = access.types().any(|ty| overlaps.types.contains(&ty));
-            match through || overlaps.instructions.contains(&instruction) {
-                true => Err(Untagged::Overlap),
-                false => Ok(place),
-            }
-        });
+        let overlaps = |access: &PlacedAccess| {
+            access.steps.iter().any(|step| overlaps.types.contains(&step.ty))
+                || overlaps.instructions.contains(&instruction)
+        };
         match place {
-            Ok(place) => tags.push((instruction, place)),
+            Ok((_, access)) if overlaps(&access) => {
+                untagged.push(UntaggedAccess { instruction, why: Untagged::Overlap });
+            }
+            Ok((place, _)) => tags.push((instruction, place)),
             Err(why) => untagged.push(UntaggedAccess { instruction, why }),
         }
     }
-    let tags = nodes.tags(&tags)?;
+    let (graph, tags) = made(&shapes, &tags)?;
     let unknown =
         options.names().filter(|name| Options::types(&definitions, name).next().is_none());
     let unknown = unknown.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    Ok(Tags { graph: nodes.graph, tags, untagged, unknown })
+    Ok(Tags { graph, tags, untagged, unknown })
 }
 
 /// Finds tags of declared types for the accesses of a module.
@@ -236,82 +229,57 @@ fn language(text: &[u8]) -> Option<&'static str> {
     lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|line| line.1).next()
 }
 
-/// The nodes of base types, made when a tag needs them.
-struct Nodes<'s, 'c> {
-    shapes: &'s Shapes<'c>,
-    graph: Graph,
+/// Makes the tags of accesses, and a graph with the base types that they need.
+fn made(
+    shapes: &Shapes<'_>,
+    places: &[(usize, Place)],
+) -> Result<(Graph, Vec<TaggedAccess>), BuildError> {
+    let (mut graph, mut tags) = (Graph::new(), Vec::with_capacity(places.len()));
+    if places.is_empty() {
+        return Ok((graph, tags));
+    }
+    let needed = needed(shapes, places);
+    let root = graph.builder().root(ROOT)?;
+    let mut types: HashMap<Item, TypeId> = HashMap::default();
+    // The builder gives equal nodes one id.
+    let scalar = |graph: &mut Graph, shape: u32| {
+        let Shape::Scalar(name) = shapes.get(shape) else { unreachable!("it is a scalar") };
+        graph.builder().scalar_type(name, root)
+    };
+    for (at, base) in shapes.bases().iter().enumerate().filter(|base| needed[base.0]) {
+        let last = match base.last {
+            Item::Scalar(shape) => scalar(&mut graph, shape)?,
+            base => types[&base],
+        };
+        let before = base.before.map(|before| (types[&Item::Base(before)], 0));
+        let fields: Vec<_> = before.into_iter().chain([(last, base.offset)]).collect();
+        let ty = graph.builder().struct_type(shapes.name(at as u32), &fields)?;
+        types.insert(Item::Base(at as u32), ty);
+    }
+    for &(instruction, place) in places {
+        let access = scalar(&mut graph, place.scalar)?;
+        let base = types.get(&place.base).copied().unwrap_or(access);
+        let tag = graph.builder().struct_tag(base, access, place.offset)?;
+        tags.push(TaggedAccess { instruction, tag });
+    }
+    Ok((graph, tags))
 }
 
-impl<'s, 'c> Nodes<'s, 'c> {
-    fn new(shapes: &'s Shapes<'c>) -> Self {
-        Nodes { shapes, graph: Graph::new() }
+/// Returns the base types that the tags need. Each needs only earlier ones.
+fn needed(shapes: &Shapes<'_>, places: &[(usize, Place)]) -> Vec<bool> {
+    let bases: &IndexSet<Base> = shapes.bases();
+    let mut needed = vec![false; bases.len()];
+    let mark = |needed: &mut [bool], item| {
+        if let Item::Base(base) = item {
+            needed[base as usize] = true;
+        }
+    };
+    places.iter().for_each(|place| mark(&mut needed, place.1.base));
+    for at in (0..bases.len()).rev() {
+        if needed[at] {
+            mark(&mut needed, bases[at].last);
+            bases[at].before.map(Item::Base).into_iter().for_each(|item| mark(&mut needed, item));
+        }
     }
-
-    fn tags(&mut self, places: &[(usize, Place)]) -> Result<Vec<TaggedAccess>, BuildError> {
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let needed = self.needed(places);
-        let root = self.graph.builder().root(ROOT)?;
-        let mut scalars: HashMap<u32, TypeId> = HashMap::default();
-        let mut types: HashMap<Item, TypeId> = HashMap::default();
-        let shapes = self.shapes;
-        let mut scalar = |graph: &mut Graph, shape: u32| {
-            let Shape::Scalar(name) = shapes.get(shape) else { unreachable!("it is a scalar") };
-            match scalars.get(&shape) {
-                Some(&known) => Ok(known),
-                None => {
-                    let ty = graph.builder().scalar_type(name, root)?;
-                    Ok::<_, BuildError>(*scalars.entry(shape).or_insert(ty))
-                }
-            }
-        };
-        for (at, base) in self.shapes.bases().iter().enumerate().filter(|base| needed[base.0]) {
-            let last = match base.last {
-                Item::Scalar(shape) => scalar(&mut self.graph, shape)?,
-                base => types[&base],
-            };
-            let before = base.before.map(|before| (types[&Item::Base(before)], 0));
-            let fields: Vec<_> = before.into_iter().chain([(last, base.offset)]).collect();
-            let ty = self.graph.builder().struct_type(self.shapes.name(at as u32), &fields)?;
-            types.insert(Item::Base(at as u32), ty);
-        }
-        let mut known: HashMap<Place, TagId> = HashMap::default();
-        let mut tags = Vec::with_capacity(places.len());
-        for &(instruction, place) in places {
-            let tag = match known.get(&place) {
-                Some(&tag) => tag,
-                None => {
-                    let access = scalar(&mut self.graph, place.scalar)?;
-                    let base = types.get(&place.base).copied().unwrap_or(access);
-                    let tag = self.graph.builder().struct_tag(base, access, place.offset)?;
-                    *known.entry(place).or_insert(tag)
-                }
-            };
-            tags.push(TaggedAccess { instruction, tag });
-        }
-        Ok(tags)
-    }
-
-    /// Returns the base types that the tags need. Each needs only earlier ones.
-    fn needed(&self, places: &[(usize, Place)]) -> Vec<bool> {
-        let bases: &IndexSet<Base> = self.shapes.bases();
-        let mut needed = vec![false; bases.len()];
-        let mark = |needed: &mut [bool], item| {
-            if let Item::Base(base) = item {
-                needed[base as usize] = true;
-            }
-        };
-        places.iter().for_each(|place| mark(&mut needed, place.1.base));
-        for at in (0..bases.len()).rev() {
-            if needed[at] {
-                mark(&mut needed, bases[at].last);
-                bases[at]
-                    .before
-                    .into_iter()
-                    .for_each(|before| mark(&mut needed, Item::Base(before)));
-            }
-        }
-        needed
-    }
+    needed
 }

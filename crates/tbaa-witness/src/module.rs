@@ -4,7 +4,7 @@ use std::ptr;
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use tbaa_instrument::layout::{LOOKS, VERSION};
+use tbaa_instrument::layout::{VERSION, WARNS};
 
 use crate::lock::enter;
 use crate::sites::{self, Registry, Site, Tables};
@@ -48,7 +48,7 @@ impl Module {
         let at = number as usize;
         // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
         let (row, [tag, size]) = unsafe { (&*self.rows.add(at), *self.sites.add(at)) };
-        let (size, reads, looks) = (size >> 1, size & 1 == 0, tag & LOOKS != 0);
+        let (size, reads, looks) = (size >> 1, size & 1 == 0, tag & WARNS != 0);
         let site = states::site(base).map_or(0, |first| first + number);
         Event::new(site, reads, size, row, looks)
     }

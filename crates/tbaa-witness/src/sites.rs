@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId, TypeKind};
 
-use tbaa_instrument::layout::{LOOKS, MAX_SITES};
+use tbaa_instrument::layout::{MAX_SITES, WARNS};
 
 use crate::lock::{Guard, Lock};
 use crate::options::options;
@@ -188,7 +188,7 @@ impl Registry {
             self.oracle.update(|graph| merge(graph, &own))?
         };
         for (number, site) in tables.sites.iter().enumerate() {
-            let key = (*tags.get((site[0] & !LOOKS) as usize)?, u64::from(site[1] >> 1));
+            let key = (*tags.get((site[0] & !WARNS) as usize)?, u64::from(site[1] >> 1));
             let graph = self.oracle.graph();
             let kind = *self.kinds.entry(key).or_insert_with(|| {
                 self.list.push(key);
@@ -231,7 +231,7 @@ impl Registry {
         let [tag, size] = *known.tables.sites.get(number)?;
         let [function, file, line, column, what, base] = *known.tables.places.get(number)?;
         Some(Described {
-            tag: *known.tags.get((tag & !LOOKS) as usize)?,
+            tag: *known.tags.get((tag & !WARNS) as usize)?,
             size: u64::from(size >> 1),
             function: string(function),
             file: string(file),

@@ -4,8 +4,8 @@
 use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
 use tbaa_ir::{
-    Address, Effects, Flow, Function, Inst, Instruction, Loop, MemoryEffects, MemoryLocation,
-    Module, Object, Opcode, Pointers, Sizes, Value,
+    Address, Block, Effects, Flow, Function, Inst, Instruction, Loop, MemoryEffects,
+    MemoryLocation, Module, Object, Opcode, Pointers, Sizes, Value,
 };
 use tbaa_types::Type;
 
@@ -79,9 +79,8 @@ impl<'t> Body<'t> {
                 _ => None,
             }
         };
-        let events =
-            function.blocks.iter().map(|block| block.instructions.iter().filter_map(event));
-        let events = events.map(Iterator::collect).collect();
+        let of_block = |block: &Block<'_>| block.instructions.iter().filter_map(event).collect();
+        let events = function.blocks.iter().map(of_block).collect();
         let flow = (!function.blocks.is_empty()).then(|| Flow::of(&function));
         let pointers = Pointers::new(&function, flow.as_ref(), effects);
         let (ends, turns, readers) = (Vec::new(), Vec::new(), HashSet::new());
@@ -93,17 +92,13 @@ impl<'t> Body<'t> {
     }
 
     /// Returns the bytes from the start of the text to a block's first instruction after its phis.
-    #[must_use]
     pub fn first_offset(&self, block: usize) -> Option<usize> {
         let instructions = self.function.blocks[block].instructions.iter();
         let mut instructions = instructions.map(|&at| &self.function.instructions[at]);
-        instructions
-            .find(|instruction| instruction.opcode != Opcode::Phi)
-            .map(|instruction| instruction.span.start)
+        Some(instructions.find(|inst| inst.opcode != Opcode::Phi)?.span.start)
     }
 
     /// Returns the bytes from the start of the text to the instruction that ends a block.
-    #[must_use]
     pub fn last_offset(&self, block: usize) -> Option<usize> {
         let last = self.function.blocks[block].instructions.last()?;
         Some(self.function.instructions[*last].span.start)
@@ -126,11 +121,8 @@ impl<'t> Body<'t> {
                 let returns = self.effects.always_returns(&call);
                 ends.extend((!returns).then_some(nth));
                 let reads = self.effects.on_loads(&call) != MemoryEffects::NONE;
-                if returns
-                    && reads
-                    && inst.result.is_some()
-                    && !self.effects.of_call(&call).writes()
-                {
+                let writes = self.effects.of_call(&call).writes();
+                if returns && reads && !writes && inst.result.is_some() {
                     self.readers.insert(at);
                 }
             }
@@ -211,10 +203,9 @@ impl<'t> Body<'t> {
     pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
-            let target = self.function.call(inst)?.target;
-            let arguments =
-                self.operands(event).into_iter().map(|operand| self.pointers.number(operand));
-            return Some(Key::Call(target, arguments.collect())).filter(|_| !target.is_empty());
+            let target = Some(self.function.call(inst)?.target).filter(|name| !name.is_empty())?;
+            let arguments = self.operands(event).into_iter();
+            return Some(Key::Call(target, arguments.map(|it| self.pointers.number(it)).collect()));
         }
         let instruction = self.instruction(event.access()?);
         let plain = !instruction.volatile && !instruction.atomic;
@@ -229,10 +220,9 @@ impl<'t> Body<'t> {
     /// arguments.
     pub(super) fn operands(&self, event: Event) -> Vec<Value> {
         let Some(inst) = self.inst(event) else { return Vec::new() };
+        let operands = self.function.operands(inst).iter().copied();
         match self.function.call(inst) {
-            Some(call) => {
-                self.function.operands(inst).iter().copied().take(call.arguments.len()).collect()
-            }
+            Some(call) => operands.take(call.arguments.len()).collect(),
             None => self.function.pointer(inst).into_iter().collect(),
         }
     }
@@ -247,22 +237,17 @@ impl<'t> Body<'t> {
     /// Returns whether every iteration of the innermost loop runs this block (must-execute), if all
     /// calls return. LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
     pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
-        flow.innermost_index(block)
-            .is_some_and(|innermost_index| flow.dominates(block, self.turns[innermost_index]))
+        flow.innermost_index(block).is_some_and(|at| flow.dominates(block, self.turns[at]))
     }
 
     /// Returns the events after which execution may not continue: those that may run before `at` in
     /// the same iteration, or all of the loop if `at` is `None`. LLVM: `ICFLoopSafetyInfo`.
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
-        let in_block = |block: usize, end: usize| {
-            let ends = self.ends[block].iter().take_while(move |&&it| it < end);
-            ends.map(move |&end| self.events[block][end])
-        };
         let Some(at) = at else {
             let blocks = flow.blocks_of(around).iter();
-            return blocks.flat_map(|&block| in_block(block, usize::MAX)).collect();
+            return blocks.flat_map(|&block| self.ends_in(block, usize::MAX)).collect();
         };
-        let mut found: Vec<Event> = in_block(at.block, at.event).collect();
+        let mut found: Vec<Event> = self.ends_in(at.block, at.event).collect();
         let (mut seen, mut pending) = (self.marks.borrow_mut(), vec![at.block]);
         seen.begin(self.events.len());
         seen.insert(at.block);
@@ -272,7 +257,7 @@ impl<'t> Body<'t> {
             }
             for before in flow.before(block).filter(|&before| flow.is_in(around, before)) {
                 if seen.insert(before) {
-                    found.extend(in_block(before, usize::MAX));
+                    found.extend(self.ends_in(before, usize::MAX));
                     pending.push(before);
                 }
             }
@@ -280,10 +265,10 @@ impl<'t> Body<'t> {
         found
     }
 
-    /// Returns the events before `at` in its block after which execution may not continue.
-    pub(super) fn ends_before(&self, at: Point) -> Vec<Event> {
-        let ends = self.ends[at.block].iter().take_while(|&&end| end < at.event);
-        ends.map(|&end| self.events[at.block][end]).collect()
+    /// Returns the events of a block, among its first `end`, after which execution may not continue.
+    pub(super) fn ends_in(&self, block: usize, end: usize) -> impl Iterator<Item = Event> {
+        let ends = self.ends[block].iter().take_while(move |&&at| at < end);
+        ends.map(move |&at| self.events[block][at])
     }
 
     /// Returns whether an address's base is a local variable in memory.
@@ -307,11 +292,7 @@ impl<'t> Body<'t> {
         }
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
         let may_read = call.callee.starts_with(b"_Z") && (has(b"RK") || has(b"PK"));
-        !may_read
-            && self
-                .pointers
-                .arguments(at, false)
-                .into_iter()
-                .any(|argument| base(argument) == variable)
+        let mut arguments = self.pointers.arguments(at, false).into_iter();
+        !may_read && arguments.any(|argument| base(argument) == variable)
     }
 }

@@ -6,7 +6,6 @@ use super::{Blocker, Body, Cause, Event, Judge};
 use crate::char_origin::{is_char, is_wider_char};
 
 /// Returns whether a function of C's `math.h` sets errno, which `-fno-math-errno` concerns.
-#[must_use]
 pub fn sets_errno(name: &[u8]) -> bool {
     const NAMES: &str = "acos acosh asin atan2 atanh cos cosh erfc exp exp10 exp2 expm1 fdim fma \
                          fmod hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb \
@@ -19,7 +18,6 @@ pub fn sets_errno(name: &[u8]) -> bool {
 
 impl Body<'_> {
     /// Returns whether a call has a result, and no pointer through which it could give others.
-    #[must_use]
     pub fn may_be_pure(&self, inst: &Inst) -> bool {
         let function = &*self.function;
         let Some(call) = function.call(inst) else { return false };
@@ -38,7 +36,6 @@ impl Body<'_> {
 impl Judge<'_> {
     /// Returns whether an access is to the pointer by which an object of C++ finds its virtual
     /// functions, or follows that pointer.
-    #[must_use]
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
         let is_vtable = |index: usize| {
@@ -53,7 +50,6 @@ impl Judge<'_> {
 
     /// Returns whether one of a blocker and its load is of one byte that is tagged as `char`, and
     /// another byte type would separate the two.
-    #[must_use]
     pub fn is_byte(&self, blocker: &Blocker) -> bool {
         let is_byte = |index: usize| {
             let index = &self.module.instructions()[index];
@@ -67,7 +63,6 @@ impl Judge<'_> {
     /// Returns the parameters whose declaration as `restrict` separates a blocker and its load.
     /// clang heeds it on the parameters of functions alone, and only accesses through the parameter
     /// itself count.
-    #[must_use]
     pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
         let pointers = &body.pointers;
         let of = |event: Event| event.access().and_then(|access| body.pointer(access));

@@ -123,7 +123,6 @@ pub enum Cause {
 
 impl Cause {
     /// Returns the name in JSON.
-    #[must_use]
     pub fn code(self) -> &'static str {
         match self {
             Cause::NoTag => "no tag",
@@ -148,9 +147,8 @@ impl Cause {
 
     /// Returns whether tags alone could remove all blockers of a list.
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
-        blockers
-            .iter()
-            .all(|blocker| blocker.cause.is_of_types() || blocker.cause == Cause::Register)
+        let mut causes = blockers.iter().map(|blocker| blocker.cause);
+        causes.all(|cause| cause.is_of_types() || cause == Cause::Register)
     }
 }
 
@@ -301,12 +299,7 @@ impl<'a> Judge<'a> {
             Def::Parameter(at) => function.header.parameters[at].dereferenceable(),
             _ => function.inst(base).and_then(|inst| {
                 let is_one = inst.opcode == Opcode::Alloca && function.operands(inst).is_empty();
-                Some(
-                    self.sizes
-                        .size_of(inst.ty?)
-                        .filter(|size_of| is_one && !size_of.scalable)?
-                        .alloc,
-                )
+                Some(self.sizes.fixed_size(inst.ty.filter(|_| is_one)?)?.alloc)
             }),
         };
         let start = u64::try_from(offset).ok().filter(|_| terms.is_empty());
@@ -325,23 +318,20 @@ impl<'a> Judge<'a> {
                 continue;
             }
             for &store in events.iter().filter(|&&event| self.is_store(event)) {
-                let key = body.key(store);
-                let Some(pointer) = store.access().and_then(|access| body.pointer(access)) else {
-                    continue;
+                let Some(key) = body.key(store) else { continue };
+                let pointer = store.access().and_then(|access| body.pointer(access));
+                let is_fixed = |pointer: &Value| {
+                    body.pointers.is_invariant(*pointer, |block| flow.is_in(around, block))
                 };
-                if key.is_none()
-                    || !body.pointers.is_invariant(pointer, |pointer| flow.is_in(around, pointer))
-                {
-                    continue;
-                }
+                let Some(pointer) = pointer.filter(is_fixed) else { continue };
                 let events = body.events_of(flow, around);
-                let Some(events) = events.filter(|event| !is_renewed(body, event, store)) else {
+                let Some(events) = events.filter(|events| !is_renewed(body, events, store)) else {
                     continue;
                 };
                 let is_listed = |event: &Event| {
                     let blocked = body.at(*event).and_then(|at| found.get(&at));
                     let open = blocked.is_some_and(|blocked| !blocked.blockers.is_empty());
-                    open && body.key(*event) == key
+                    open && body.key(*event).as_ref() == Some(&key)
                 };
                 if events.iter().any(is_listed) {
                     continue;
@@ -352,13 +342,13 @@ impl<'a> Judge<'a> {
                 if !body.is_local_variable(body.pointers.address(pointer).base) {
                     self.add_ends(body, store, &body.ways_out(flow, around, None), &mut blockers);
                 }
-                let free = Cause::NoReturn { writes: false };
-                let is_free =
-                    |blocker: &Blocker| blocker.cause.is_of_types() || blocker.cause == free;
-                let all = blockers
-                    .iter()
-                    .all(|blocker| is_free(blocker) || blocker.cause == Cause::Register);
-                if let Some(at) = body.at(store).filter(|_| all && blockers.iter().any(is_free)) {
+                let is_free = |cause: Cause| {
+                    cause.is_of_types() || cause == Cause::NoReturn { writes: false }
+                };
+                let mut causes = blockers.iter().map(|blocker| blocker.cause);
+                let any = causes.clone().any(is_free);
+                let all = causes.all(|cause| is_free(cause) || cause == Cause::Register);
+                if let Some(at) = body.at(store).filter(|_| all && any) {
                     let (wanted, depth) = (Wanted::Sink(around.header), flow.depth(block));
                     added.push((at, Blocked { load: store, wanted, blockers, depth }));
                 }
@@ -418,9 +408,8 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 let point = Point { block: index, event: nth };
-                let Some((wanted, between)) = self.wanted((body, flow), &keys, point) else {
-                    continue;
-                };
+                let wanted = self.wanted((body, flow), &keys, point);
+                let Some((wanted, between)) = wanted else { continue };
                 let hoisted = matches!(wanted, Wanted::Hoist(_));
                 let mut blockers = self.blockers(body, load, &between, hoisted);
                 let is_reused = matches!(wanted, Wanted::Reuse(_)) && !blockers.is_empty();
@@ -432,7 +421,7 @@ impl<'a> Judge<'a> {
                         body.ways_out(flow, around, Some(point))
                     }
                     _ if matches!(wanted, Wanted::Partly(_)) && !blockers.is_empty() => {
-                        body.ends_before(point)
+                        body.ends_in(index, nth).collect()
                     }
                     _ => Vec::new(),
                 };
@@ -518,9 +507,9 @@ impl<'a> Judge<'a> {
     /// this is false there. LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
         let load = body.events[at.block][at.event];
+        let is_here = |block| block == at.block;
         let mut operands = body.operands(load).into_iter();
-        let is_fixed = operands
-            .all(|operand| body.pointers.is_invariant(operand, |pointer| pointer == at.block));
+        let is_fixed = operands.all(|operand| body.pointers.is_invariant(operand, is_here));
         let key = keys[at.block][at.event];
         let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let changes = |events: &[Event]| !self.blockers(body, load, events, false).is_empty();
@@ -558,17 +547,15 @@ impl<'a> Judge<'a> {
         }
         let cause = |&event: &Event| {
             let cause = match event {
-                Event::Access(other) => match self.cause(body, load, other) {
-                    Some(Cause::SamePlace) if in_loop && is_equal(body, load, event) => {
-                        Some(Cause::Register)
-                    }
+                Event::Access(other) => match self.cause(body, load, other)? {
+                    Cause::SamePlace if in_loop && is_equal(body, load, event) => Cause::Register,
                     // The store writes back the loaded value, so overlapping bytes do not change.
-                    Some(_) if self.is_stored_back(body, load, other) => None,
+                    _ if self.is_stored_back(body, load, other) => return None,
                     cause => cause,
                 },
-                Event::Other(at) => self.of_call(body, load, at),
+                Event::Other(at) => self.of_call(body, load, at)?,
             };
-            cause.map(|cause| Blocker { event, cause, load })
+            Some(Blocker { event, cause, load })
         };
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
         self.sort(body, &mut found);
@@ -604,7 +591,9 @@ impl<'a> Judge<'a> {
             return Some(Cause::Order);
         }
         let to_read = self.is_store(load);
-        let reads_arguments = !body.is_reader(load) || self.reads_arguments(body, load);
+        let of_load = body.at(load).and_then(|at| body.effects_of(at));
+        let on_others = of_load.map(|effects| effects.without(MemoryLocation::Argument));
+        let reads_arguments = !body.is_reader(load) || on_others == Some(MemoryEffects::NONE);
         let mut operands = body.operands(load).into_iter();
         let is_out = |it| body.pointers.is_out_of_reach(it, at, to_read, false);
         let is_pointer = |value: &Value| body.function.is_pointer(*value);
@@ -612,22 +601,13 @@ impl<'a> Judge<'a> {
             return None;
         }
         let effects = body.effects_of(at).unwrap_or(MemoryEffects::ANY);
-        if to_read && effects != MemoryEffects::NONE {
-            return Some(Cause::Call);
-        }
-        if effects.without(MemoryLocation::Errno).writes() {
+        let touches = to_read && effects != MemoryEffects::NONE;
+        if touches || effects.without(MemoryLocation::Errno).writes() {
             return Some(Cause::Call);
         }
         let errno = self.module.errno_tags().iter().copied();
         let answer = self.llvm.alias_any(self.tag(load), errno);
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
-    }
-
-    /// Returns whether a call reads no memory except through its arguments.
-    fn reads_arguments(&self, body: &Body<'a>, call: Event) -> bool {
-        let effects = body.at(call).and_then(|at| body.effects_of(at));
-        effects
-            .is_some_and(|effect| effect.without(MemoryLocation::Argument) == MemoryEffects::NONE)
     }
 
     /// Returns why an access may change what a call reads; `None` if it cannot.
@@ -652,8 +632,7 @@ impl<'a> Judge<'a> {
             Opcode::Load | Opcode::VaArg => return None,
             Opcode::Call if body.pointer(other).is_none() => {
                 let effect = self.of_call(body, load, body.at(Event::Access(other))?);
-                let apart = !self.llvm.may_alias(self.tag(load), write.tag);
-                return effect.filter(|_| !apart);
+                return effect.filter(|_| self.llvm.may_alias(self.tag(load), write.tag));
             }
             _ if body.is_reader(load) => return self.of_reader(body, load, other),
             _ => {}
@@ -661,36 +640,28 @@ impl<'a> Judge<'a> {
         let load = load.access()?;
         let read = self.instruction(load);
         let places = body.place(load).zip(body.place(other));
-        if let Some((of_read, of_write)) = places {
-            match body.pointers.meet(of_read, of_write) {
-                Some(true) => return Some(Cause::SamePlace),
-                Some(false) => return None,
-                None => {}
-            }
+        match places.and_then(|(of_read, of_write)| body.pointers.meet(of_read, of_write)) {
+            Some(meets) => meets.then_some(Cause::SamePlace),
+            None if !self.llvm.may_alias(read.tag, write.tag) => None,
+            None => Some(match (read.tag, write.tag) {
+                (_, None) => Cause::NoTag,
+                (None, _) => Cause::LoadNoTag,
+                (Some(of_read), Some(of_write)) => self.of_tags((read, of_read), (write, of_write)),
+            }),
         }
-        if !self.llvm.may_alias(read.tag, write.tag) {
-            return None;
-        }
-        Some(match (read.tag, write.tag) {
-            (_, None) => Cause::NoTag,
-            (None, _) => Cause::LoadNoTag,
-            (Some(of_read), Some(of_write)) => self.of_tags((read, of_read), (write, of_write)),
-        })
     }
 
     fn of_tags(&self, a: (&Instruction, TagId), b: (&Instruction, TagId)) -> Cause {
-        if !self.union.may_alias(a.1, b.1) {
-            return Cause::RuleLlvm;
-        }
-        if self.union.explain(a.1, b.1).clause != Clause::Generality {
-            return Cause::SameType;
-        }
         let graph = self.module.graph();
         let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
-        if access(a.1) == access(b.1) {
-            return Cause::SameType;
-        }
-        if [a.0, b.0].into_iter().any(|it| is_wider_char(self.module, self.sizes, it)) {
+        let is_wider = |instruction| is_wider_char(self.module, self.sizes, instruction);
+        if !self.union.may_alias(a.1, b.1) {
+            Cause::RuleLlvm
+        } else if self.union.explain(a.1, b.1).clause != Clause::Generality
+            || access(a.1) == access(b.1)
+        {
+            Cause::SameType
+        } else if is_wider(a.0) || is_wider(b.0) {
             Cause::FlattenedUnion
         } else {
             Cause::Covers

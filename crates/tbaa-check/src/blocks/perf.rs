@@ -27,7 +27,6 @@ impl<'s> PerfScript<'s> {
     /// A sample begins with a line that ends with an address and a symbol. Its place in the source
     /// is the next line, if perf knows it. With a call chain each line of the chain begins with a
     /// tab, and the first of them is where the program was.
-    #[must_use]
     pub fn read(text: &'s str) -> PerfScript<'s> {
         let mut script = PerfScript { samples: 0, lines: HashMap::new() };
         let mut sample = None;
@@ -52,7 +51,6 @@ impl<'s> PerfScript<'s> {
 
     /// Returns the source lines of the script that a location may mean. Several can match, because
     /// perf prints only the last component of a path unless it is asked for all of it.
-    #[must_use]
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();

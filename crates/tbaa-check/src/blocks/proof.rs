@@ -58,12 +58,8 @@ impl Sample {
     ) -> Result<Sample, AskError> {
         let (judge, mut figures) = (prover.judge, Figures::default());
         let is_open = |load: usize| has_load(load) && prover.is_kept(load);
-        let all = functions.iter().flat_map(|function| {
-            function
-                .loads
-                .iter()
-                .filter_map(move |load| Some((load.load.access()?, (function, load))))
-        });
+        let all = functions.iter().flat_map(|of| of.loads.iter().map(move |load| (of, load)));
+        let all = all.filter_map(|it| Some((it.1.load.access()?, it)));
         let all: Vec<(usize, (&Judged<'_>, &Blocked))> = all.collect();
         let blamed = all.iter().filter(|(load, it)| is_open(*load) && it.1.can_be_asked());
         let blamed: Vec<Trial> = blamed.map(|&(load, it)| of_blamed(load, it)).collect();
@@ -75,16 +71,14 @@ impl Sample {
         figures.asked = outcomes.len();
         figures.gone = outcomes.values().filter(|value| value.is_gone()).count();
 
-        let others: Vec<(usize, &Judged<'_>)> = functions
+        let accesses = functions
             .iter()
-            .flat_map(|of| {
-                judge.module.accesses_of(of.index).map(move |accesses_of| (accesses_of, of))
-            })
-            .filter(|&(load, _)| is_plain_load(judge, load) && is_open(load))
-            .collect();
+            .flat_map(|of| judge.module.accesses_of(of.index).map(move |load| (load, of)));
+        let others: Vec<(usize, &Judged<'_>)> =
+            accesses.filter(|&(load, _)| is_plain_load(judge, load) && is_open(load)).collect();
         let by_load: HashMap<usize, &Judged<'_>> = others.iter().copied().collect();
         let others: Vec<Trial> =
-            spread(&others, limit).map(|&(load, of)| of_all(load, of)).collect();
+            spread(&others, limit).map(|&(load, function)| of_all(load, function)).collect();
         figures.tried = others.len();
         let answers = prover.ask(&others)?;
         let all_asked = others.iter().zip(&answers).map(|(of, it)| (of.load, it.is_gone()));
@@ -95,10 +89,8 @@ impl Sample {
         figures.gone_of_tried = gone.len();
         let blocked: HashMap<usize, (&Judged<'_>, &Blocked)> = all.into_iter().collect();
         let known = gone.iter().filter_map(|load| Some((*load, *blocked.get(load)?)));
-        let trials: Vec<Trial> = known
-            .filter(|(load, it)| !outcomes.contains_key(load) && it.1.can_be_asked())
-            .map(|(load, it)| of_blamed(load, it))
-            .collect();
+        let open = known.filter(|(at, it)| !outcomes.contains_key(at) && it.1.can_be_asked());
+        let trials: Vec<Trial> = open.map(|(load, it)| of_blamed(load, it)).collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
         // LLVM takes the value for undefined if the call is to other memory.
@@ -126,13 +118,11 @@ impl Sample {
     }
 
     /// Returns the result for a load; `None` if LLVM was not asked about it.
-    #[must_use]
     pub fn outcome(&self, load: usize) -> Option<Outcome> {
         self.outcomes.get(&load).copied()
     }
 
     /// Returns whether LLVM removes or moves a load as the module is.
-    #[must_use]
     pub fn is_gone(&self, load: usize) -> bool {
         self.gone.contains(&load)
     }
@@ -140,7 +130,6 @@ impl Sample {
 
 impl Blocked {
     /// Returns whether LLVM can be told that the blamed accesses do not change the load.
-    #[must_use]
     pub fn can_be_asked(&self) -> bool {
         let is_load = !matches!(self.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
         let is_apart = |cause: Cause| {
@@ -164,12 +153,10 @@ fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);
     let loads = with_equal(&function.body, loads.collect());
     let blamed: BTreeSet<Event> = blamed.map(|blamed| blamed.event).collect();
-    let end =
-        |event: Event| function.body.inst(event).map(|inst| function.body.function.end_of(inst));
-    let blamed =
-        blamed.into_iter().filter(|blamed| !loads.contains(blamed)).map(|blamed| (blamed, 1));
-    let all = loads.iter().map(|&load| (load, 0)).chain(blamed);
-    Trial { load, groups: all.filter_map(|(it, group)| Some((end(it)?, group))).collect() }
+    let all = loads.iter().map(|load| (load, 0));
+    let all = all.chain(blamed.difference(&loads).map(|blamed| (blamed, 1)));
+    let end = |event: Event| Some(function.body.function.end_of(function.body.inst(event)?));
+    Trial { load, groups: all.filter_map(|(&it, group)| Some((end(it)?, group))).collect() }
 }
 
 /// A plain load is one group. The other is all that may be to memory in its function, but for

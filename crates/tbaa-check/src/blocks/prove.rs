@@ -38,7 +38,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns whether the load is done less often.
-    #[must_use]
     pub fn is_gone(self) -> bool {
         matches!(self, Outcome::Removed | Outcome::Hoisted)
     }
@@ -264,15 +263,12 @@ impl<'a> Prover<'a> {
                 let Some(value) = self.value(load) else { continue };
                 let function = self.function(load);
                 let depths = [&self.before, &after].map(|it| it.depth(function, value));
+                let places = after.get(function, value);
                 outcomes[trial] = match depths {
                     [_, None] => Outcome::Removed,
                     [before, after] if after < before => Outcome::Hoisted,
-                    _ if after.get(function, value) != self.before.get(function, value) => {
-                        Outcome::Elsewhere
-                    }
-                    _ if after.get(function, value) != self.written.get(function, value) => {
-                        Outcome::Moved
-                    }
+                    _ if places != self.before.get(function, value) => Outcome::Elsewhere,
+                    _ if places != self.written.get(function, value) => Outcome::Moved,
                     _ => Outcome::Kept,
                 };
             }
@@ -307,21 +303,16 @@ impl<'a> Prover<'a> {
             number.saturating_sub(1)
         };
         for Trial { groups, .. } in trials {
-            let domain = define("distinct !{self}");
+            let scope = format!("distinct !{{self, !{}}}", define("distinct !{self}"));
             let all: BTreeSet<usize> = groups.iter().map(|group| group.1).collect();
-            let scopes: Vec<(usize, u32)> = all
-                .into_iter()
-                .map(|it| (it, define(&format!("distinct !{{self, !{domain}}}"))))
-                .collect();
-            let mut list = |of: &dyn Fn(usize) -> bool| {
-                let scopes =
-                    scopes.iter().filter(|scope| of(scope.0)).map(|scope| format!("!{}", scope.1));
-                define(&format!("!{{{}}}", scopes.collect::<Vec<_>>().join(", ")))
+            let scopes: Vec<(usize, u32)> = all.iter().map(|&it| (it, define(&scope))).collect();
+            let mut list = |own: bool, group: usize| {
+                let scopes = scopes.iter().filter(|scope| (scope.0 == group) == own);
+                let scopes: Vec<String> = scopes.map(|scope| format!("!{}", scope.1)).collect();
+                define(&format!("!{{{}}}", scopes.join(", ")))
             };
-            let lists: HashMap<usize, [u32; 2]> = scopes
-                .iter()
-                .map(|&(group, _)| (group, [list(&|it| it == group), list(&|it| it != group)]))
-                .collect();
+            let lists = all.iter().map(|&it| (it, [list(true, it), list(false, it)]));
+            let lists: HashMap<usize, [u32; 2]> = lists.collect();
             for (end, group) in groups {
                 let [own, others] = lists[group];
                 edits.insert(*end, format!(", !alias.scope !{own}, !noalias !{others}"));

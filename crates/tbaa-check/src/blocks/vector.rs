@@ -41,14 +41,11 @@ impl Candidate<'_, '_> {
             Some(&(first, second, _)) if group == second => first,
             _ => group,
         };
-        let groups = self.groups.iter().enumerate();
-        let accesses =
-            groups.flat_map(|(at, group)| group.iter().map(move |&access| (access, scope(at))));
-        let end = |access| {
-            let inst = self.body.inst(Event::Access(access))?;
-            Some(self.body.function.end_of(inst))
-        };
-        let groups = accesses.filter_map(|(access, scope)| Some((end(access)?, scope))).collect();
+        let mut groups = Vec::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            let insts = group.iter().filter_map(|&access| self.body.inst(Event::Access(access)));
+            groups.extend(insts.map(|inst| (self.body.function.end_of(inst), scope(at))));
+        }
         Trial { load: self.groups[0][0], groups }
     }
 }
@@ -120,15 +117,12 @@ pub fn loops<'a>(
                 let pointer = event.access().and_then(|access| body.pointer(access));
                 pointer.is_some_and(|pointer| body.pointers.is_invariant(pointer, is_in))
             };
-            let wanted = Wanted::Vectorise(Box::new(Vectorise {
-                header,
-                now: now.get(name),
-                then: then.get(name),
-                remark: remark.clone(),
-                is_fixed: is_fixed(load),
-                has_fixed: is_fixed(load) || blockers.iter().any(|blocker| is_fixed(blocker.event)),
-            }));
-            let depth = flow.depth(header);
+            let (now, then, remark) = (now.get(name), then.get(name), remark.clone());
+            let is_fixed_there = blockers.iter().any(|blocker| is_fixed(blocker.event));
+            let is_fixed = is_fixed(load);
+            let has_fixed = is_fixed || is_fixed_there;
+            let vectorise = Vectorise { header, now, then, remark, is_fixed, has_fixed };
+            let (wanted, depth) = (Wanted::Vectorise(Box::new(vectorise)), flow.depth(header));
             found.push((function, Blocked { load, wanted, blockers, depth }));
         }
     }
@@ -140,10 +134,8 @@ pub fn loops<'a>(
 fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
     let both = |pair: &Blocker| [pair.load, pair.event];
     let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
-    let count =
-        |pairs: &[Blocker], of| pairs.iter().filter(|pair| both(pair).contains(&of)).count();
-    while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&pair| count(&pairs, pair))
-    {
+    let count = |pairs: &[Blocker], of| pairs.iter().filter(|it| both(it).contains(&of)).count();
+    while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&of| count(&pairs, of)) {
         for pair in pairs.extract_if(.., |pair| both(pair).contains(&most)) {
             let event = if pair.load == most { pair.event } else { pair.load };
             found.entry(most).or_default().push(Blocker { event, load: most, ..pair });
@@ -165,8 +157,7 @@ fn candidates<'f, 'a>(
     loops.sort_unstable_by_key(|around| around.header);
     for around in loops {
         let depth = flow.depth(around.header);
-        let is_innermost =
-            flow.blocks_of(around).iter().all(|&blocks_of| flow.depth(blocks_of) == depth);
+        let is_innermost = flow.blocks_of(around).iter().all(|&block| flow.depth(block) == depth);
         let Some(events) = body.events_of(flow, around).filter(|_| is_innermost) else { continue };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for access in events.into_iter().filter_map(Event::access) {
@@ -186,14 +177,10 @@ fn candidates<'f, 'a>(
         }
         groups.iter_mut().for_each(|group| group.sort_unstable());
         groups.sort_unstable();
-        let mut pairs = Vec::new();
-        for b in 0..groups.len() {
-            for a in 0..b {
-                let blocker = judge.pair(body, &groups[a], &groups[b]);
-                pairs.extend(blocker.map(|blocker| (a, b, blocker)));
-            }
-        }
-        pairs.truncate(MOST_PAIRS);
+        let pairs = (0..groups.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        let blamed =
+            |(a, b): (usize, usize)| Some((a, b, judge.pair(body, &groups[a], &groups[b])?));
+        let pairs: Vec<_> = pairs.filter_map(blamed).take(MOST_PAIRS).collect();
         if !pairs.is_empty() {
             let name = (name, body.function.blocks[around.header].labels[0]);
             all.push(Candidate { function: index, body, flow, around, name, groups, pairs });

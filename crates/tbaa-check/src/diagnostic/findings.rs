@@ -101,9 +101,7 @@ impl Findings {
             beyond.count += count;
             beyond.at_least |= at_least;
         }
-        for finding in others.found {
-            self.push(finding);
-        }
+        others.found.into_iter().for_each(|finding| _ = self.push(finding));
         self.in_order()
     }
 

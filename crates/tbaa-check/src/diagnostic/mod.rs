@@ -96,9 +96,8 @@ impl FromStr for Code {
     fn from_str(text: &str) -> Result<Code, UnknownCodeError> {
         let digits = text.strip_prefix("TBAA").filter(|digits| digits.len() == 3);
         let number = digits.and_then(|digits| digits.parse().ok());
-        Code::all()
-            .find(|code| Some(code.number()) == number)
-            .ok_or_else(|| UnknownCodeError { text: text.to_owned() })
+        let found = Code::all().find(|code| Some(code.number()) == number);
+        found.ok_or_else(|| UnknownCodeError { text: text.to_owned() })
     }
 }
 

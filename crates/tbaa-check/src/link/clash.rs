@@ -58,11 +58,10 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
             named.entry((root, name)).or_default().push(LinkedType { ty, module, scalar_of });
         }
     }
-    let mut clashes: Vec<Clash> = named
-        .into_iter()
-        .filter(|(_, bodies)| bodies.len() > 1 && !are_scalars_of_one(bodies))
-        .map(|((root, name), bodies)| Clash { root, name: name.to_vec(), bodies })
-        .collect();
+    named.retain(|_, bodies| bodies.len() > 1 && !are_scalars_of_one(bodies));
+    let clash =
+        |((root, name), bodies): ((_, &[u8]), _)| Clash { root, name: name.to_vec(), bodies };
+    let mut clashes: Vec<Clash> = named.into_iter().map(clash).collect();
     clashes.sort_by(|a, b| (&a.name, a.root).cmp(&(&b.name, b.root)));
     clashes
 }
@@ -73,12 +72,9 @@ const MOST: usize = 64;
 /// The most steps for one access, so that no graph makes a link slow.
 const STEPS: usize = 4096;
 
-/// The types with clashing names that an access goes through, with the number of each clash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Through {
-    These(Vec<(u32, TypeId)>),
-    Any,
-}
+/// The types with clashing names that an access goes through, with the number of each clash; `None`
+/// if it counts as going through all.
+type Through = Option<Vec<(u32, TypeId)>>;
 
 /// Answers alias queries on linked modules.
 ///
@@ -105,7 +101,7 @@ impl<'l> LinkedOracle<'l> {
             scalars.extend(of_scalars.map(|body| (body.ty, body.scalar_of.clone())));
         }
         let mut of_tag = vec![0; graph.tag_count()];
-        let mut through = vec![Through::These(Vec::new())];
+        let mut through = vec![Some(Vec::new())];
         if !clash_of.is_empty() {
             for tag in graph.tags() {
                 let found = bodies(graph, &clash_of, tag);
@@ -135,16 +131,13 @@ impl<'l> LinkedOracle<'l> {
     /// the merged graph says.
     pub fn clash(&self, a: TagId, b: TagId) -> bool {
         let graph = self.oracle.graph();
-        if !graph.owns_tag(a) || !graph.owns_tag(b) {
-            return false;
-        }
-        let (a, b) = (self.of_tag[a.index()], self.of_tag[b.index()]);
-        if a == 0 || b == 0 {
-            return false;
-        }
-        match (&self.through[a as usize], &self.through[b as usize]) {
-            (Through::These(a), Through::These(b)) => self.differ(a, b),
-            _ => true,
+        let through = |tag| {
+            let at = graph.owns_tag(tag).then(|| self.of_tag[tag.index()] as usize)?;
+            (at != 0).then(|| &self.through[at])
+        };
+        match (through(a), through(b)) {
+            (Some(Some(a)), Some(Some(b))) => self.differ(a, b),
+            (a, b) => a.is_some() && b.is_some(),
         }
     }
 
@@ -179,7 +172,7 @@ impl<'l> LinkedOracle<'l> {
 }
 
 fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through {
-    let Ok(parts) = graph.tag(tag) else { return Through::These(Vec::new()) };
+    let Ok(parts) = graph.tag(tag) else { return Some(Vec::new()) };
     let mut found: HashSet<(u32, TypeId)> = HashSet::default();
     let mut seen: HashSet<(TypeId, Part)> = HashSet::default();
     // The access itself, and the path to it.
@@ -189,7 +182,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
             continue;
         }
         if seen.len() > STEPS || found.len() > MOST {
-            return Through::Any;
+            return None;
         }
         found.extend(clash_of.get(&ty).map(|&clash| (clash, ty)));
         let node = graph.ty(ty);
@@ -204,7 +197,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable();
-    Through::These(found)
+    Some(found)
 }
 
 /// The part of a type that is accessed.

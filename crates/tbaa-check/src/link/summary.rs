@@ -134,9 +134,8 @@ impl Summary {
             let roles = if graph.tag_of(id).is_some() { TAG } else { 0 }
                 | if graph.type_of(id).is_some() { TYPE } else { 0 }
                 | if copies[at] { COPY } else { 0 };
-            let is_scalar =
-                graph.type_of(id).is_some_and(|ty| graph.ty(ty).kind() == TypeKind::Scalar);
-            let scalar_of = if is_scalar { vec![module] } else { Vec::new() };
+            let kind = graph.type_of(id).map(|ty| graph.ty(ty).kind());
+            let scalar_of = if kind == Some(TypeKind::Scalar) { vec![module] } else { Vec::new() };
             let facts = Facts { roles, module, scalar_of };
             to[at] = ops.map(|ops| union.node(Key { origin, ops }, facts));
         }
@@ -244,10 +243,8 @@ impl Union {
     }
 
     fn string(&mut self, text: &[u8]) -> u32 {
-        match self.strings.get_index_of(text) {
-            Some(index) => index as u32,
-            None => self.strings.insert_full(text.into()).0 as u32,
-        }
+        let known = self.strings.get_index_of(text);
+        known.unwrap_or_else(|| self.strings.insert_full(text.into()).0) as u32
     }
 
     fn node(&mut self, key: Key, facts: Facts) -> u32 {
@@ -301,15 +298,13 @@ impl Union {
         let mut ranks: Vec<Option<u32>> = vec![None; unsorted.len()];
         let mut nodes = Vec::with_capacity(unsorted.len());
         for level in levels {
-            let mut level: Vec<(Key, Facts, u32)> = level
-                .into_iter()
-                .filter_map(|index| {
-                    let (mut key, mut facts) = unsorted[index as usize].take()?;
-                    renumber(&mut key, &module_ranks, &string_ranks, &ranks);
-                    facts.renumber(&module_ranks);
-                    Some((key, facts, index))
-                })
-                .collect();
+            let renumbered = |index: u32| {
+                let (mut key, mut facts) = unsorted[index as usize].take()?;
+                renumber(&mut key, &module_ranks, &string_ranks, &ranks);
+                facts.renumber(&module_ranks);
+                Some((key, facts, index))
+            };
+            let mut level: Vec<_> = level.into_iter().filter_map(renumbered).collect();
             level.sort_unstable_by(|(a, ..), (b, ..)| compare(a, b));
             for (key, facts, index) in level {
                 ranks[index as usize] = Some(nodes.len() as u32);
@@ -321,15 +316,14 @@ impl Union {
 }
 
 /// Sorts names; returns also the place of each.
-fn ranked<T: Ord + Default>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
-    let mut names: Vec<T> = names.into_iter().collect();
-    let mut order: Vec<u32> = (0..names.len() as u32).collect();
-    order.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize]));
+fn ranked<T: Ord>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
+    let mut names: Vec<(T, usize)> = names.into_iter().zip(0..).collect();
+    names.sort();
     let mut ranks = vec![0; names.len()];
-    for (rank, &index) in order.iter().enumerate() {
-        ranks[index as usize] = rank as u32;
+    for (rank, (_, index)) in (0..).zip(&names) {
+        ranks[*index] = rank;
     }
-    (order.iter().map(|&index| std::mem::take(&mut names[index as usize])).collect(), ranks)
+    (names.into_iter().map(|(name, _)| name).collect(), ranks)
 }
 
 fn renumber(key: &mut Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32>]) {

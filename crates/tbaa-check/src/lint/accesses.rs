@@ -18,7 +18,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report) {
     }
     let with_members = members::are_wanted(subject.graph, report);
     let in_order = [Lint::PointerUnderTwoTags, Lint::ReadUnderOtherTag, Lint::ChosenPointer];
-    let in_order = with_members || in_order.into_iter().any(|in_order| report.wants(in_order));
+    let in_order = with_members || in_order.into_iter().any(|lint| report.wants(lint));
     let of_calls = report.wants(Lint::ArgumentMemory);
     let Some(sizes) = subject.sizes().filter(|_| in_order || of_calls) else { return };
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
@@ -29,9 +29,8 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report) {
     for number in 0..module.functions().len() as u32 {
         let accesses = &module.instructions()[module.accesses_of(number)];
         let is_tagged = in_order && accesses.iter().any(|access| access.tag.is_some());
-        let calls =
-            accesses.iter().filter(|access| access.opcode == Opcode::Call && access.tag.is_some());
-        let calls: Vec<_> = if of_calls { calls.collect() } else { Vec::new() };
+        let is_call = |access: &&Instruction| access.opcode == Opcode::Call && access.tag.is_some();
+        let calls: Vec<_> = accesses.iter().filter(|_| of_calls).filter(is_call).collect();
         if !is_tagged && calls.is_empty() {
             continue;
         }
@@ -110,9 +109,8 @@ fn argument_memory(
         let message = || format!("a call has a tag, and an argument that is memory ({word})");
         let Some(found) = report.add(Lint::ArgumentMemory, message) else { continue };
         found.primary = Some(subject.instruction_label(one, "the call"));
-        found.secondary.extend(
-            one.tag.and_then(|tag| subject.node_label(subject.graph.tag_node(tag), "its tag")),
-        );
+        let tag = one.tag.map(|tag| subject.graph.tag_node(tag));
+        found.secondary.extend(tag.and_then(|tag| subject.node_label(tag, "its tag")));
         found.explain(
             "LLVM takes the tag for all memory that the call accesses, and may remove the store that fills \
              the argument, or move reads of its memory across the call",
@@ -128,7 +126,7 @@ fn untagged(subject: &Subject, module: &Module, report: &mut Report) {
             matches!(instruction.opcode, Opcode::Load | Opcode::Store) && !instruction.volatile
         };
         let all = function.iter().filter(plain).count();
-        let mut bare = function.iter().filter(plain).filter(|function| function.tag.is_none());
+        let mut bare = function.iter().filter(plain).filter(|access| access.tag.is_none());
         let (Some(one), more) = (bare.next(), bare.count()) else { continue };
         if more + 1 == all {
             continue;

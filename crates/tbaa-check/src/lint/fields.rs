@@ -2,20 +2,16 @@
 
 use super::{Lint, Report, Subject, width};
 use tbaa::parts::Shape;
-use tbaa::parts::table::{HashMap, HashSet, IndexMap};
+use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{AliasRule, Format, NodeId, Oracle, TagId, TypeId, TypeKind};
-use tbaa_ir::Instruction;
+use tbaa_ir::{Instruction, Module};
 
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if !report.wants(Lint::OverlappingFields) {
         return;
     }
-    match subject.module {
-        Some(module)
-            if module.instructions().iter().any(|instruction| instruction.tag.is_some()) =>
-        {
-            accessed(subject, report);
-        }
+    match subject.module.map(Module::instructions) {
+        Some(all) if all.iter().any(|one| one.tag.is_some()) => accessed(subject, all, report),
         _ => declared(subject, report),
     }
 }
@@ -33,19 +29,10 @@ struct Bytes<'a> {
 }
 
 /// Compares the bytes that instructions access in each base type.
-fn accessed(subject: &Subject, report: &mut Report) {
-    let Some(module) = subject.module else { return };
+fn accessed(subject: &Subject, all: &[Instruction], report: &mut Report) {
     let graph = subject.graph;
     let mut by_base: IndexMap<TypeId, Vec<Bytes<'_>>> = IndexMap::default();
-    let mut seen = HashSet::default();
-    for instruction in module.instructions() {
-        let (Some(id), Some(width)) = (instruction.tag, width::of_access(subject, instruction))
-        else {
-            continue;
-        };
-        if !seen.insert((id, width)) {
-            continue;
-        }
+    for (instruction, id, width) in width::tagged(subject, all) {
         let Ok(tag) = graph.tag(id) else { continue };
         if !tag.is_whole() && tag.format == Format::Old {
             let (start, end) = (tag.offset, tag.offset.saturating_add(width));
@@ -59,32 +46,18 @@ fn accessed(subject: &Subject, report: &mut Report) {
             // Several may start at the same byte.
             let after = i + bytes[i..].partition_point(|b| b.start == a.start);
             let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
-            for b in inside.take(COMPARED) {
-                if oracle.may_alias(a.tag, b.tag) {
-                    continue;
-                }
+            for b in inside.take(COMPARED).filter(|b| !oracle.may_alias(a.tag, b.tag)) {
                 add_accessed(subject, report, base, a, b);
             }
         }
     }
 }
 
-fn add_accessed(
-    subject: &Subject,
-    report: &mut Report,
-    base: TypeId,
-    a: &Bytes<'_>,
-    b: &Bytes<'_>,
-) {
+fn add_accessed(subject: &Subject, report: &mut Report, base: TypeId, a: &Bytes, b: &Bytes) {
     let name = subject.type_name(base.node());
     let message = || {
-        format!(
-            "accesses to bytes {} to {} and {} to {} of {name} overlap, but LLVM answers NoAlias",
-            a.start,
-            a.end - 1,
-            b.start,
-            b.end - 1
-        )
+        let [a, b] = [a, b].map(|bytes| format!("{} to {}", bytes.start, bytes.end - 1));
+        format!("accesses to bytes {a} and {b} of {name} overlap, but LLVM answers NoAlias")
     };
     let Some(found) = report.add(Lint::OverlappingFields, message) else { return };
     found.primary = Some(subject.instruction_label(b.instruction, subject.tag_meaning(b.tag)));

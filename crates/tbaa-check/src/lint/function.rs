@@ -20,7 +20,7 @@ use tbaa_types::{Type, TypeKind};
 const LOADED: usize = 32;
 
 /// The most loaded pointers that are remembered at the ends of all blocks of a function.
-const KEPT: usize = 1 << 20;
+const REMEMBERED: usize = 1 << 20;
 
 /// The most instructions of a function whose events replace a call of it.
 const SMALL: usize = 64;
@@ -52,12 +52,8 @@ impl Place {
         if self.base != other.base {
             return None;
         }
-        let ends_behind =
-            |it: &Place, start| Some(it.offset.saturating_add_unsigned(it.bytes?) > start);
-        Some(
-            self.begins_at(other)
-                || ends_behind(self, other.offset)? && ends_behind(other, self.offset)?,
-        )
+        let end = |of: &Place| Some(of.offset.saturating_add_unsigned(of.bytes?));
+        Some(self.begins_at(other) || end(self)? > other.offset && end(other)? > self.offset)
     }
 }
 
@@ -182,7 +178,7 @@ impl<'a> Functions<'a> {
             }
             let mut end = std::mem::take(&mut known.loaded);
             kept += end.len();
-            end.truncate(if kept > KEPT { 0 } else { LOADED });
+            end.truncate(if kept > REMEMBERED { 0 } else { LOADED });
             known.ends[number] = Some(end);
         }
         known
@@ -216,13 +212,10 @@ impl<'a> Functions<'a> {
             for _ in &function.blocks {
                 events.extend(&known.read.blocks[block]);
                 let last = function.blocks[block].instructions.last();
+                let last = last.map(|&last| function.instructions[last].opcode);
                 match function.blocks[block].successors[..] {
                     [next] => block = next,
-                    [] if last
-                        .is_some_and(|&it| function.instructions[it].opcode == Opcode::Ret) =>
-                    {
-                        return Rc::new(Small { events, bases });
-                    }
+                    [] if last == Some(Opcode::Ret) => return Rc::new(Small { events, bases }),
                     _ => break,
                 }
             }
@@ -252,8 +245,7 @@ fn is_copy(function: &Function<'_>, parameter: usize) -> bool {
 
 /// Returns the struct member that a pointer's last address computation selects.
 fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
-    let whole =
-        |ty: Type| function.types().is_struct(ty).then(|| Member { ty, indices: Vec::new() });
+    let whole = |ty| function.types().is_struct(ty).then(|| Member { ty, indices: Vec::new() });
     let inst = function.inst(pointer)?;
     let operands = function.operands(inst);
     match inst.opcode {
@@ -264,9 +256,7 @@ fn member(function: &Function<'_>, pointer: Value) -> Option<Member> {
                 let Def::Integer(index) = function.def(index) else { return None };
                 member.indices.push(index);
             }
-            let used =
-                member.indices.iter().rposition(|&indice| indice != 0).map_or(0, |at| at + 1);
-            member.indices.truncate(used);
+            while member.indices.pop_if(|index| *index == 0).is_some() {}
             Some(member)
         }
         Opcode::BitCast => {
@@ -301,12 +291,9 @@ impl<'t> Known<'t, '_> {
         let function = Rc::clone(&self.read.function);
         let inst = &function.instructions[at];
         if let Some(index) = inst.access {
-            if self.functions.with_members
-                && let Some(member) =
-                    function.pointer(inst).and_then(|pointer| member(&function, pointer))
-            {
-                self.read.members.insert(index, member);
-            }
+            let pointer = function.pointer(inst).filter(|_| self.functions.with_members);
+            let member = pointer.and_then(|pointer| member(&function, pointer));
+            self.read.members.extend(member.map(|member| (index, member)));
             if inst.opcode != Opcode::Call {
                 return self.access(inst, index);
             }
@@ -340,8 +327,7 @@ impl<'t> Known<'t, '_> {
             _ => return self.change(None),
         };
         // `undef` may be a different pointer at each use.
-        let pointer =
-            function.pointer(inst).filter(|&pointer| function.def(pointer) != Def::Undefined);
+        let pointer = function.pointer(inst).filter(|&at| function.def(at) != Def::Undefined);
         let place = pointer.map(|pointer| self.place_of(pointer, self.bytes_of(ty)));
         let stores = matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw);
         self.push(Access { index, stores, place, mask: None });
@@ -358,8 +344,7 @@ impl<'t> Known<'t, '_> {
     }
 
     fn bytes_of(&self, ty: Option<Type>) -> Option<u64> {
-        let size = self.functions.sizes.size_of(ty?)?;
-        (!size.scalable).then_some(size.store)
+        Some(self.functions.sizes.fixed_size(ty?)?.store)
     }
 
     /// Adds an access, and forgets the contents that it may change.
@@ -425,19 +410,17 @@ impl<'t> Known<'t, '_> {
     /// Returns the accesses of a tagged call of an intrinsic.
     fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
         let function = Rc::clone(&self.read.function);
-        let index = inst
-            .access
-            .filter(|&access| self.functions.module.instructions()[access].tag.is_some())?;
+        let index = inst.access?;
+        self.functions.module.instructions()[index].tag?;
         let (operands, count) = (function.operands(inst), call.arguments.len());
         let is = |name: &[u8]| call.callee.starts_with(name);
-        let masked = [is(b"llvm.masked.store."), is(b"llvm.masked.load.")];
-        if masked.contains(&true) {
-            let [stores, _] = masked;
-            let (pointer, mask) =
-                if stores { (1, count.checked_sub(1)?) } else { (0, count.checked_sub(2)?) };
+        let stores = is(b"llvm.masked.store.");
+        if stores || is(b"llvm.masked.load.") {
+            let (pointer, after_mask) = if stores { (1, 1) } else { (0, 2) };
             let ty = if stores { function.ty(*operands.first()?) } else { inst.ty };
             let place = Some(self.place_of(*operands.get(pointer)?, self.bytes_of(ty)));
-            let mask = Some(self.read.pointers.number(*operands.get(mask)?));
+            let mask = *operands.get(count.checked_sub(after_mask)?)?;
+            let mask = Some(self.read.pointers.number(mask));
             return Some(vec![Access { index, stores, place, mask }]);
         }
         let is_plain = call.arguments.get(3).is_some_and(|argument| argument.value == b"false");
@@ -446,11 +429,9 @@ impl<'t> Known<'t, '_> {
         let of = [&b"llvm.memset."[..], b"llvm.memcpy.", b"llvm.memmove."].into_iter().position(is);
         let is_copy = of.filter(|_| is_plain && inst.is_transfer)? > 0;
         let bytes = u64::try_from(bytes).ok();
-        let mut access = |stores, pointer| Access {
-            index,
-            stores,
-            place: Some(self.place_of(pointer, bytes)),
-            mask: None,
+        let mut access = |stores, pointer| {
+            let place = Some(self.place_of(pointer, bytes));
+            Access { index, stores, place, mask: None }
         };
         let read = is_copy.then(|| access(false, from));
         Some(read.into_iter().chain([access(true, to)]).collect())
@@ -470,10 +451,9 @@ impl<'t> Known<'t, '_> {
                     access.place = match (base, access.place) {
                         (Base::Own, _) => continue,
                         (Base::Parameter(nth), Some(place)) => {
-                            let argument = arguments
-                                .get(nth)
-                                .filter(|argument| function.is_pointer(**argument));
-                            argument.and_then(|&argument| {
+                            let argument = arguments.get(nth).copied();
+                            let pointer = argument.filter(|&it| function.is_pointer(it));
+                            pointer.and_then(|argument| {
                                 let own = self.place_of(argument, place.bytes);
                                 let offset = own.offset.checked_add(place.offset)?;
                                 Some(Place { offset, ..own })

@@ -16,17 +16,14 @@ use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 /// number, or past the struct's end. An integer may hold bit-fields, an array of bytes may hold a
 /// union, and `char` fits anywhere.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
-    if !report.wants(Lint::LayoutMismatch) {
-        return;
-    }
-    let Some(module) = subject.module else { return };
+    let wanted = report.wants(Lint::LayoutMismatch);
+    let Some(module) = subject.module.filter(|_| wanted) else { return };
     let definitions = by_name(module.type_definitions());
     let graph = subject.graph;
-    let named: Vec<(TypeId, &TypeDefinition)> = graph
-        .types()
-        .filter(|&ty| graph.ty(ty).kind() == NodeKind::Aggregate)
-        .filter_map(|ty| Some((ty, (*definitions.get(&source_name(graph.ty(ty).name()?)[..])?)?)))
-        .collect();
+    let definition = |ty| *definitions.get(&source_name(graph.ty(ty).name()?)[..])?;
+    let aggregates = graph.types().filter(|&ty| graph.ty(ty).kind() == NodeKind::Aggregate);
+    let named: Vec<(TypeId, &TypeDefinition)> =
+        aggregates.filter_map(|ty| Some((ty, definition(ty)?))).collect();
     if named.is_empty() {
         return;
     }
@@ -72,30 +69,21 @@ fn compare(
         if is_empty && matches!(wrong, Wrong::Behind(size) if size == field.offset) {
             continue;
         }
-        let name = shortened(&definition.name);
-        let (of_node, of_field) =
-            (subject.type_name(ty.node()), subject.type_name(field.ty.node()));
+        let (name, offset) = (shortened(&definition.name), field.offset);
+        let [of_node, of_field] = [ty, field.ty].map(|ty| subject.type_name(ty.node()));
         let what = match wrong {
             Wrong::Inside(by, what) => format!("it is {by} bytes inside a {what} of %{name}"),
-            Wrong::Behind(size) => {
-                format!("%{name} has only {size} bytes")
-            }
+            Wrong::Behind(size) => format!("%{name} has only {size} bytes"),
         };
-        let message = || {
-            format!(
-                "a field of {of_node}, of type {of_field}, has offset {}, but {what}",
-                field.offset
-            )
-        };
+        let message =
+            || format!("a field of {of_node}, of type {of_field}, has offset {offset}, but {what}");
         let Some(found) = report.add(Lint::LayoutMismatch, message) else { continue };
         let shape = Shape::of(graph, ty.node());
         let position = shape.offset(shape.field(number));
         found.primary = subject.operand_label(ty.node(), position, "this offset");
         let start = definition.offset as usize;
-        found.secondary.push(Label {
-            span: start..start + definition.body.len(),
-            text: "the struct, which the data layout measures".to_owned(),
-        });
+        let text = "the struct, which the data layout measures".to_owned();
+        found.secondary.push(Label { span: start..start + definition.body.len(), text });
         found.explain(
             "LLVM compares these offsets only with one another: a wrong one does harm if it changes \
              the order of fields, or if it meets an offset from another module",
@@ -114,12 +102,12 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
         return (!ends_open(context, of)).then_some(Wrong::Behind(size));
     }
     let (mut ty, mut rest) = (of, offset);
-    loop {
+    let what = loop {
         match context.kind(ty) {
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
                 let layout = layouts.struct_layout(ty).ok()?;
-                let at =
-                    layout.offsets.partition_point(|start| start.min <= rest).checked_sub(1)?;
+                let after = layout.offsets.partition_point(|start| start.min <= rest);
+                let at = after.checked_sub(1)?;
                 rest -= fixed(layout.offsets[at])?;
                 ty = *context.parts(ty).get(at)?;
             }
@@ -128,19 +116,15 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
                 ty = element;
             }
             _ if rest == 0 => return None,
-            kind => {
-                let what = match kind {
-                    TypeKind::Pointer { .. } => "pointer",
-                    TypeKind::Primitive(Primitive::Float) => "float",
-                    TypeKind::Primitive(Primitive::Double) => "double",
-                    _ => return None,
-                };
-                // The element is followed by padding, where a field may start.
-                let size = fixed(layouts.store_size(ty).ok()?)?;
-                return (rest < size).then_some(Wrong::Inside(rest, what));
-            }
+            TypeKind::Pointer { .. } => break "pointer",
+            TypeKind::Primitive(Primitive::Float) => break "float",
+            TypeKind::Primitive(Primitive::Double) => break "double",
+            _ => return None,
         }
-    }
+    };
+    // The element is followed by padding, where a field may start.
+    let size = fixed(layouts.store_size(ty).ok()?)?;
+    (rest < size).then_some(Wrong::Inside(rest, what))
 }
 
 fn fixed(size: tbaa_types::TypeSize) -> Option<u64> {
@@ -177,10 +161,8 @@ fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinit
             Some(stem) if number > 0 => stem,
             _ => bare,
         };
-        names
-            .entry(stem)
-            .and_modify(|known| *known = None)
-            .or_insert((stem.len() == bare.len()).then_some(definition));
+        let whole = (stem.len() == bare.len()).then_some(definition);
+        names.entry(stem).and_modify(|known| *known = None).or_insert(whole);
     }
     names
 }

@@ -47,11 +47,9 @@ impl<'a> Members<'a> {
         member: Option<&Member>,
     ) {
         let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-        let Some(tag) = instruction.tag.filter(|&tag| plain && !is_of_clang(subject.graph, tag))
-        else {
-            return;
-        };
-        let Some(ty) = subject.access_type(instruction) else { return };
+        let tag = instruction.tag.filter(|&tag| plain && !is_of_clang(subject.graph, tag));
+        let ty = tag.and_then(|_| subject.access_type(instruction));
+        let Some((tag, ty)) = tag.zip(ty) else { return };
         let add = |found: &mut Vec<Access<'a>>| {
             let known = found.iter().any(|&(other, of, _)| (other, of) == (tag, ty));
             if !known && found.len() < COMPARED {
@@ -106,11 +104,11 @@ fn union(subject: &Subject, report: &mut Report, member: &Member, a: &Access<'_>
         format!("{member} is accessed as {ty_a} with tag {tag_a} and as {ty_b} with tag {tag_b}")
     };
     let Some(found) = report.add(Lint::UnionMembers, message) else { return };
-    found.primary =
-        Some(subject.tag_label(b.2, format!("{tag_b}, in {}", subject.function_of(b.2))));
-    found
-        .secondary
-        .push(subject.tag_label(a.2, format!("{tag_a}, in {}", subject.function_of(a.2))));
+    let label = |of: &Access<'_>, tag: &str| {
+        subject.tag_label(of.2, format!("{tag}, in {}", subject.function_of(of.2)))
+    };
+    found.primary = Some(label(b, &tag_b));
+    found.secondary.push(label(a, &tag_a));
     found.explain(
         "these are members of a union, and LLVM answers NoAlias between them: it may move a load \
          of one member before the store to the other",
@@ -132,10 +130,11 @@ fn struct_as_a_whole(
         format!("a whole {ty} is accessed with tag {of_whole}, and its member with tag {of_part}")
     };
     let Some(found) = report.add(Lint::WholeStruct, message) else { return };
-    let function = subject.function_of(whole.2);
-    found.primary = Some(subject.instruction_label(whole.2, format!("all of {ty}, in {function}")));
-    let function = subject.function_of(part.2);
-    found.secondary.push(subject.instruction_label(part.2, format!("a member, in {function}")));
+    let label = |of: &Access<'_>, what: &str| {
+        subject.instruction_label(of.2, format!("{what}, in {}", subject.function_of(of.2)))
+    };
+    found.primary = Some(label(whole, &format!("all of {ty}")));
+    found.secondary.push(label(part, "a member"));
     found.explain(
         "the whole covers the member, and LLVM answers NoAlias between them: it may move the load \
          of one before the store to the other",
@@ -147,11 +146,9 @@ fn struct_as_a_whole(
 /// Returns a member's name: `member 1 of %struct.S`.
 fn name_of(subject: &Subject, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
-    match member.indices.is_empty() {
+    let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();
+    match indices.is_empty() {
         true => format!("the start of {ty}"),
-        false => {
-            let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();
-            format!("member {} of {ty}", indices.join("."))
-        }
+        false => format!("member {} of {ty}", indices.join(".")),
     }
 }

@@ -17,7 +17,6 @@ mod reads;
 mod report;
 mod roots;
 mod unions;
-mod unused;
 mod width;
 
 pub use crate::diagnostic::Lint;
@@ -66,7 +65,7 @@ fn run(subject: &Subject, options: &Options) -> Findings {
     let mut report = Report::new(options);
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);
-    unused::lint(subject, &mut report);
+    nodes::unused(subject, &mut report);
     accesses::lint(subject, &mut report);
     fields::lint(subject, &mut report);
     layout::lint(subject, &mut report);

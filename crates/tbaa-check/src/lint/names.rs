@@ -66,8 +66,8 @@ fn add(subject: &Subject, report: &mut Report, ty: TypeId, meant: &str, other: O
 /// Returns whether a root's name is one of clang's, or a misspelling of one: the types below it
 /// have clang's names.
 pub(super) fn is_like_clangs(root: &[u8]) -> bool {
-    str::from_utf8(root)
-        .is_ok_and(|root| CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs)))
+    let Ok(root) = str::from_utf8(root) else { return false };
+    CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs))
 }
 
 /// A name without case, white space and punctuation.

@@ -1,7 +1,7 @@
-//! Type nodes that are attached as tags, and types that exist twice.
+//! Type nodes that are attached as tags, types that exist twice, and nodes that nothing uses.
 
 use super::{Lint, Report, Subject};
-use tbaa::parts::encoding::{Form, SCALAR_FLAG};
+use tbaa::parts::encoding::{Form, SCALAR_FLAG, TAG_BASE};
 use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
 use tbaa::{parts::Shape, wellformed::Verifier};
@@ -23,9 +23,8 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
     let mut verifier = Verifier::new(graph);
     let mut seen = HashSet::default();
     for instruction in module.instructions() {
-        let (Some(tag), Some(span)) = (instruction.tag, module.tag_span(instruction)) else {
-            continue;
-        };
+        let tagged = instruction.tag.zip(module.tag_span(instruction));
+        let Some((tag, span)) = tagged else { continue };
         let attached = &module.text()[span.clone()];
         // The text may also contain a real tag that equals the one which the reader made.
         let numbered = numbered(module, attached);
@@ -35,9 +34,10 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
         let old_type = match graph.operand(node, old.name()) {
             Some(Operand::String(_)) => true,
             // An inline type has no number, so its form is read from the text.
-            _ => module
-                .operand_span(span.start, old.name())
-                .is_some_and(|operand| is_string(&module.text()[operand])),
+            _ => {
+                let span = module.operand_span(span.start, old.name());
+                span.is_some_and(|span| is_string(&module.text()[span]))
+            }
         };
         let size = new.size().and_then(|size| graph.operand(node, size));
         let new_type = size.is_some_and(|operand| operand.int().is_some());
@@ -55,18 +55,15 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
         let Some(found) = report.add(Lint::TypeAsTag, message) else { continue };
         found.primary = Some(subject.tag_label(instruction, "this attachment"));
         found.secondary.extend(subject.node_label(node, "the type"));
-        found.notes.push(
-            if accepted && same_type {
-                "LLVM reads a type node here as an access to the whole type, as LLVM before 3.4 \
-                 wrote it; LLVM upgrades it each time it reads the module"
-            } else if accepted {
-                "LLVM silently reads this as an access to a new type that is not this one, so it \
-                 answers NoAlias between this access and every properly tagged access to the type"
-            } else {
-                "LLVM's verifier rejects it; without the verifier an optimizer may do anything"
-            }
-            .to_owned(),
-        );
+        found.note(if accepted && same_type {
+            "LLVM reads a type node here as an access to the whole type, as LLVM before 3.4 \
+             wrote it; LLVM upgrades it each time it reads the module"
+        } else if accepted {
+            "LLVM silently reads this as an access to a new type that is not this one, so it \
+             answers NoAlias between this access and every properly tagged access to the type"
+        } else {
+            "LLVM's verifier rejects it; without the verifier an optimizer may do anything"
+        });
         found.advise(format!(
             "attach a tag: `!{{{name}, {name}, i64 0}}`, or for a field the struct type, the \
              field's scalar type and its offset"
@@ -91,9 +88,8 @@ fn formats(subject: &Subject, report: &mut Report) {
     let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
-        let (Some(root), false) = (graph.root_of(ty), node.kind() == TypeKind::Root) else {
-            continue;
-        };
+        let root = graph.root_of(ty).filter(|_| node.kind() != TypeKind::Root);
+        let Some(root) = root else { continue };
         let format = usize::from(node.format() == Format::New);
         let first = firsts.entry(root).or_default()[format].get_or_insert(ty.node());
         if Form::of(graph, *first) == Some(Form::Tag) {
@@ -196,4 +192,44 @@ fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar;
     a.kind() == b.kind() && a.size() == b.size() && same_parent && (scalars || same_fields())
+}
+
+/// Reports tags and types that no instruction uses, under the same roots as used ones.
+///
+/// A module read with `Keep::Used` has none. Metadata of other kinds is never under a root that a
+/// tag reaches.
+pub(super) fn unused(subject: &Subject, report: &mut Report) {
+    let Some(module) = subject.module else { return };
+    let graph = subject.graph;
+    // A text without code uses no tag.
+    if module.instructions().iter().all(|instruction| instruction.tag.is_none()) {
+        return;
+    }
+    let roots: HashSet<TypeId> = graph.types().filter_map(|ty| graph.root_of(ty)).collect();
+    let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
+    let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
+    nodes.sort_by_key(|&node| module.offset_of(node));
+    // Nodes that the reader made have no place in the text.
+    for node in nodes.into_iter().filter(|&node| module.offset_of(node).is_some()) {
+        let form = Form::of(graph, node);
+        let ty = match form {
+            Some(Form::Tag) => graph.operand(node, TAG_BASE).and_then(Operand::node),
+            _ => Some(node),
+        };
+        let root = ty.and_then(|ty| graph.root_of(TypeId::of_node(ty)));
+        let is_under_one = root.is_some_and(|root| roots.contains(&root));
+        let (lint, what, help) = match form.filter(|_| is_under_one) {
+            Some(Form::Type) => {
+                (Lint::UnusedType, "no tag reaches type", "remove it, or tag the accesses to it")
+            }
+            Some(Form::Tag) => {
+                (Lint::UnusedTag, "no instruction has tag", "remove it, or attach it")
+            }
+            _ => continue,
+        };
+        let message = || format!("{what} {}", subject.type_name(node));
+        let Some(found) = report.add(lint, message) else { continue };
+        found.primary = subject.node_label(node, "");
+        found.advise(help);
+    }
 }

@@ -36,16 +36,8 @@ pub(super) fn look(
     all: &mut Reported,
     report: &mut Report,
 ) {
-    let mut reads = Reads {
-        subject,
-        module,
-        oracle,
-        read,
-        function,
-        comparisons: COMPARISONS,
-        reported: HashSet::default(),
-        all,
-    };
+    let (comparisons, reported) = (COMPARISONS, HashSet::default());
+    let mut reads = Reads { subject, module, oracle, read, function, comparisons, reported, all };
     if report.wants(Lint::ReadUnderOtherTag) {
         reads.stored(report);
     }
@@ -211,8 +203,7 @@ impl<'s> Reads<'s> {
     /// Returns whether an event may write the stored bytes, or memory under `tag`.
     fn may_write(&mut self, event: &Event, store: &Store, tag: TagId) -> bool {
         let pointers = &self.read.pointers;
-        let apart =
-            |other| pointers.meet((other, None), (store.place.pointer, None)) == Some(false);
+        let apart = |at| pointers.meet((at, None), (store.place.pointer, None)) == Some(false);
         match event {
             Event::Change(None) => true,
             Event::Change(Some(call)) => {
@@ -225,9 +216,8 @@ impl<'s> Reads<'s> {
                     Some((Some(meets), _)) => meets,
                     Some((None, pointer)) if apart(pointer) => false,
                     _ => {
-                        let written = self.instruction(access).tag;
-                        written
-                            .is_none_or(|written| written == tag || !self.are_apart(written, tag))
+                        let own = self.instruction(access).tag;
+                        own.is_none_or(|own| own == tag || !self.are_apart(own, tag))
                     }
                 }
             }

@@ -2,21 +2,20 @@
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::is_clang_root;
-use tbaa::parts::table::{HashMap, HashSet};
-use tbaa::{Format, TagId, TypeId};
+use tbaa::parts::table::HashSet;
+use tbaa::{Format, TypeId};
 use tbaa_ir::Instruction;
 
 /// Reports each pair of roots once, at the first function that has tags under both.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
     let graph = subject.graph;
-    let mut roots: HashMap<TagId, Option<Root>> = HashMap::default();
-    for tag in graph.tags() {
-        let read = graph.tag(tag).ok();
-        let root = read.and_then(|tag| Some(Root(graph.root_of(tag.access)?, tag.format)));
-        roots.insert(tag, root);
-    }
-    let distinct: HashSet<Root> = roots.values().filter_map(|&root| root).collect();
+    let root = |tag| {
+        let tag = graph.tag(tag).ok()?;
+        Some(Root(graph.root_of(tag.access)?, tag.format))
+    };
+    let roots: Vec<Option<Root>> = graph.tags().map(root).collect();
+    let distinct: HashSet<Root> = roots.iter().copied().flatten().collect();
     if distinct.len() < 2 {
         return;
     }
@@ -24,7 +23,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let mut first: Option<(Root, &Instruction)> = None;
         for instruction in function {
-            let Some(root) = instruction.tag.and_then(|tag| roots[&tag]) else { continue };
+            let Some(root) = instruction.tag.and_then(|tag| roots[tag.index()]) else { continue };
             let (earlier, of_earlier) = *first.get_or_insert((root, instruction));
             if !earlier.is_by_mistake_beside(root, subject) || !reported.insert((earlier, root)) {
                 continue;

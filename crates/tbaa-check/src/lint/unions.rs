@@ -20,9 +20,8 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 /// instruction's width is used.
 fn access(subject: &Subject, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
-    let width = instruction
-        .filter(|_| unknown)
-        .and_then(|instruction| width::of_access(subject, instruction));
+    let instruction = instruction.filter(|_| unknown);
+    let width = instruction.and_then(|instruction| width::of_access(subject, instruction));
     width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
@@ -59,15 +58,12 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
                     Some(false) => continue,
                     Some(true) => {}
                 }
+                let of_bases = operands_of(graph, a.0) + operands_of(graph, b.0);
                 // An explanation takes steps too.
-                if steps == 0 || report.is_full(Lint::UnionMiscompiled) {
+                if steps == 0 || report.is_full(Lint::UnionMiscompiled) || of_bases > operands {
                     return false;
                 }
-                let of_bases = [a, b].map(|(tag, _)| operands_of(graph, tag));
-                let Some(left) = operands.checked_sub(of_bases[0] + of_bases[1]) else {
-                    return false;
-                };
-                operands = left;
+                operands -= of_bases;
                 if is_certain(&union.explain_within(of_a, of_b, &mut steps)) {
                     add(subject, report, a, b);
                 }
@@ -75,21 +71,20 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
         }
         true
     };
-    let Some(module) = subject.module else {
-        let tags: Vec<_> = graph.tags().map(|tag| (tag, None)).collect();
-        if !compare(report, &tags) {
-            report.stop(Lint::UnionMiscompiled);
+    let is_done = match subject.module {
+        None => compare(report, &graph.tags().map(|tag| (tag, None)).collect::<Vec<_>>()),
+        Some(module) => {
+            let mut functions = module.instructions().chunk_by(|a, b| a.function == b.function);
+            functions.all(|function| {
+                let mut known = HashSet::default();
+                let tagged = function.iter().filter_map(|access| Some((access.tag?, Some(access))));
+                let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
+                compare(report, &tags)
+            })
         }
-        return;
     };
-    for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
-        let mut known = HashSet::default();
-        let tagged = function.iter().filter_map(|function| Some((function.tag?, Some(function))));
-        let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
-        if !compare(report, &tags) {
-            report.stop(Lint::UnionMiscompiled);
-            return;
-        }
+    if !is_done {
+        report.stop(Lint::UnionMiscompiled);
     }
 }
 

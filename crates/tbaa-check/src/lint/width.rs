@@ -23,6 +23,18 @@ pub(super) fn of_access(subject: &Subject, instruction: &Instruction) -> Option<
     Some(sizes.size_of(ty).filter(|_| is_known)?.store)
 }
 
+/// Returns the first of several instructions with each tag and width, with the tag and the width.
+pub(super) fn tagged<'a>(
+    subject: &Subject,
+    all: &'a [Instruction],
+) -> impl Iterator<Item = (&'a Instruction, TagId, u64)> {
+    let mut seen = HashSet::default();
+    all.iter().filter_map(move |one| {
+        let (tag, width) = (one.tag?, of_access(subject, one)?);
+        seen.insert((tag, width)).then_some((one, tag, width))
+    })
+}
+
 /// Returns the bytes of a scalar type: the size in the size-aware format, or the size that a C type
 /// of this name has on every target.
 pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
@@ -51,24 +63,12 @@ pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
 /// Narrower ones are fine: passes narrow loads, and front ends copy a union by its bytes. An access
 /// to several whole objects of the type, such as elements of an array, is fine too.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
-    let Some(module) = subject.module else { return };
-    if !report.wants(Lint::WidthMismatch) {
-        return;
-    }
+    let Some(module) = subject.module.filter(|_| report.wants(Lint::WidthMismatch)) else { return };
     let graph = subject.graph;
-    let mut seen: HashSet<(TagId, u64)> = HashSet::default();
-    for instruction in module.instructions() {
-        let (Some(id), Some(width)) = (instruction.tag, of_access(subject, instruction)) else {
-            continue;
-        };
-        if !seen.insert((id, width)) {
-            continue;
-        }
+    for (instruction, id, width) in tagged(subject, module.instructions()) {
         let Ok(tag) = graph.tag(id) else { continue };
         let by_tag = tag.size.and_then(Size::bytes);
-        let Some(size) = by_tag.or_else(|| of_type(subject, tag.access)) else {
-            continue;
-        };
+        let Some(size) = by_tag.or_else(|| of_type(subject, tag.access)) else { continue };
         // `char` covers everything, at any width.
         let covers_all = graph.ty(tag.access).name() == Some(b"omnipotent char");
         // Passes merge accesses to neighbouring elements.

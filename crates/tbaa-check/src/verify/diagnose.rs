@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use super::types::Fault;
-use super::{Rule, Verifier, copies, tags, types};
+use super::faults::{self, Fault};
+use super::{Rule, Verifier, tags};
 use crate::{Code, Diagnostic, FindingLimits, Findings, Label, Subject, repair};
 use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
@@ -99,12 +99,11 @@ fn unreadable(subject: &Subject, found: &mut Findings) {
                 format!("{operand} has no type, and LLVM reads no integer without one"),
                 format!("write `i64 {operand}`"),
             ),
-            WhyUnreadable::NoOperand => (
-                format!("LLVM cannot read the operand {operand}"),
-                "write a type and a value such as `i64 8`, a string such as `!\"int\"`, a node \
-                 such as `!4`, or `null`"
-                    .to_owned(),
-            ),
+            WhyUnreadable::NoOperand => {
+                let help = "write a type and a value such as `i64 8`, a string such as `!\"int\"`, \
+                            a node such as `!4`, or `null`";
+                (format!("LLVM cannot read the operand {operand}"), help.to_owned())
+            }
             WhyUnreadable::Undefined => (
                 format!("{operand} names what the text does not define"),
                 "define it, or name what is defined".to_owned(),
@@ -143,17 +142,15 @@ impl<'a> Uses<'a> {
     fn show(&self, subject: &Subject, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {
-                let text = match count - 1 {
-                    0 => "attached here".to_owned(),
-                    1 => "attached here and to 1 more instruction".to_owned(),
-                    more => format!("attached here and to {more} more instructions"),
+                let more = match count - 1 {
+                    0 => String::new(),
+                    1 => " and to 1 more instruction".to_owned(),
+                    more => format!(" and to {more} more instructions"),
                 };
-                let function = subject.function_of(first);
-                found.secondary.push(subject.tag_label(first, format!("{text}, in {function}")));
+                let text = format!("attached here{more}, in {}", subject.function_of(first));
+                found.secondary.push(subject.tag_label(first, text));
             }
-            None if self.errno.contains(&tag) => {
-                found.note("!llvm.errno.tbaa lists the tag");
-            }
+            None if self.errno.contains(&tag) => found.note("!llvm.errno.tbaa lists the tag"),
             None if subject.module.is_some_and(|module| !module.instructions().is_empty()) => {
                 found.note("no instruction has this tag, so LLVM does not look at it");
             }
@@ -168,7 +165,8 @@ impl<'a> Uses<'a> {
 fn instructions(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
-        if instruction.tag.is_none() || takes_tag(module, instruction) {
+        let takes_tag = instruction.opcode != Opcode::Other && !module.ends_block(instruction);
+        if instruction.tag.is_none() || takes_tag {
             continue;
         }
         let message = "this instruction may not have a tag".to_owned();
@@ -177,14 +175,6 @@ fn instructions(subject: &Subject, found: &mut Findings) {
         found.advise(
             "remove the tag; only load, store, call, va_arg, atomicrmw and cmpxchg may have one",
         );
-    }
-}
-
-fn takes_tag(module: &Module<'_>, instruction: &Instruction) -> bool {
-    match instruction.opcode {
-        Opcode::Other => false,
-        Opcode::Call => !module.ends_block(instruction),
-        _ => true,
     }
 }
 
@@ -232,7 +222,7 @@ fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
         let Err(violation) = verifier.check(tag) else { continue };
         let format = TagParts::format(graph, graph.tag_node(tag));
         let ty = (violation.node, format);
-        let has_faults = || !types::faults(graph, violation.node, format).is_empty();
+        let has_faults = || !faults::of_type(graph, violation.node, format).is_empty();
         if violation.node != graph.tag_node(tag) && *is_ill.entry(ty).or_insert_with(has_faults) {
             ill_types.entry(ty).or_insert((tag, 0)).1 += 1;
             continue;
@@ -247,22 +237,16 @@ fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
         found.push(diagnostic);
     }
     for ((node, format), (tag, count)) in ill_types {
-        let faults = types::faults(graph, node, format);
+        let faults = faults::of_type(graph, node, format);
         for &fault in faults.iter().take(SHOWN) {
             let (message, help) = type_words(subject, node, format, fault);
             let Some(diagnostic) = report(found, fault.rule, || message) else { continue };
             diagnostic.primary = place(subject, node, fault);
             diagnostic.notes.extend(more(faults.len()));
-            diagnostic.notes.push(match count {
-                1 => {
-                    let name = subject.tag_in_full(tag);
-                    format!("tag {name} uses the type, and LLVM rejects it")
-                }
-                _ => format!(
-                    "tag {} and {} more use the type, and LLVM rejects them",
-                    subject.tag_name(tag),
-                    count - 1
-                ),
+            let (full, name, more) = (subject.tag_in_full(tag), subject.tag_name(tag), count - 1);
+            diagnostic.notes.push(match more {
+                0 => format!("tag {full} uses the type, and LLVM rejects it"),
+                _ => format!("tag {name} and {more} more use the type, and LLVM rejects them"),
             });
             diagnostic.notes.extend(llvm_note(fault.rule));
             diagnostic.advise(help);
@@ -279,9 +263,14 @@ fn type_words(
 ) -> (String, &'static str) {
     let name = subject.type_name(node);
     let count = subject.graph.operand_count(node);
-    let kind = match format {
-        Format::Old => "an old-format",
-        Format::New => "a size-aware",
+    let (kind, form) = match format {
+        Format::Old => {
+            ("an old-format", "write the name, then a type and an offset for each field")
+        }
+        Format::New => (
+            "a size-aware",
+            "write parent, size and name, then a type, an offset and a size for each field",
+        ),
     };
     match fault.rule {
         Rule::TypeNotScalar => (
@@ -290,12 +279,7 @@ fn type_words(
         ),
         Rule::TypeOperandCount => (
             format!("type {name} has {count} operands, one too few or too many for {kind} type"),
-            match format {
-                Format::Old => "write the name, then a type and an offset for each field",
-                Format::New => {
-                    "write parent, size and name, then a type, an offset and a size for each field"
-                }
-            },
+            form,
         ),
         Rule::TypeSize => (
             format!("the size of size-aware type {name} is no integer constant"),
@@ -332,22 +316,18 @@ fn type_words(
 fn by_union(subject: &Subject, uses: &Uses<'_>, rule: AliasRule, found: &mut Findings) {
     let oracle = Oracle::new(subject.graph, rule);
     let mut verifier = Verifier::new(subject.graph);
-    let code = Code::Rule(Rule::NoUnionPath);
     let mut steps = oracle.steps_to_compare();
     for tag in subject.graph.tags() {
-        match oracle.is_well_formed_within(tag, &mut steps) {
-            Some(true) => continue,
-            Some(false) => {}
-            None => {
-                found.stop(code);
-                continue;
-            }
+        let is_well_formed = oracle.is_well_formed_within(tag, &mut steps);
+        if is_well_formed.is_none() {
+            found.stop(Code::Rule(Rule::NoUnionPath));
+        }
+        if is_well_formed != Some(false) {
+            continue;
         }
         let message = || {
-            format!(
-                "tag {} leads to no field, so rule {rule} answers MayAlias to every query",
-                subject.tag_in_full(tag)
-            )
+            let name = subject.tag_in_full(tag);
+            format!("tag {name} leads to no field, so rule {rule} answers MayAlias to every query")
         };
         let Some(diagnostic) = report(found, Rule::NoUnionPath, message) else { continue };
         diagnostic.primary = subject.node_label(subject.graph.tag_node(tag), "");
@@ -364,19 +344,15 @@ fn by_union(subject: &Subject, uses: &Uses<'_>, rule: AliasRule, found: &mut Fin
 }
 
 fn copy_faults(subject: &Subject, copy: CopyId, found: &mut Findings) {
-    let node = copy.node();
-    let faults = copies::faults(subject.graph, copy);
+    let (node, faults) = (copy.node(), faults::of_copy(subject.graph, copy));
     if faults.is_empty() {
         return;
     }
-    let name = subject.name(node);
+    let (name, count) = (subject.name(node), subject.graph.operand_count(node));
     for &fault in faults.iter().take(SHOWN) {
         let (message, help) = match fault.rule {
             Rule::CopyOperandCount => (
-                format!(
-                    "struct copy {name} has {} operands, and an entry has three",
-                    subject.graph.operand_count(node)
-                ),
+                format!("struct copy {name} has {count} operands, and an entry has three"),
                 "write an offset, a size and a tag for each entry",
             ),
             Rule::CopyOffset => (

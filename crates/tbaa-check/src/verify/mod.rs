@@ -7,12 +7,11 @@
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
-mod copies;
 mod diagnose;
+mod faults;
 mod tags;
-mod types;
 
 pub use crate::diagnostic::Rule;
 pub use diagnose::{Options, verify, verify_graph};
+pub(crate) use faults::rules as type_faults;
 pub use tbaa::wellformed::{Verifier, VerifyError};
-pub(crate) use types::rules as type_faults;

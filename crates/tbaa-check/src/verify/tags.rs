@@ -43,17 +43,11 @@ pub(super) fn diagnostic(
     at: NodeId,
 ) -> Diagnostic {
     let node = subject.graph.tag_node(tag);
-    let rejected = Rejected {
-        subject,
-        node,
-        name: subject.tag_name(tag),
-        format: TagParts::format(subject.graph, node),
-    };
+    let (name, format) = (subject.tag_name(tag), TagParts::format(subject.graph, node));
+    let rejected = Rejected { subject, node, name, format };
     let words = rejected.operands(rule).or_else(|| rejected.on_path(rule, at));
-    let mut words = words.unwrap_or_else(|| Words {
-        message: format!("tag {}: {rule}", rejected.name),
-        ..Words::default()
-    });
+    let message = || format!("tag {}: {rule}", rejected.name);
+    let mut words = words.unwrap_or_else(|| Words { message: message(), ..Words::default() });
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
         && is_path_by_union(tag)
     {
@@ -156,60 +150,50 @@ impl Rejected<'_> {
     /// Returns the message about a rule of the tag's path.
     fn on_path(&self, rule: Rule, at: NodeId) -> Option<Words> {
         let Rejected { subject, ref name, .. } = *self;
-        let of = |node: Option<NodeId>| match node {
-            Some(node) => subject.type_name(node),
-            None => "none".to_owned(),
+        let of = |node: Option<NodeId>| {
+            node.map_or_else(|| "none".to_owned(), |node| subject.type_name(node))
         };
         let [base, access] = [TAG_BASE, TAG_ACCESS].map(|at| self.ty(at));
         let is_whole = base == access;
         let (base, access) = (of(base), of(access));
-        let (message, words) = match rule {
+        let (message, help, words) = match rule {
             Rule::PathCycle => (
                 format!("the access path of tag {name} reaches one type twice"),
-                Words {
-                    help: "a type's fields and its parent must not contain the type itself".into(),
-                    ..Words::default()
-                },
+                "a type's fields and its parent must not contain the type itself".into(),
+                Words::default(),
             ),
             Rule::OffsetWidth => (
                 format!(
                     "the offset of tag {name} is not as wide as the offsets in the types on its path"
                 ),
-                Words {
-                    help: "write all offsets as `i64`".into(),
-                    ..Words::at(TAG_OFFSET, "the tag's offset")
-                },
+                "write all offsets as `i64`".into(),
+                Words::at(TAG_OFFSET, "the tag's offset"),
             ),
             Rule::OffsetAtAccess if is_whole => (
                 format!("tag {name} accesses all of {access}, but its offset is not 0"),
-                Words {
-                    help:
-                        "write the offset 0, or make the struct whose field is accessed the base \
-                           type"
-                            .into(),
-                    ..Words::at(TAG_OFFSET, "not 0")
-                },
+                "write the offset 0, or make the struct whose field is accessed the base type"
+                    .into(),
+                Words::at(TAG_OFFSET, "not 0"),
             ),
             Rule::OffsetAtAccess => (
                 format!(
                     "tag {name} accesses {access}, but its offset ends inside a field of {base}"
                 ),
-                Words {
-                    help: self.starts(),
-                    ..Words::at(TAG_OFFSET, "not the start of a field of that type")
-                },
+                self.starts(),
+                Words::at(TAG_OFFSET, "not the start of a field of that type"),
             ),
             Rule::AccessNotOnPath => (
                 format!(
                     "the access path of tag {name} from {base} does not reach its access type {access}"
                 ),
-                Words { help: self.starts(), ..Words::at(TAG_ACCESS, "not on the path") },
+                self.starts(),
+                Words::at(TAG_ACCESS, "not on the path"),
             ),
             Rule::NoFieldAtOffset => (
                 format!("the offset of tag {name} lies before the first field of {}", of(Some(at))),
+                self.starts(),
                 Words {
                     other: subject.node_label(at, "no field here starts as early"),
-                    help: self.starts(),
                     ..Words::at(TAG_OFFSET, "the tag's offset")
                 },
             ),
@@ -217,7 +201,7 @@ impl Rejected<'_> {
         };
         let apart = self.roots().filter(|_| rule == Rule::AccessNotOnPath);
         let note = Some(self.path() + &apart.unwrap_or_default());
-        Some(Words { message, note, ..words })
+        Some(Words { message, help, note, ..words })
     }
 
     /// Returns a text if the base and access type have different roots.
@@ -254,14 +238,11 @@ impl Rejected<'_> {
         let types = self.ty(TAG_BASE).zip(self.ty(TAG_ACCESS));
         let Some((base, access)) = types else { return String::new() };
         let shape = Shape { format: self.format, len: graph.operand_count(base) };
-        let fields = shape
-            .fields()
-            .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
-        let mut starts: Vec<_> = fields
-            .filter_map(|at| graph.operand(base, shape.offset(at)).and_then(Operand::int))
-            .map(|int| int.value.to_string())
-            .take(SHOWN)
-            .collect();
+        let start = |at| {
+            (graph.operand(base, at)?.node()? == access).then_some(())?;
+            Some(graph.operand(base, shape.offset(at))?.int()?.value.to_string())
+        };
+        let mut starts: Vec<_> = shape.fields().filter_map(start).take(SHOWN).collect();
         starts.dedup();
         let [base, access] = [base, access].map(|ty| self.subject.type_name(ty));
         match &starts[..] {
@@ -278,11 +259,7 @@ impl Rejected<'_> {
 fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {
-        return Words {
-            message: message("nothing"),
-            operand: Some(TAG_ACCESS),
-            ..Words::default()
-        };
+        return Words { message: message("nothing"), ..Words::at(TAG_ACCESS, "") };
     };
     let (at, why) = first_not_scalar(subject, access);
     // If the text attaches type !N as a tag, the reader makes a whole-access tag for it and reports
@@ -315,18 +292,15 @@ fn first_not_scalar(subject: &Subject, access: NodeId) -> (NodeId, &'static str)
             return (next, "this is a root");
         }
         if !shape.is_scalar(graph, next) {
-            return (
-                next,
-                match shape.format {
-                    Format::New => "this type is size-aware, but the tag is not",
-                    Format::Old if shape.fields().len() > 1 => "this is a struct type",
-                    Format::Old if graph.ty(TypeId::of_node(next)).name().is_none() => {
-                        "its name is no string"
-                    }
-                    Format::Old if shape.parent(graph, next).is_none() => "its parent is no node",
-                    Format::Old => "a scalar's offset is 0",
-                },
-            );
+            let has_name = graph.ty(TypeId::of_node(next)).name().is_some();
+            let why = match shape.format {
+                Format::New => "this type is size-aware, but the tag is not",
+                Format::Old if shape.fields().len() > 1 => "this is a struct type",
+                Format::Old if !has_name => "its name is no string",
+                Format::Old if shape.parent(graph, next).is_none() => "its parent is no node",
+                Format::Old => "a scalar's offset is 0",
+            };
+            return (next, why);
         }
         match shape.parent(graph, next) {
             Some(parent) => next = parent,

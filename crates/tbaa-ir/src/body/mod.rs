@@ -21,7 +21,7 @@ use tbaa_lex::lexer::Lexer;
 use tbaa_types::Type;
 
 pub use text::{Alloca, Argument, Call, Header};
-pub(super) use text::{header, pass_attributes};
+pub(super) use text::{header, pass_attributes, pass_value};
 
 /// A value in a function: a parameter, an instruction's result, a global or a constant. Two
 /// constants of one type and spelling are one value.
@@ -62,7 +62,7 @@ pub struct Block<'t> {
 }
 
 /// An instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Inst {
     /// The opcode.
     pub opcode: Opcode,
@@ -89,25 +89,6 @@ pub struct Inst {
     modifier: Range<usize>,
     operands: Range<u32>,
     labels: Range<u32>,
-}
-
-impl Inst {
-    fn new(opcode: Opcode) -> Self {
-        Inst {
-            opcode,
-            is_terminator: false,
-            ty: None,
-            result: None,
-            span: 0..0,
-            after: 0,
-            access: None,
-            is_volatile: false,
-            is_transfer: false,
-            modifier: 0..0,
-            operands: 0..0,
-            labels: 0..0,
-        }
-    }
 }
 
 /// A function that has a body.
@@ -288,7 +269,7 @@ impl<'t> Function<'t> {
 
     /// Returns the bytes that a load or store accesses, if known.
     pub fn bytes(&self, inst: &Inst) -> Option<u64> {
-        Some(self.types.size_of(inst.ty?).filter(|size_of| !size_of.scalable)?.store)
+        Some(self.types.fixed_size(inst.ty?)?.store)
     }
 
     /// Returns whether an instruction is a call that marks a slot without accessing it, such as

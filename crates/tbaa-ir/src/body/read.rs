@@ -1,12 +1,14 @@
 //! Reads a function in two passes: first the beginnings of its instructions and blocks, and the
 //! names that they define; then the operands, which may name values that are defined later.
 
-use std::{cell::OnceCell, ops::Range};
+use std::{cell::OnceCell, collections::BTreeSet, ops::Range};
 
-use super::super::instruction::{self, CONSTANTS};
+use super::super::instruction;
 use super::Known;
-use super::text::{Call, EXPRESSIONS, Header, header, is_aside, pass_line, space};
-use crate::{Attribute, Attributes, Block, Def, Function, Inst, Module, Opcode, Sizes, Value};
+use super::text::{Call, Header, header, is_aside, pass_line, pass_value, space};
+use crate::{
+    Argument, Attribute, Attributes, Block, Def, Function, Inst, Module, Opcode, Sizes, Value,
+};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, words};
 use tbaa_types::Type;
@@ -86,12 +88,10 @@ impl<'t> Name<'t> {
 fn plain(name: &[u8]) -> &[u8] {
     let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     match inner {
-        Some([first, rest @ ..])
-            if is_word(*first)
-                && !first.is_ascii_digit()
-                && rest.iter().all(|rest| is_word(*rest)) =>
+        Some(inner @ [first, ..])
+            if !first.is_ascii_digit() && inner.iter().all(|byte| is_word(*byte)) =>
         {
-            &name[1..name.len() - 1]
+            inner
         }
         _ => name,
     }
@@ -124,13 +124,11 @@ impl<'t> Reader<'t> {
             labels: HashMap::default(),
         };
         for index in 0..reader.function.header.parameters.len() {
-            let parameter = reader.function.header.parameters[index];
-            if parameter.ty == b"..." {
-                continue;
+            let Argument { ty, value, .. } = reader.function.header.parameters[index];
+            if ty != b"..." {
+                let value = reader.define(value, Def::Parameter(index), types.ty(ty));
+                reader.function.parameters.push(value);
             }
-            let value =
-                reader.define(parameter.value, Def::Parameter(index), types.ty(parameter.ty));
-            reader.function.parameters.push(value);
         }
         reader
     }
@@ -234,13 +232,14 @@ impl<'t> Reader<'t> {
         let yields = named || yields(opcode, Lexer::new(&text[..span.end], start.after));
         let result = yields.then(|| self.define(name, Def::Instruction(index), None));
         self.function.instructions.push(Inst {
+            opcode,
             is_terminator,
             result,
             after: start.after,
             span,
             access: access.map(|access| access.0),
             is_volatile: access.is_some_and(|access| access.1),
-            ..Inst::new(opcode)
+            ..Inst::default()
         });
         if let Some(part) = self.parts.last_mut() {
             part.instructions.push(index);
@@ -263,21 +262,9 @@ impl<'t> Reader<'t> {
         let text = &self.function.text[..inst.span.end];
         let unread = self.function.unread.len();
         let mut lexer = Lexer::new(text, from);
-        while let Some(next) = lexer.rest().iter().position(|byte| b"%\";/".contains(byte)) {
-            lexer.at += next;
-            let start = lexer.at + 1;
-            match text[lexer.at] {
-                b'"' if lexer.quoted().is_ok() => continue,
-                b';' | b'/' if lexer.comment() == Ok(true) => continue,
-                b'%' => {}
-                _ => {
-                    lexer.at = start;
-                    continue;
-                }
-            }
-            lexer.at = start;
-            let name = lexer.skip_name().unwrap_or_default();
-            self.function.unread.extend(self.locals.get(&Name::of(name)).map(|&local| (local, at)));
+        while let Some(name) = lexer.next_name(b'%') {
+            let local = self.locals.get(&Name::of(&name[1..]));
+            self.function.unread.extend(local.map(|&local| (local, at)));
         }
         if self.function.unread.len() > unread {
             let range = inst.operands.start as usize..inst.operands.end as usize;
@@ -512,7 +499,7 @@ impl<'t> Reader<'t> {
         let start = lexer.at + 1;
         lexer.bracketed("a constant expression").ok()?;
         let list = Lexer::new(&text[..lexer.at - 1], start);
-        let mut inst = Inst::new(opcode);
+        let mut inst = Inst { opcode, ..Inst::default() };
         self.operands_of(&mut inst, list, depth + 1);
         self.function.expressions.push(inst);
         Some(self.function.expressions.len() - 1)
@@ -579,18 +566,8 @@ impl<'t> Reader<'t> {
         for (span, attribute) in call.attributes.clone() {
             let Attribute::Bundle(_) = attribute else { continue };
             let mut bundle = Lexer::new(&lexer.text[..span.end], span.start);
-            while let Some(byte) = bundle.peek() {
-                let start = bundle.at;
-                match byte {
-                    b'"' => drop(bundle.quoted().ok()?),
-                    b'%' => {
-                        bundle.at += 1;
-                        bundle.skip_name().ok()?;
-                        let name = &bundle.text[start..bundle.at];
-                        found.values.push(self.named(None, name, found.depth));
-                    }
-                    _ => bundle.at += 1,
-                }
+            while let Some(name) = bundle.next_name(b'%') {
+                found.values.push(self.named(None, name, found.depth));
             }
         }
         if call.target.starts_with(b"%") {
@@ -604,13 +581,8 @@ impl<'t> Reader<'t> {
         let function = &mut self.function;
         let successors = |part: &Part<'t>| {
             let last = part.instructions.last().map(|&at| &function.instructions[at]);
-            let labels = last.filter(|it| it.is_terminator).map(|it| it.labels.clone());
-            let labels = labels.map_or(0..0, |label| label.start as usize..label.end as usize);
-            let mut found: Vec<usize> =
-                function.labels[labels].iter().map(|&label| label as usize).collect();
-            found.sort_unstable();
-            found.dedup();
-            found
+            let labels = last.filter(|last| last.is_terminator).map(|last| function.incoming(last));
+            sorted(labels.unwrap_or_default().iter().map(|&label| label as usize))
         };
         let after: Vec<Vec<usize>> = self.parts.iter().map(successors).collect();
         let mut before = vec![0_usize; self.parts.len()];
@@ -650,10 +622,7 @@ impl<'t> Reader<'t> {
         function.block_of = vec![0; function.instructions.len()];
         for (index, chain) in chains.iter().enumerate() {
             let last = chain[chain.len() - 1];
-            let mut successors: Vec<usize> =
-                after[last].iter().map(|&after| number[after]).collect();
-            successors.sort_unstable();
-            successors.dedup();
+            let successors = sorted(after[last].iter().map(|&next| number[next]));
             let instructions = chain.iter().flat_map(|&it| self.parts[it].instructions.iter());
             let instructions: Vec<usize> = instructions.copied().collect();
             instructions.iter().for_each(|&at| function.block_of[at] = index as u32);
@@ -664,6 +633,11 @@ impl<'t> Reader<'t> {
         function.parts = self.parts.iter().filter_map(first).collect();
         self.function
     }
+}
+
+/// Returns the numbers in ascending order, each once.
+fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    numbers.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The operands of an instruction that have been read.
@@ -690,40 +664,6 @@ fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
         }
         *lexer = ahead;
     }
-}
-
-fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
-    match lexer.peek()? {
-        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
-        b'-' | b'0'..=b'9' => {
-            lexer.word();
-            // `1.000000e+00`
-            if lexer.eat(b"+") {
-                lexer.word();
-            }
-        }
-        b'c' if lexer.rest().starts_with(b"c\"") => {
-            lexer.at += 1;
-            lexer.quoted().ok()?;
-        }
-        b'%' | b'@' => {
-            lexer.at += 1;
-            lexer.skip_name().ok()?;
-        }
-        _ => {
-            let mut word = *lexer;
-            let first = word.word();
-            if CONSTANTS.contains(&first) || EXPRESSIONS.contains(&first) {
-                lexer.value().ok()?;
-            } else if first.is_empty() {
-                return None;
-            } else {
-                // `true`, `null`, `none`, `f0x7FF0000000000000`
-                *lexer = word;
-            }
-        }
-    }
-    Some(())
 }
 
 /// Returns whether an instruction without a named result has a result, which is then numbered.

@@ -1,14 +1,12 @@
 //! The parts of a function's text that are read as text: its header, its calls with their
 //! attributes, and the beginnings of lines.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use std::borrow::Cow;
-
-use super::super::effects::unquoted;
 use super::super::instruction::CONSTANTS;
 use crate::Attributes;
 use tbaa_lex::lexer::{Lexer, table, words};
+use tbaa_lex::source::unquoted;
 
 /// The header of a function: the text before its body.
 #[derive(Debug)]
@@ -55,6 +53,12 @@ impl<'t> Argument<'t> {
     /// Returns the words of the attributes, each without what follows in brackets.
     pub fn words(&self) -> impl Iterator<Item = &'t [u8]> + use<'t> {
         self.attributes.split(|byte| b" (".contains(byte))
+    }
+
+    /// Returns whether the attributes contain a text.
+    #[doc(hidden)]
+    pub fn has(&self, text: &[u8]) -> bool {
+        memchr::memmem::find(self.attributes, text).is_some()
     }
 
     /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
@@ -220,12 +224,12 @@ pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
 }
 
 /// The bytes at which [`pass_line`] stops to look closer.
-const MINDED: [bool; 256] = table(b"\n\"([{;/");
+const STOPS: [bool; 256] = table(b"\n\"([{;/");
 
 /// Skips the rest of a line, and all brackets that open on it.
 pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
-        lexer.at += lexer.rest().iter().position(|&byte| MINDED[byte as usize])?;
+        lexer.at += lexer.rest().iter().position(|&byte| STOPS[byte as usize])?;
         match lexer.peek()? {
             b'\n' => return Some(()),
             b'"' => drop(lexer.quoted().ok()?),
@@ -276,7 +280,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
 }
 
 /// The words that begin a constant which is not a pointer. LLVM: `LLParser::parseValID`.
-pub(super) const EXPRESSIONS: [&[u8]; 9] =
+const EXPRESSIONS: [&[u8]; 9] =
     words("splat ptrtoint ptrtoaddr trunc add sub mul xor extractelement");
 
 /// Skips the attributes between an argument's type and its value, such as `noundef align 4
@@ -308,4 +312,34 @@ pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
         }
         *lexer = ahead;
     }
+}
+
+/// Passes a value of any type.
+pub(crate) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
+        b'-' | b'0'..=b'9' => {
+            lexer.word();
+            // `1.000000e+00`
+            if lexer.eat(b"+") {
+                lexer.word();
+            }
+        }
+        b'c' if lexer.rest().starts_with(b"c\"") => {
+            lexer.at += 1;
+            lexer.quoted().ok()?;
+        }
+        _ => {
+            let mut ahead = *lexer;
+            let word = ahead.word();
+            if word.is_empty() || CONSTANTS.contains(&word) || EXPRESSIONS.contains(&word) {
+                // A name, or a constant expression.
+                lexer.value().ok()?;
+            } else {
+                // `true`, `none`, `f0x7FF0000000000000`
+                *lexer = ahead;
+            }
+        }
+    }
+    Some(())
 }

@@ -139,16 +139,11 @@ impl ClangAccesses {
                 tags.insert(number, tag);
             }
         }
-        let mut found: IndexMap<DeclId, String> = IndexMap::default();
-        for &record in &self.endless {
-            found.insert(
-                record,
-                format!(
-                    "more than {MEMBERS} members are not compared with clang's: name the records \
-                     inside"
-                ),
-            );
-        }
+        let reason = format!(
+            "more than {MEMBERS} members are not compared with clang's: name the records inside"
+        );
+        let endless = self.endless.iter().map(|&record| (record, reason.clone()));
+        let mut found: IndexMap<DeclId, String> = endless.collect();
         for Line { record, access, .. } in &self.lines {
             let Some(access) = access.as_ref().filter(|_| !found.contains_key(record)) else {
                 continue;
@@ -157,33 +152,27 @@ impl ClangAccesses {
             if theirs.is_none() && access.may_lack_tag {
                 continue;
             }
-            let ours = match types.tag(graph, &access.path) {
-                Ok(tag) => Some(tag),
-                Err(DeclareError::Untagged { .. }) => None,
+            let reason = match types.tag(graph, &access.path) {
+                Ok(ours) if Some(ours) == theirs => continue,
+                Ok(ours) if theirs.is_some_and(|tag| is_pointer_of_old(graph, ours, tag)) => {
+                    continue;
+                }
+                Ok(ours) => {
+                    let [ours, theirs] = [Some(ours), theirs].map(|tag| show(graph, tag));
+                    let differs = match ours == theirs {
+                        true => ", but means another type by one of these names".to_owned(),
+                        false => format!(", and not as {ours}"),
+                    };
+                    format!("clang tags {} as {theirs}{differs}", access.path)
+                }
+                // An access without a tag here may alias everything.
+                Err(DeclareError::Untagged { .. }) => continue,
                 Err(error @ DeclareError::Build(BuildError::Graph(_))) => return Err(error),
                 // Such as an element of an array of none before other members.
-                Err(DeclareError::Build(error)) => {
-                    found.insert(*record, format!("{}: {error}", access.path));
-                    continue;
-                }
-                Err(error) => {
-                    found.insert(*record, error.to_string());
-                    continue;
-                }
+                Err(DeclareError::Build(error)) => format!("{}: {error}", access.path),
+                Err(error) => error.to_string(),
             };
-            // An access without a tag here may alias everything.
-            if let Some(own) = ours
-                && ours != theirs
-                && !theirs.is_some_and(|theirs| is_pointer_of_old(graph, own, theirs))
-            {
-                let [ours, theirs] = [ours, theirs].map(|tag| show(graph, tag));
-                let differs = match ours == theirs {
-                    true => ", but means another type by one of these names".to_owned(),
-                    false => format!(", and not as {ours}"),
-                };
-                let reason = format!("clang tags {} as {theirs}{differs}", access.path);
-                found.insert(*record, reason);
-            }
+            found.insert(*record, reason);
         }
         Ok(found.into_iter().map(|(record, reason)| ClangDifference { record, reason }).collect())
     }
@@ -207,12 +196,9 @@ fn is_pointer_of_old(graph: &Graph, ours: TagId, theirs: TagId) -> bool {
         && ours.offset == theirs.offset
         && (bases == (true, true)
             || bases == (false, false) && name(ours.base) == name(theirs.base))
-        && above.is_some_and(|above| {
-            name(above) == ANY || {
-                let above = graph.ty(above).parent();
-                above.is_some_and(|above| name(above) == ANY)
-            }
-        })
+        && std::iter::successors(above, |&ty| graph.ty(ty).parent())
+            .take(2)
+            .any(|ty| name(ty) == ANY)
 }
 
 fn show(graph: &Graph, tag: Option<TagId>) -> String {

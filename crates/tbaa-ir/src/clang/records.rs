@@ -159,19 +159,15 @@ impl<'t> ClangRecords<'t> {
     /// declared first.
     pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
-        let names: IndexSet<&str> = members
-            .filter_map(|member| {
-                let ty = member.ty.trim_start_matches("const ").trim_start_matches("volatile ");
-                let end = ty.find(['[', ' ']).unwrap_or(ty.len());
-                let (name, rest) = ty.split_at(end);
-                let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-                let alone = plain && !name.is_empty() && (rest.is_empty() || rest.starts_with('['));
-                Some(name).filter(|name| {
-                    alone && types.named(name).is_none() && !self.records.contains_key(&Key(name))
-                })
-            })
-            .collect();
-        names.into_iter().collect()
+        let names = members.filter_map(|member| {
+            let ty = member.ty.trim_start_matches("const ").trim_start_matches("volatile ");
+            let (name, rest) = ty.split_at(ty.find(['[', ' ']).unwrap_or(ty.len()));
+            let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let alone = plain && !name.is_empty() && (rest.is_empty() || rest.starts_with('['));
+            let is_known = types.named(name).is_some() || self.records.contains_key(&Key(name));
+            (alone && !is_known).then_some(name)
+        });
+        names.collect::<IndexSet<_>>().into_iter().collect()
     }
 
     /// Returns the records that only a typedef names. The dump does not say which
@@ -241,10 +237,10 @@ impl<'t> ClangRecords<'t> {
                     continue;
                 }
                 done.insert(key);
-                if !record.name.is_empty()
-                    && let Err(error) = self.define(types, record)
-                {
-                    skipped.push((record.name, error));
+                if !record.name.is_empty() {
+                    let described = self.record(types, record, record.name, 0, &mut { UNNAMED });
+                    let defined = described.and_then(|described| types.define(described));
+                    skipped.extend(defined.err().map(|error| (record.name, error)));
                 }
             }
         }
@@ -261,12 +257,6 @@ impl<'t> ClangRecords<'t> {
         known.then(|| (Key::of(element), &ty[element.len()..]))
     }
 
-    fn define(&self, types: &mut Declarations, record: &Dumped<'t>) -> Result<(), DeclareError> {
-        let mut left = UNNAMED;
-        let described = self.record(types, record, record.name, 0, &mut left)?;
-        types.define(described).map(drop)
-    }
-
     fn record(
         &self,
         types: &mut Declarations,
@@ -275,10 +265,8 @@ impl<'t> ClangRecords<'t> {
         depth: usize,
         left: &mut usize,
     ) -> Result<Record, DeclareError> {
-        let mut described = match record.union {
-            true => Record::union(name),
-            false => Record::structure(name),
-        };
+        let kind = if record.union { Record::union } else { Record::structure };
+        let mut described = kind(name);
         let mut packed = false;
         for line in &record.members {
             if line.ty.ends_with("base)") || line.ty.ends_with("pointer)") {
@@ -293,11 +281,11 @@ impl<'t> ClangRecords<'t> {
                 (None, _) => 1,
             };
             packed |= line.bits.is_none() && !line.offset.is_multiple_of(align.saturating_mul(8));
-            let mut member = Member::new(line.name, ty).at_bit(line.offset);
-            if let Some(bits) = line.bits {
-                member = member.bits(bits);
-            }
-            described = described.member(member);
+            let member = Member::new(line.name, ty).at_bit(line.offset);
+            described = described.member(match line.bits {
+                Some(bits) => member.bits(bits),
+                None => member,
+            });
         }
         packed |= !record.size.is_multiple_of(record.align.max(1));
         described = described.size(record.size).align(record.align.max(1));
@@ -314,15 +302,16 @@ impl<'t> ClangRecords<'t> {
     ) -> Result<MemberType, DeclareError> {
         if let Some((key, lens)) = self.inner(ty) {
             let record = &self.records[&key];
+            let invalid = |reason| DeclareError::Invalid { place: ty.to_owned(), reason };
             let mut element = match record.name {
                 "" if record.ambiguous => {
                     let reason = "clang calls another unnamed record the same: name one of them";
-                    return Err(DeclareError::Invalid { place: ty.to_owned(), reason });
+                    return Err(invalid(reason));
                 }
                 "" if depth > DEPTH || *left == 0 => {
                     let reason =
                         "more than 4,096 unnamed records, or 32 inside each other: name them";
-                    return Err(DeclareError::Invalid { place: ty.to_owned(), reason });
+                    return Err(invalid(reason));
                 }
                 "" => {
                     *left -= 1;

@@ -110,11 +110,11 @@ impl<'t> Tokens<'t> {
     pub(super) fn open_struct(&mut self) -> Option<Packing> {
         let before = self.at;
         let packing = if self.take("<") { Packing::Packed } else { Packing::Padded };
-        let opened = self.take("{").then_some(packing);
-        if opened.is_none() {
-            self.at = before;
+        if self.take("{") {
+            return Some(packing);
         }
-        opened
+        self.at = before;
+        None
     }
 
     /// Takes the end of a struct body if it comes next.
@@ -149,11 +149,9 @@ impl<'t> Tokens<'t> {
         if self.peek() != Some(b'"') {
             return Err(self.wanted("a string"));
         }
-        let start = self.at;
-        match self.quoted() {
-            Ok(quoted) => Ok(unescape(quoted)),
-            Err(_) => Err(self.refuse(start, ParseErrorKind::Expected("a string that ends"))),
-        }
+        // An error leaves the lexer at the opening quote.
+        let quoted = self.quoted().map(unescape);
+        quoted.map_err(|_| self.wanted("a string that ends"))
     }
 
     /// Takes a local name such as `%struct.Point`, `%"a b"` or `%0`.

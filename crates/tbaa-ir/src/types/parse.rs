@@ -27,13 +27,10 @@ impl<'t> Names<'t> for OwnNames {
 
 /// The type around another, while that is read.
 enum Frame {
-    Array {
-        len: u64,
-    },
-    Vector {
-        len: u64,
-        scalable: bool,
-    },
+    /// An array of this many elements.
+    Array(u64),
+    /// A vector of this many elements, or of a multiple if it is scalable.
+    Vector(u64, bool),
     /// The elements are the values from `first` on.
     Struct {
         first: usize,
@@ -92,8 +89,8 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
                     if let Some(longer) = self.suffix(ty, from)? {
                         Next::Have(longer, from)
                     } else if self.lexer.take("(") {
-                        self.frames
-                            .push(Frame::Function { first: self.values.len(), opened: from });
+                        let first = self.values.len();
+                        self.frames.push(Frame::Function { first, opened: from });
                         self.values.push(ty);
                         if self.lexer.take(")") {
                             self.function(false)?
@@ -140,15 +137,14 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         if self.lexer.text.get(from) == Some(&b'%') {
             let name = self.lexer.local()?;
             let shown = name.to_string();
-            let found = self.names.resolve(self.context, name, from);
-            let ty = found.map_err(|error| self.lexer.refuse(from, ParseErrorKind::Type(error)))?;
+            let ty = checked(self.lexer, from, self.names.resolve(self.context, name, from))?;
             let undefined = || self.lexer.refuse(from, ParseErrorKind::Undefined(shown));
             return Ok(Next::Have(ty.ok_or_else(undefined)?, from));
         }
         if self.lexer.take("[") {
             let len = self.lexer.expect_integer("the length of the array")?;
             self.lexer.expect_word("x", "`x` after the length of the array")?;
-            self.frames.push(Frame::Array { len });
+            self.frames.push(Frame::Array(len));
             return Ok(Next::Type);
         }
         if let Some(packing) = self.lexer.open_struct() {
@@ -166,7 +162,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             }
             let len = self.lexer.expect_integer("the length of the vector")?;
             self.lexer.expect_word("x", "`x` after the length of the vector")?;
-            self.frames.push(Frame::Vector { len, scalable });
+            self.frames.push(Frame::Vector(len, scalable));
             return Ok(Next::Type);
         }
         self.word(from)
@@ -180,8 +176,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
                 let address_space = self.address_space()?.unwrap_or(0);
                 let ty = self.context.pointer(address_space);
                 if self.lexer.take("*") {
-                    let kind = ParseErrorKind::Expected("ptr without a `*`");
-                    return Err(self.lexer.refuse(from, kind));
+                    return Err(self.expected_at(from, "ptr without a `*`"));
                 }
                 checked(self.lexer, from, ty)?
             }
@@ -203,13 +198,15 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
             }
             _ => {
                 let named = Primitive::ALL.iter().find(|ty| ty.name().as_bytes() == word);
-                let Some(&primitive) = named else {
-                    return Err(self.lexer.refuse(from, ParseErrorKind::Expected("a type")));
-                };
+                let primitive = *named.ok_or_else(|| self.expected_at(from, "a type"))?;
                 self.context.primitive(primitive)
             }
         };
         Ok(Next::Have(ty, from))
+    }
+
+    fn expected_at(&self, offset: usize, wanted: &'static str) -> ParseError {
+        self.lexer.refuse(offset, ParseErrorKind::Expected(wanted))
     }
 
     fn address_space(&mut self) -> Result<Option<u32>, ParseError> {
@@ -220,9 +217,8 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         let at = self.lexer.at;
         let number = self.lexer.expect_integer("the number of an address space")?;
         self.lexer.expect(")", "`)` after the address space")?;
-        let error =
-            |_| self.lexer.refuse(at, ParseErrorKind::Type(TypeError::AddressSpace(number)));
-        u32::try_from(number).map_err(error).map(Some)
+        let narrow = u32::try_from(number).map_err(|_| TypeError::AddressSpace(number));
+        checked(self.lexer, at, narrow).map(Some)
     }
 
     /// Reads `*` or `addrspace(1)*` after a type.
@@ -241,12 +237,12 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
     /// Adds a complete type to the type that encloses it.
     fn deliver(&mut self, frame: Frame, ty: Type, from: usize) -> Result<Next, ParseError> {
         match frame {
-            Frame::Array { len } => {
+            Frame::Array(len) => {
                 let array = checked(self.lexer, from, self.context.array(ty, len))?;
                 self.lexer.expect("]", "`]` after the element type")?;
                 Ok(Next::Have(array, from))
             }
-            Frame::Vector { len, scalable } => {
+            Frame::Vector(len, scalable) => {
                 let narrow = u32::try_from(len).map_err(|_| TypeError::VectorLength(len));
                 let count = if scalable { ElementCount::Scalable } else { ElementCount::Fixed };
                 let vector = narrow.and_then(|len| self.context.vector(ty, count(len)));
@@ -307,10 +303,10 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         let mut ints = Vec::new();
         while self.lexer.take(",") {
             match self.lexer.integer() {
-                Some(number) => ints.push(
-                    u32::try_from(number)
-                        .map_err(|_| self.lexer.wanted("an integer less than 4294967296"))?,
-                ),
+                Some(number) => {
+                    let too_big = |_| self.lexer.wanted("an integer less than 4294967296");
+                    ints.push(u32::try_from(number).map_err(too_big)?);
+                }
                 None if ints.is_empty() => {
                     self.frames.push(frame);
                     return Ok(Next::Type);

@@ -1,6 +1,6 @@
 //! The accesses that get a tag, and the reasons why the others get none.
 
-use tbaa::spec::Spec;
+use tbaa::{Tag, spec::Spec};
 use tbaa_tag::{Options, tag, tag_declared};
 use tbaa_tests::cases;
 
@@ -57,21 +57,13 @@ fn listed(words: &str, body: &str) -> String {
         Err(error) => return error.to_string(),
     };
     let place = |tag| {
-        let of = tags.graph.tag(tag).unwrap();
-        let name = |ty| {
-            let of = tags.graph.ty(ty);
-            String::from_utf8_lossy(of.name().unwrap()).into_owned()
-        };
-        format!("{} at {} of {}", name(of.access), of.offset, name(of.base))
+        let Tag { base, access, offset, .. } = tags.graph.tag(tag).unwrap();
+        let name = |ty| String::from_utf8_lossy(tags.graph.ty(ty).name().unwrap());
+        format!("{} at {offset} of {}", name(access), name(base))
     };
     let tagged = tags.tags.iter().map(|tag| (tag.instruction, place(tag.tag)));
-    let mut lines: Vec<_> = tagged
-        .chain(
-            tags.untagged
-                .iter()
-                .map(|untagged| (untagged.instruction, format!("- {}", untagged.why))),
-        )
-        .collect();
+    let untagged = tags.untagged.iter().map(|one| (one.instruction, format!("- {}", one.why)));
+    let mut lines: Vec<_> = tagged.chain(untagged).collect();
     lines.sort();
     let unknown = tags.unknown.iter().map(|name| format!("no type {name}\n"));
     lines.into_iter().map(|line| line.1 + "\n").chain(unknown).collect()

@@ -27,6 +27,12 @@ enum Ty {
     Union(Vec<Ty>),
 }
 
+impl Ty {
+    fn as_struct(&self) -> Option<usize> {
+        if let Ty::Struct(number) = self { Some(*number) } else { None }
+    }
+}
+
 struct Struct {
     members: Vec<Ty>,
     /// The index of another struct, and how many of its first members this one begins with.
@@ -56,11 +62,9 @@ impl World {
                 let of = rng.below(at);
                 (of, 1 + rng.below(world.structs[of].members.len()))
             });
-            let mut members: Vec<Ty> =
-                twin.map_or(Vec::new(), |(of, len)| world.structs[of].members[..len].to_vec());
-            for _ in 0..1 + rng.below(4) {
-                members.push(world.ty(rng, at, 2));
-            }
+            let begin = twin.map_or(&[][..], |(of, len)| &world.structs[of].members[..len]);
+            let own = (0..1 + rng.below(4)).map(|_| world.ty(rng, at, 2));
+            let members = begin.iter().cloned().chain(own).collect();
             world.structs.push(Struct { members, twin });
         }
         world
@@ -98,11 +102,10 @@ impl World {
     fn declarations(&self) -> String {
         let mut text = String::new();
         for (number, of) in self.structs.iter().enumerate() {
-            writeln!(text, "{} {{", self.name(number)).unwrap();
-            for (at, ty) in of.members.iter().enumerate() {
-                writeln!(text, "  {};", self.declaration(ty, &format!("m{at}"))).unwrap();
-            }
-            text += "};\n";
+            let members = of.members.iter().enumerate();
+            let members =
+                members.map(|(at, ty)| format!("  {};\n", self.declaration(ty, &format!("m{at}"))));
+            text += &format!("{} {{\n{}}};\n", self.name(number), members.collect::<String>());
         }
         text
     }
@@ -110,17 +113,14 @@ impl World {
     /// Returns the parts of a struct, at most 400, without itself; with `unions`, also parts of unions.
     fn parts(&self, number: usize, unions: bool) -> Vec<Part> {
         let mut found = Vec::new();
-        let members = self.structs[number].members.iter().enumerate();
-        let part =
-            |(first, ty): (usize, &Ty)| Part { path: format!(".m{first}"), ty: ty.clone(), first };
-        let mut open: Vec<Part> = members.map(part).collect();
+        let mut open = Vec::new();
+        for (first, ty) in self.structs[number].members.iter().enumerate() {
+            open.push(Part { path: format!(".m{first}"), ty: ty.clone(), first });
+        }
         while let Some(part) = open.pop() {
             let mut inner = |path: String, ty: &Ty| {
-                open.push(Part {
-                    path: part.path.clone() + &path,
-                    ty: ty.clone(),
-                    first: part.first,
-                });
+                let path = part.path.clone() + &path;
+                open.push(Part { path, ty: ty.clone(), first: part.first });
             };
             match &part.ty {
                 Ty::Scalar(_) => {}
@@ -161,17 +161,15 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
     };
     let pointer = *rng.pick(pointers);
     let all = parts(&pointer);
-    let scalars: Vec<_> = all.iter().filter(|it| matches!(it.ty, Ty::Scalar(_))).collect();
+    let scalars: Vec<_> = all.iter().filter(|part| matches!(part.ty, Ty::Scalar(_))).collect();
     let Part { path, ty: Ty::Scalar(scalar), .. } = *rng.pick(&scalars) else { unreachable!() };
     let place = format!("{}->{}", pointer.name, &path[1..]);
     let through = match *scalar {
         "void *" => "(unsigned long)",
         _ => "",
     };
-    let structs: Vec<_> = all
-        .iter()
-        .filter_map(|it| if let Ty::Struct(number) = it.ty { Some((it, number)) } else { None })
-        .collect();
+    let structs = all.iter().filter_map(|part| Some((part, part.ty.as_struct()?)));
+    let structs: Vec<_> = structs.collect();
     match rng.below(13) {
         0..=3 => format!("{place} = ({scalar}){through}(x & 63);\n"),
         4..=7 => format!("x = x * 31 + (unsigned){through}{place};\n"),
@@ -189,18 +187,16 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
             let body: String =
                 (0..2).map(|_| statement(world, rng, &[inner, pointers[0]], 0)).collect();
             let (name, place) = (world.name(ty), format!("{}->{}", pointer.name, &part.path[1..]));
-            match rng.one_in(2) {
-                true => format!("{{ {name} *q = &{place};\n{body}}}\n"),
-                false => {
-                    format!("{{ {name} copy = {place}, *q = &copy;\n{body}{place} = copy; }}\n")
-                }
+            if rng.one_in(2) {
+                return format!("{{ {name} *q = &{place};\n{body}}}\n");
             }
+            format!("{{ {name} copy = {place}, *q = &copy;\n{body}{place} = copy; }}\n")
         }
         11 if !structs.is_empty() => {
             let (part, ty) = *rng.pick(&structs);
             let other = pointers.iter().flat_map(|other| {
-                let same = |part: &Part| matches!(part.ty, Ty::Struct(number) if number == ty);
-                let parts = parts(other).into_iter().filter(move |part| same(part));
+                let parts = parts(other).into_iter();
+                let parts = parts.filter(move |part| part.ty.as_struct() == Some(ty));
                 parts.map(move |part| format!("{}->{}", other.name, &part.path[1..]))
             });
             let other = rng.pick(&other.collect::<Vec<_>>()).clone();
@@ -220,18 +216,15 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
 /// used.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
-    parts.retain(|part| matches!(part.ty, Ty::Struct(_)));
+    parts.retain(|part| part.ty.as_struct().is_some());
     parts.push(Part { path: String::new(), ty: Ty::Struct(root), first: 0 });
     let part = rng.pick(&parts);
     let Ty::Struct(ty) = part.ty else { unreachable!() };
     let place = format!("&o{}", part.path);
     // The pointer may have the type of another struct with the same first members.
-    let twins = world.structs.iter().enumerate().filter_map(|(at, of)| match of.twin {
-        Some((twin, len)) if twin == ty => Some((at, len)),
-        _ => None,
-    });
-    let mut twins: Vec<_> = twins.collect();
-    twins.extend(world.structs[ty].twin);
+    let twins = world.structs.iter().zip(0..).filter_map(|(of, at)| Some((at, of.twin?)));
+    let twins = twins.filter(|(_, (twin, _))| *twin == ty).map(|(at, (_, len))| (at, len));
+    let twins: Vec<_> = twins.chain(world.structs[ty].twin).collect();
     if twins.is_empty() || rng.one_in(2) {
         return (ty, place, usize::MAX);
     }
@@ -253,22 +246,17 @@ fn program(number: usize, rng: &mut Rng) -> String {
         let body: String =
             (0..4 + rng.below(6)).map(|_| statement(&world, rng, &pointers, 2)).collect();
         let inline = if rng.one_in(2) { "__attribute__((noinline)) " } else { "" };
-        let [ty_a, ty_b] = [a.0, b.0].map(|it| world.name(it));
-        writeln!(
-            text,
-            "static {inline}unsigned p{number}f{function}({ty_a} *a, {ty_b} *b, unsigned i, unsigned x) {{\n\
-             {body}return x; }}"
-        )
-        .unwrap();
+        let [ty_a, ty_b] = [a.0, b.0].map(|ty| world.name(ty));
+        text += &format!("static {inline}unsigned p{number}f{function}({ty_a} *a, {ty_b} *b, ");
+        text += &format!("unsigned i, unsigned x) {{\n{body}return x; }}\n");
         for i in 0..2 {
             writeln!(calls, "  x = p{number}f{function}({}, {}, i + {i}, x);", a.1, b.1).unwrap();
         }
     }
-    let object = world.name(root);
-    let object = match rng.one_in(2) {
-        true => format!("static {object} o;"),
-        false => format!("{object} o; __builtin_memset(&o, 0, sizeof o);"),
-    };
+    let mut object = format!("static {} o;", world.name(root));
+    if !rng.one_in(2) {
+        object = format!("{} o; __builtin_memset(&o, 0, sizeof o);", world.name(root));
+    }
     format!(
         "{text}unsigned program{number}(unsigned i) {{\n  unsigned x = i;\n  {object}\n{calls}  return x; }}\n"
     )
@@ -277,14 +265,12 @@ fn program(number: usize, rng: &mut Rng) -> String {
 /// Returns a C file of programs, which prints a line for each.
 fn programs(first: usize, count: usize) -> String {
     let mut text = "int printf(const char *, ...);\n".to_owned();
+    let mut main = "int main(int n, char **arguments) {\n".to_owned();
     for number in first..first + count {
         text += &program(number, &mut Rng(number as u64));
+        main += &format!("  printf(\"{number} %u\\n\", program{number}(n));\n");
     }
-    text += "int main(int n, char **arguments) {\n";
-    for number in first..first + count {
-        writeln!(text, "  printf(\"{number} %u\\n\", program{number}(n));").unwrap();
-    }
-    text + "}\n"
+    text + &main + "}\n"
 }
 
 /// Returns the lines of programs that print something else with tags, at `-O0` or `-O3`.
@@ -309,7 +295,7 @@ fn tags_change_no_program() {
     for first in (0..count).step_by(AT_ONCE) {
         let count = AT_ONCE.min(count - first);
         for options in [Options::new(), Options::new().elements()] {
-            let found = differ(first, count, |it| tagged(it, &options));
+            let found = differ(first, count, |bytes| tagged(bytes, &options));
             assert!(found.is_empty(), "{options:?}: {found:#?}");
         }
     }
@@ -323,17 +309,12 @@ fn wrong_tags_change_programs() {
         return;
     }
     let nominal = |bytes: &[u8]| {
-        let names = tbaa_ir::read(bytes).unwrap();
-        let names = names
-            .type_definitions()
-            .iter()
-            .map(|type_definition| String::from_utf8_lossy(&type_definition.name));
+        let module = tbaa_ir::read(bytes).unwrap();
+        let names = module.type_definitions().iter().map(|ty| String::from_utf8_lossy(&ty.name));
         tagged(bytes, &names.fold(Options::new(), |options, name| options.nominal(&name)))
     };
-    assert!(
-        !differ(0, AT_ONCE, nominal).is_empty(),
-        "structs with the same members as different ones"
-    );
+    let found = differ(0, AT_ONCE, nominal);
+    assert!(!found.is_empty(), "structs with the same members as different ones");
     let swapped = |bytes: &[u8]| {
         let text = String::from_utf8(tagged(bytes, &Options::new())).unwrap();
         let wrong = |line: &str| match line.split_once(", !tbaa !") {
@@ -345,11 +326,8 @@ fn wrong_tags_change_programs() {
         let root = text.lines().find(|line| line.contains("types by structure")).unwrap();
         let root = root.split_once(" =").unwrap().0;
         let text: String = text.lines().map(wrong).collect();
-        (text
-            + &format!(
-                "!999998 = !{{!\"wrong\", {root}, i64 0}}\n!999999 = !{{!999998, !999998, i64 0}}\n"
-            ))
-            .into_bytes()
+        let ty = format!("!999998 = !{{!\"wrong\", {root}, i64 0}}\n");
+        (text + &ty + "!999999 = !{!999998, !999998, i64 0}\n").into_bytes()
     };
     assert!(!differ(0, AT_ONCE, swapped).is_empty(), "stores with the tag of something else");
 }

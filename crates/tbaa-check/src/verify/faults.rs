@@ -1,8 +1,8 @@
-//! Everything that is wrong with one type node.
+//! Everything that is wrong with one type node, or with one `tbaa.struct` node.
 
 use super::Rule;
-use tbaa::parts::Shape;
-use tbaa::{Format, Graph, NodeId, Operand};
+use tbaa::parts::{Shape, encoding};
+use tbaa::{CopyId, Format, Graph, NodeId, Operand};
 
 /// A rule that a node breaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,13 +14,13 @@ pub(super) struct Fault {
 
 /// Returns the rules that a type node breaks.
 pub(crate) fn rules(graph: &Graph, node: NodeId, format: Format) -> Vec<Rule> {
-    faults(graph, node, format).into_iter().map(|fault| fault.rule).collect()
+    of_type(graph, node, format).into_iter().map(|fault| fault.rule).collect()
 }
 
 /// Finds the faults of a type node as a base of tags of `format`. The first fault is the one that
 /// [`Verifier::check`](super::Verifier::check) gives; after a fault in a field the other fields are
 /// checked too. LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
-pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> {
+pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> {
     let shape = Shape { format, len: graph.operand_count(node) };
     let whole = |rule| vec![Fault { rule, operand: None }];
     let int = |at| graph.operand(node, at).and_then(Operand::int);
@@ -62,6 +62,51 @@ pub(super) fn faults(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> 
         if let Some(extent) = shape.extent(at).filter(|&at| int(at).is_none()) {
             report(Rule::FieldSize, extent);
         }
+    }
+    faults
+}
+
+/// Finds the faults of a `tbaa.struct` node, in order of the operands. Tags are checked elsewhere.
+///
+/// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was taken back
+/// because clang's own bit-fields broke it), and its passes read the operands as they are.
+///
+/// LLVM: the language reference, "tbaa.struct metadata".
+pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
+    let node = copy.node();
+    let len = graph.operand_count(node);
+    let mut faults = Vec::new();
+    if !len.is_multiple_of(encoding::COPY_STRIDE) {
+        faults.push(Fault { rule: Rule::CopyOperandCount, operand: None });
+    }
+    let mut report = |rule, operand| faults.push(Fault { rule, operand: Some(operand) });
+    // Offset, end, and operand of entries that hold a byte.
+    let mut covered: Vec<(u64, u64, usize)> = Vec::new();
+    for at in encoding::copy_entries(len) {
+        let int = |at| graph.operand(node, at).and_then(Operand::int);
+        let (offset, size) = (int(at), int(at + encoding::COPY_SIZE));
+        if offset.is_none() {
+            report(Rule::CopyOffset, at);
+        }
+        if size.is_none() {
+            report(Rule::CopySize, at + encoding::COPY_SIZE);
+        }
+        // The other rules of a tag are known to `check`.
+        if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {
+            report(Rule::CopyTag, at + encoding::COPY_TAG);
+        }
+        let bytes = offset.zip(size).filter(|(_, size)| size.value > 0);
+        covered.extend(
+            bytes.map(|(offset, size)| (offset.value, offset.value.saturating_add(size.value), at)),
+        );
+    }
+    covered.sort_unstable();
+    let mut reach = 0;
+    for (offset, end, at) in covered {
+        if offset < reach {
+            report(Rule::CopyOverlap, at);
+        }
+        reach = reach.max(end);
     }
     faults
 }
