@@ -79,7 +79,8 @@ impl Options {
     }
 
     /// Adds scopes to the tags. They separate all pairs that the rule separates, even without the
-    /// tags. A list has up to as many scopes as there are classes, and LLVM scans it at each query.
+    /// tags. A list has up to as many scopes as there are classes, and LLVM scans it at each query:
+    /// beyond 64 scopes its passes become slow.
     #[must_use]
     pub fn scopes(self) -> Self {
         Options { scopes: true, ..self }
