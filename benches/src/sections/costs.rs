@@ -70,9 +70,9 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
 }
 
 pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
-    // Tables double when they are full: a number just past a power of two, one
-    // between, and one just before.
-    let counts: &[usize] = run.pick(&[33_000, 47_500, 65_500], &[1_000]);
+    // Tables double when they are full: a number just past a power of two, and one just before the
+    // next.
+    let counts: &[usize] = run.pick(&[33_000, 65_500], &[1_000]);
     let mut all = Vec::new();
     for format in [Format::Old, Format::New] {
         for &structs in counts {

@@ -15,8 +15,8 @@ const FORMATS: [Format; 2] = [Format::Old, Format::New];
 /// Depth 1 to 64 and 2 to 4,096 fields, at one number of tags.
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let tags = run.pick(4_096, 64);
-    let depths: &[usize] = run.pick(&[1, 8, 64], &[1, 8]);
-    let fields: &[usize] = run.pick(&[2, 64, 4_096], &[2, 64]);
+    let depths: &[usize] = run.pick(&[1, 64], &[1, 8]);
+    let fields: &[usize] = run.pick(&[2, 4_096], &[2, 64]);
     for (name, sizes) in [("depth", depths), ("fields", fields)] {
         let mut races = Vec::new();
         for format in FORMATS {
