@@ -76,7 +76,8 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             contenders.push((file, if name == "classes" { plugin.trim() } else { "" }));
         }
         let mut samples = vec![Vec::new(); contenders.len()];
-        for _ in 0..run.pick(5, 1) {
+        let rounds = if text.len() < 1 << 20 { run.pick(11, 1) } else { 3 };
+        for _ in 0..rounds {
             for ((file, plugin), times) in contenders.iter().zip(&mut samples) {
                 let [all, reading] =
                     ["default<O2>", "verify"].map(|passes| optimise(passes, file, plugin));
