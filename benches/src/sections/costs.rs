@@ -1,4 +1,4 @@
-//! Growing, memory, adversaries.
+//! Benchmarks of growing graphs, of memory, and of adversarial graphs.
 
 use std::time::Duration;
 
@@ -70,8 +70,8 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
 }
 
 pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
-    // Tables double when they are full: a number just past a power of two, one
-    // between, and one just before.
+    // Tables double when they are full. So the numbers are just past a power of two, between two
+    // such powers, and just before one.
     let counts: &[usize] = run.pick(&[33_000, 47_500, 65_500], &[1_000]);
     let mut all = Vec::new();
     for format in [Format::Old, Format::New] {
@@ -107,7 +107,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// An adversary that takes longer to build than this is not tried four times as large.
+/// A graph that takes longer to build than this is not tried four times as large.
 const PATIENCE_MS: f64 = 2_000.0;
 
 pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {

@@ -57,7 +57,7 @@ pub(crate) fn free<T>(owned: Option<Box<T>>) {
     });
 }
 
-/// Runs the body of a function that always has an answer: `doubt` if the body has none, or panics.
+/// Runs `body` and returns its answer, or `doubt` if it returns `None` or panics.
 #[inline]
 pub(crate) fn answer<T>(doubt: T, body: impl FnOnce() -> Option<T>) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
