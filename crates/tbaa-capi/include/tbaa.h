@@ -461,20 +461,20 @@ enum tbaa_instruction_kind
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It loads.
+     * The instruction loads.
      */
     TBAA_INSTRUCTION_KIND_LOAD = 0,
     /**
-     * It stores, or loads and stores.
+     * The instruction stores, or loads and stores.
      */
     TBAA_INSTRUCTION_KIND_STORE = 1,
     /**
-     * It calls.
+     * The instruction calls.
      */
     TBAA_INSTRUCTION_KIND_CALL = 2,
     /**
-     * It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
-     * memory, such as `llvm.masked.store`.
+     * The instruction copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that
+     * accesses memory, such as `llvm.masked.store`.
      */
     TBAA_INSTRUCTION_KIND_COPY = 3,
     /**
@@ -482,12 +482,12 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_NONE = 4,
     /**
-     * It is a call that itself copies or fills the memory of an argument: `byval`, `sret`,
-     * `inalloca`, `preallocated`.
+     * The instruction is a call that itself copies or fills the memory of an argument: `byval`,
+     * `sret`, `inalloca`, `preallocated`.
      */
     TBAA_INSTRUCTION_KIND_OWN_MEMORY = 5,
     /**
-     * It is in another LLVM context than the emitter's.
+     * The instruction is in another LLVM context than the emitter's.
      */
     TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
 };
@@ -529,9 +529,8 @@ typedef struct tbaa_reader tbaa_reader;
 typedef struct tbaa_recording tbaa_recording;
 
 /**
- * A string that somebody else owns: bytes and their number. It need not end in
- * a NUL. `data` may be NULL where `len` is 0. Names of types may hold any
- * bytes; all other strings are UTF-8.
+ * A string that somebody else owns: bytes and their number. It need not end in a NUL. `data` may
+ * be NULL if `len` is 0. Names of types may hold any bytes; all other strings are UTF-8.
  */
 typedef struct tbaa_str {
     /**
@@ -582,7 +581,7 @@ typedef struct tbaa_tag {
 } tbaa_tag;
 
 /**
- * The place that a path leads to, for the code that accesses it.
+ * The place that a path leads to: its tag, its bytes and its alignment.
  */
 typedef struct tbaa_place {
     /**
@@ -619,7 +618,7 @@ typedef struct tbaa_place {
      */
     bool immutable;
     /**
-     * True if the types say the alignment. If not, `align` is 1: a region of any bytes.
+     * True if the types give the alignment. In a region of any bytes, `align` is 1.
      */
     bool aligned;
 } tbaa_place;
@@ -901,7 +900,7 @@ typedef struct tbaa_tagging {
 typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
 
 /**
- * A place for a result.
+ * The place to which a function writes its result.
  */
 typedef struct tbaa_text *Out_Text;
 
@@ -910,10 +909,10 @@ typedef struct tbaa_text *Out_Text;
  */
 typedef struct tbaa_tag_options {
     /**
-     * The name of the lineage, which is the type system of this context's tags. If it is empty,
-     * the library makes a unique name. A fixed name makes the emitted code the same in each run.
-     * Then no other context may use the name, in any process whose code may be linked with this
-     * code.
+     * The name of the type system of this context's tags, which is called a lineage. If it is
+     * empty, the library makes a unique name. A fixed name makes the emitted code the same in each
+     * run. Then no other context may use the name, in any process whose code may be linked with
+     * this code.
      */
     struct tbaa_str lineage;
     /**
@@ -921,8 +920,8 @@ typedef struct tbaa_tag_options {
      */
     uint32_t form;
     /**
-     * The names of records that C code accesses under clang's own tags, in modules that are linked
-     * with the JIT's.
+     * The names of records that C code also accesses, with clang's own tags, in modules that are
+     * linked with the JIT's.
      */
     const struct tbaa_str *shared;
     /**
@@ -1400,10 +1399,10 @@ tbaa_status tbaa_context_tag_options(struct tbaa_context *context,
                                      const struct tbaa_tag_options *options);
 
 /**
- * Gives the places of paths, with the metadata for accesses to them: under policy `rfc` lowered
- * tags. A path that only names a record is the whole record, as a copy accesses it. Request all
- * places that are known at the start in one call: their tags then separate the most accesses. More
- * may follow at any time, and earlier results stay valid. On an error nothing is written.
+ * Gives the places of paths, with the metadata for accesses to them, which is lowered tags under
+ * policy `rfc`. A path that only names a record is the whole record, as a copy accesses it.
+ * Request all places that are known at the start in one call: their tags then separate the most
+ * accesses. More may follow later, and earlier results stay valid. On an error nothing is written.
  */
 tbaa_status tbaa_places(struct tbaa_context *context,
                         const struct tbaa_str *paths,
@@ -1411,9 +1410,9 @@ tbaa_status tbaa_places(struct tbaa_context *context,
                         struct tbaa_tagged *places);
 
 /**
- * Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
- * vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
- * any size.
+ * Gives the place of a path for accesses of `size` bytes. They may exceed the place, such as a
+ * vector that begins there. `UINT64_MAX` means a varying size: the result is then valid for
+ * accesses of any size.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1421,10 +1420,10 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_tagged *place);
 
 /**
- * Gives the metadata of a call that reads and writes the memory of `touched` (paths), allocates or
- * frees objects of the types `memory`, and touches nothing else that others access. With one path
- * and no types it is the path's tag. Otherwise it is scopes for all places that the call does not
- * touch, or nothing if there are none.
+ * Gives the metadata of a call. The call reads and writes the memory of `touched` (paths),
+ * allocates or frees objects of the types `memory`, and touches nothing else that others access.
+ * With one path and no types, the metadata is the path's tag. Otherwise it is scopes for all
+ * places that the call does not touch, or nothing if there are none.
  *
  * An allocator must name the type of each object that it may free, and of each object that may
  * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
@@ -1446,7 +1445,7 @@ tbaa_status tbaa_call_touching(struct tbaa_context *context,
  * element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
  * place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
  *
- * It takes no lock: many threads may use the place, but only one the emitter.
+ * The function takes no lock. Many threads may use the place, but only one may use the emitter.
  */
 tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              const struct tbaa_tagged *tagged,
@@ -1466,8 +1465,8 @@ tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
                                bool pointer);
 
 /**
- * Frees a string that the library made, and clears it, so that it may be freed
- * again. NULL is not an error.
+ * Frees a string that the library made, and clears it, so that it may be freed again. NULL is not
+ * an error.
  */
 void tbaa_text_free(struct tbaa_text *text);
 

@@ -1,4 +1,4 @@
-//! Findings, up to a limit.
+//! A list of findings, whose length is limited.
 
 use std::{collections::BTreeMap, ops::Deref};
 
@@ -8,14 +8,14 @@ use super::{Code, Diagnostic, Level};
 /// every pair of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FindingLimits {
-    /// The most findings of one code; 100 by default.
+    /// The largest number of findings of one code; 100 by default.
     pub by_code: usize,
-    /// The most findings of all codes together; 1000 by default.
+    /// The largest number of findings of all codes together; 1000 by default.
     pub in_all: usize,
 }
 
 impl FindingLimits {
-    /// Keeps all findings, whatever memory they take.
+    /// No limits: all findings are kept, whatever memory they take.
     pub const NONE: FindingLimits = FindingLimits { by_code: usize::MAX, in_all: usize::MAX };
 }
 
@@ -61,7 +61,7 @@ impl Findings {
         !full
     }
 
-    /// Adds a finding for the caller to fill in; `None` if there are enough.
+    /// Adds a finding for the caller to fill in; `None` if the limit is reached.
     pub(crate) fn add(
         &mut self,
         (code, level): (Code, Level),
@@ -76,7 +76,7 @@ impl Findings {
         self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code
     }
 
-    /// Takes note that the search for a code ended early.
+    /// Records that the search for a code ended early.
     pub(crate) fn stop(&mut self, code: Code) {
         self.beyond(code).at_least = true;
     }

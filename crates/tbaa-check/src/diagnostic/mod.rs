@@ -9,8 +9,8 @@ pub use findings::{FindingLimits, Findings, LeftOut};
 pub use lint::Lint;
 pub use tbaa::wellformed::{Level, Rule};
 
-/// The subject of a finding: a rule of the verifier, `TBAA001` to `TBAA099`, or
-/// a lint, from `TBAA101` on. A code never changes its meaning.
+/// The subject of a finding: a rule of the verifier, `TBAA001` to `TBAA099`, or a lint, from
+/// `TBAA101` on. A code never changes its meaning.
 ///
 /// ```
 /// use tbaa_check::{Code, verify::Rule};
