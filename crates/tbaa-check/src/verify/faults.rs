@@ -1,4 +1,4 @@
-//! Everything that is wrong with one type node, or with one `tbaa.struct` node.
+//! Finds everything that is wrong with one type node, or with one `tbaa.struct` node.
 
 use super::Rule;
 use tbaa::parts::{Shape, encoding};
@@ -91,7 +91,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         if size.is_none() {
             report(Rule::CopySize, at + encoding::COPY_SIZE);
         }
-        // The other rules of a tag are known to `check`.
+        // `check` reports the other rules that a tag breaks.
         if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {
             report(Rule::CopyTag, at + encoding::COPY_TAG);
         }
