@@ -7,7 +7,7 @@ use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 use crate::llvm::LlvmModule;
 use crate::sample::{median, time};
 
-/// Nanoseconds for one more struct type, a tag of it, and a query.
+/// The time in nanoseconds for one more struct type, a tag of it, and a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     /// The graph alone: no oracle is updated, and no query runs.

@@ -48,8 +48,8 @@ const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 /// The approximate duration of a window of slow queries.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
-/// Random pairs of tags. All windows together span far more tags than caches hold; one window does
-/// not.
+/// Random pairs of tags. All windows together use far more tags than caches hold, but one window
+/// does not.
 pub(crate) struct Pairs {
     /// The pairs, as indices into the list of tags.
     numbers: Vec<[u32; 2]>,

@@ -75,7 +75,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Criterion stores the ratios of a run in `folder`, for comparison with the next run.
+    /// Returns a sampler. Criterion stores ratios in `folder`, to compare them with the next run.
     pub(crate) fn new(folder: &Path, quick: bool) -> Sampler {
         let (warm_up, measurement) = if quick { (1, 1) } else { (100, 600) };
         let criterion = Criterion::default()

@@ -209,15 +209,15 @@ enum tbaa_effect
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It loads.
+     * The access or call loads.
      */
     TBAA_EFFECT_READ = 1,
     /**
-     * It stores.
+     * The access or call stores.
      */
     TBAA_EFFECT_WRITE = 2,
     /**
-     * It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
+     * Both, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
      */
     TBAA_EFFECT_BOTH = 3,
 };
@@ -1011,7 +1011,7 @@ tbaa_status tbaa_place_of(struct tbaa_context *context,
 
 /**
  * Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
- * members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+ * members' types. A misplaced or overlapping member, a wrong size, or a second record of the same
  * name is an error.
  */
 tbaa_status tbaa_declare(struct tbaa_context *context, const struct tbaa_record *record);

@@ -194,7 +194,7 @@ fn check_sizes(
 }
 
 /// Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
-/// members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+/// members' types. A misplaced or overlapping member, a wrong size, or a second record of the same
 /// name is an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_declare(

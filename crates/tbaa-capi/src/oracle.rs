@@ -54,11 +54,11 @@ pub(crate) fn rule_of(number: u32, default: AliasRule) -> Result<AliasRule, Erro
 /// The effect of an access or a call on memory: bits of a mask.
 #[repr(u32)]
 pub enum Effect {
-    /// It loads.
+    /// The access or call loads.
     Read = 1,
-    /// It stores.
+    /// The access or call stores.
     Write = 2,
-    /// It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
+    /// Both, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
     Both = 3,
 }
 

@@ -33,7 +33,7 @@ impl Event {
     }
 }
 
-/// Identifies what an access reads or writes: a place and type, or a call and its arguments. Two
+/// Identifies what an access reads or writes: an address and type, or a call and its arguments. Two
 /// accesses with equal keys touch the same bytes.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {

@@ -78,9 +78,9 @@ pub struct Vectorise {
     pub then: Vectors,
     /// LLVM's remark that says why the loop is not vectorised.
     pub remark: Option<String>,
-    /// True if the judged access has the same pointer in every iteration.
+    /// True if the access that is listed has the same pointer in every iteration.
     pub is_fixed: bool,
-    /// True if the judged access or another access that is blamed has the same pointer in every
+    /// True if the listed access or another access that is blamed has the same pointer in every
     /// iteration.
     pub has_fixed: bool,
 }
@@ -157,9 +157,9 @@ impl Cause {
 pub struct Blocker {
     /// The store or call.
     pub event: Event,
-    /// The reason why it blocks.
+    /// The reason why the event blocks.
     pub cause: Cause,
-    /// The load that the event may change: the judged load, or the load that gave its pointer.
+    /// The load that the event may change: the listed load, or the load that gave its pointer.
     pub load: Event,
 }
 
@@ -184,7 +184,7 @@ impl Blocked {
     }
 }
 
-/// A function with its judged loads and stores.
+/// A function with the loads and stores that were analysed in it.
 pub struct Judged<'t> {
     /// Index into [`Module::functions`].
     pub index: u32,
@@ -197,7 +197,7 @@ pub struct Judged<'t> {
 /// The largest number of dependent loads that are followed (pointers to pointers).
 const ROUNDS: usize = 4;
 
-/// Judges the functions of one module.
+/// Analyses the functions of one module: finds their blocked loads and stores.
 pub struct Judge<'a> {
     /// The module.
     pub module: &'a Module<'a>,
@@ -210,7 +210,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge for a module.
+    /// Returns the analysis of a module.
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
@@ -223,7 +223,7 @@ impl<'a> Judge<'a> {
         self.globals.get(name).copied()
     }
 
-    /// Judges the functions whose indices `is_wanted` accepts.
+    /// Analyses the functions whose indices `is_wanted` accepts.
     pub fn functions(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Judged<'a>> {
         let judged = |index| {
             let mut body = Body::read(self.module, (self.sizes, self.effects), index);
@@ -252,9 +252,9 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
-    /// Judges every plain load of a function, in file order. Loads that could not be reused or
-    /// hoisted even without stores are left out. Loads without blockers are included. Stores that
-    /// tags alone could let LLVM sink out of a loop are added.
+    /// Analyses every plain load of a function, in file order. Loads that could not be reused or
+    /// hoisted even without stores are left out. Loads without blockers are included. Also adds
+    /// stores that tags alone could let LLVM sink out of a loop.
     ///
     /// If a load's pointer is itself loaded again, the blockers of that pointer's load also block
     /// the load.

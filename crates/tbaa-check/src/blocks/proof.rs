@@ -23,18 +23,18 @@ pub struct Sample {
 pub struct Figures {
     /// The loads that LLVM's passes keep, and for which only stores and calls are blamed.
     pub blamed: usize,
-    /// The loads among these that LLVM was asked about.
+    /// The loads of `blamed` that LLVM was asked about.
     pub asked: usize,
-    /// The asked loads that LLVM removes or hoists if scopes separate them from what is blamed.
+    /// The loads of `asked` that LLVM removes or hoists if scopes separate what is blamed.
     pub gone: usize,
     /// Loads that the passes keep, blamed or not. LLVM was asked about them with scopes that
     /// separate them from all accesses to other addresses.
     pub tried: usize,
-    /// The tried loads that LLVM then removes or hoists: other accesses to memory prevented it.
+    /// The loads of `tried` that LLVM then removes or hoists: other accesses prevented it.
     pub gone_of_tried: usize,
-    /// The loads among these that LLVM also removes if only what is blamed is separated.
+    /// The loads of `gone_of_tried` that LLVM also removes if only what is blamed is separated.
     pub found: usize,
-    /// The others among these, counted by what was reported about them.
+    /// The other loads of `gone_of_tried`, counted by what was reported about them.
     pub missed: BTreeMap<&'static str, usize>,
     /// The names of the loads of which `gone_of_tried` is the number.
     pub kept_by_memory: Vec<String>,
@@ -146,8 +146,8 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
     it.opcode == Opcode::Load && !it.volatile && !it.atomic
 }
 
-/// Returns a trial with two groups: the judged load with the load of its pointer, and the events
-/// that are blamed.
+/// Returns a trial with two groups: the load with the load of its pointer, and the events that are
+/// blamed.
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
     let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);

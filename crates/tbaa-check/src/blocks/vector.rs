@@ -20,7 +20,7 @@ const MOST_PAIRS: usize = 32;
 /// An innermost loop with two groups of accesses that may overlap because their types do not
 /// separate them.
 struct Candidate<'f, 't> {
-    /// Index into the functions that are judged.
+    /// The index of the loop's function in the list of analysed functions.
     function: usize,
     body: &'f Body<'t>,
     flow: &'f Flow,
@@ -28,7 +28,7 @@ struct Candidate<'f, 't> {
     name: (&'t [u8], &'t [u8]),
     /// Accesses that are one group, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
-    /// Two groups, and an access of the first with one of the second that may overlap it.
+    /// Pairs of groups, each with two accesses, one of each group, that may overlap.
     pairs: Vec<(usize, usize, Blocker)>,
 }
 

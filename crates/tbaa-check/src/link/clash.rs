@@ -84,7 +84,7 @@ type Through = Option<Vec<(u32, TypeId)>>;
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
-    /// For each tag, an index into `through`; 0 if it goes through no clash.
+    /// For each tag, an index into `through`; 0 if the tag goes through no clash.
     of_tag: Vec<u32>,
     through: Vec<Through>,
     /// For each scalar with a clashing name, the modules that have it.

@@ -22,7 +22,7 @@ const LOADED: usize = 32;
 /// The largest number of loaded pointers that are remembered at the ends of a function's blocks.
 const REMEMBERED: usize = 1 << 20;
 
-/// The largest number of instructions in a function whose events replace a call of it.
+/// The largest number of instructions in a small function, whose events replace a call of it.
 const SMALL: usize = 64;
 
 /// The deepest nesting of calls that are replaced by the callee's events.
@@ -103,7 +103,7 @@ pub(super) struct Functions<'a> {
 /// The events that a small function always runs, up to its first branch.
 struct Small {
     events: Vec<Event>,
-    /// For each base of its places, its meaning for the caller.
+    /// For each base in the events, its meaning for the caller.
     bases: Vec<Base>,
 }
 

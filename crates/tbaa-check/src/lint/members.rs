@@ -9,13 +9,13 @@ use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::Type;
 
-/// The largest number of compared tags for one place. A hostile text may have thousands.
+/// The largest number of compared tags for one member. A hostile text may have thousands.
 const COMPARED: usize = 16;
 
-/// An access to a place: its tag, the type that it loads or stores, and the instruction.
+/// An access to a struct member: its tag, the type that it loads or stores, and the instruction.
 type Access<'a> = (TagId, Type, &'a Instruction);
 
-/// The accesses to places of structs.
+/// The accesses to members of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     places: IndexMap<Member, Vec<Access<'a>>>,
@@ -63,7 +63,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports each place, and each struct, once.
+    /// Reports each member, and each struct, once.
     ///
     /// Only accesses of different LLVM types indicate a union: source types that share a struct
     /// have the same LLVM type, and so do their members.

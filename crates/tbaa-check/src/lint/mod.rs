@@ -27,7 +27,7 @@ use report::Report;
 use tbaa::Graph;
 use tbaa_ir::Module;
 
-/// Reports what is suspicious in a module, in order of place.
+/// Reports what is suspicious in a module, in the order of the text.
 ///
 /// The lints see unused nodes only if the module was read with [`Keep::All`](tbaa_ir::Keep::All).
 ///

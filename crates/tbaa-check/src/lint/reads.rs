@@ -258,7 +258,7 @@ impl<'s> Reads<'s> {
             return;
         };
         block.count += 1;
-        // A store without a known place may write anywhere.
+        // A store without a known address may write anywhere.
         if access.stores {
             block.stores.insert(tag, block.count);
         }
@@ -333,7 +333,7 @@ impl<'s> Reads<'s> {
 /// describe.
 #[derive(Default)]
 struct Block {
-    /// For each place, its last load: the load's index, tag, and number in the block.
+    /// For each address, its last load: the load's index, tag, and number in the block.
     last: HashMap<(usize, i64), (usize, TagId, usize)>,
     /// For each slot, the number of the last access before its lifetime began or ended; for `None`,
     /// the number of the last access before any slot's did.

@@ -33,8 +33,8 @@ impl Options {
     }
 }
 
-/// Reports everything in a module that is ill formed, in order of place, within the limits of
-/// `options`.
+/// Reports everything in a module that is ill formed, in the order of the text, within the limits
+/// of `options`.
 ///
 /// Every rule reports operands of metadata nodes that LLVM cannot read. Rule `llvm` reports
 /// everything that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`: for

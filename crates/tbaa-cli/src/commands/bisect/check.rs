@@ -116,7 +116,7 @@ impl Seen {
 }
 
 impl Verdict {
-    /// `constant` is true if a tag of the accesses that the search found calls memory constant.
+    /// Prints the verdict. `constant` is true if a tag of the named accesses calls memory constant.
     pub(super) fn write(&self, constant: bool, out: &mut dyn Write) -> io::Result<()> {
         let not_checked =
             "not checked: the tags contradict what the program does, or LLVM is wrong.";

@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub(super) guilty: Vec<usize>,
     /// True if the fault goes away when only these accesses have no tag.
     pub(super) cures_alone: bool,
-    /// Their tags, each with true if the fault goes away when no access has this tag.
+    /// The tags of these accesses, each with true if the fault goes away when no access has this tag.
     pub(super) cures: Vec<(usize, bool)>,
     /// True if the fault also shows without any of these tags.
     pub(super) more: bool,

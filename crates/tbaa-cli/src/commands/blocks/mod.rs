@@ -403,7 +403,7 @@ impl Wanted {
         })
     }
 
-    /// A call has no name, so it is wanted if its function is wanted.
+    /// Returns whether an event is wanted. A call has no name, so it is wanted if its function is.
     fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
         event.access().map_or(!self.is_access(), |access| self.has_load(module, access))
     }
