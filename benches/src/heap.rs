@@ -50,7 +50,7 @@ pub(crate) fn held() -> isize {
     HELD.get()
 }
 
-/// Runs `work` and returns by how many bytes this thread's heap grew.
+/// Runs `work`. Returns by how many bytes this thread's heap grew, and the result.
 pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = held();
     let result = work();

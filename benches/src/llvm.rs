@@ -158,7 +158,7 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     }
     let source = folder.join("llvm.cpp");
     std::fs::write(&source, SOURCE).map_err(of(&source))?;
-    // Written to a temporary name and renamed, so that a partial file is never loaded.
+    // The file is renamed when it is complete, so that a partial file is never loaded.
     let unfinished = file.with_extension(std::process::id().to_string());
     let mut arguments: Vec<OsString> = vec!["-O2".into(), "-shared".into(), "-fPIC".into()];
     arguments.extend(config(&["--cxxflags"])?.into_iter().map(OsString::from));

@@ -1,4 +1,4 @@
-//! Real programs as clang prints them, compiled once and cached.
+//! Compiles real programs with clang once, and caches their `.ll` text.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Display;

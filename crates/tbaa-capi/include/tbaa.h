@@ -184,7 +184,7 @@ enum tbaa_rule
      */
     TBAA_RULE_LLVM = 1,
     /**
-     * A path follows every member of a union, and the accessed bytes are compared.
+     * Compares the accessed bytes, and follows every member of a union.
      */
     TBAA_RULE_UNION = 2,
     /**
@@ -436,11 +436,11 @@ enum tbaa_tag_form
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
-     * Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
+     * Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
      */
     TBAA_TAG_FORM_LOWERED_SCOPES = 1,
     /**
-     * Scopes for all pairs, and no tags.
+     * Alias scopes for all pairs of places, and no tags.
      */
     TBAA_TAG_FORM_SCOPES = 2,
 };
@@ -638,7 +638,7 @@ typedef struct tbaa_record_member {
      */
     struct tbaa_str type_text;
     /**
-     * Bytes from the start of the record: `offsetof`. For a bit-field, bits.
+     * The offset from the start of the record: bytes (`offsetof`), or bits for a bit-field.
      */
     uint64_t offset;
     /**
@@ -702,8 +702,8 @@ typedef struct tbaa_memory_access {
      */
     uint32_t kind;
     /**
-     * The size in bytes that replaces the tag's: for a vector load under the tag of its first
-     * lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
+     * The size in bytes that replaces the tag's, for example for a vector load under the tag of
+     * its first lane. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
      */
     uint64_t size;
 } tbaa_memory_access;
@@ -769,13 +769,13 @@ typedef struct tbaa_sink {
      */
     tbaa_make_node make_node;
     /**
-     * Passed to `make_node`: LLVM's context, say.
+     * Passed to `make_node`, for example LLVM's context.
      */
     void *data;
 } tbaa_sink;
 
 /**
- * The nodes to attach to an access, a call or a copy; NULL for none.
+ * The nodes to attach to an access, a call or a struct copy; NULL for none.
  */
 typedef struct tbaa_attachments {
     /**
@@ -925,7 +925,7 @@ typedef struct tbaa_tag_options {
      */
     const struct tbaa_str *shared;
     /**
-     * The number of these names.
+     * The number of names in `shared`.
      */
     size_t shared_count;
 } tbaa_tag_options;

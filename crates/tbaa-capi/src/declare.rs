@@ -1,4 +1,4 @@
-//! Declaring structs from `offsetof` and `sizeof`.
+//! Declares structs, whose layout C code gives by `offsetof` and `sizeof`.
 
 use std::mem::MaybeUninit;
 
@@ -47,7 +47,7 @@ pub struct RecordMember {
     /// `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
     /// scalar type of its own with the given `size` and `align`.
     pub type_text: Str,
-    /// Bytes from the start of the record: `offsetof`. For a bit-field, bits.
+    /// The offset from the start of the record: bytes (`offsetof`), or bits for a bit-field.
     pub offset: u64,
     /// The member's `sizeof`, which is checked; 0 to skip the check.
     pub size: u64,

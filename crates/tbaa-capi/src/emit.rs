@@ -61,7 +61,7 @@ pub type MakeNode = Option<
 pub struct NodeSink {
     /// Makes a node.
     pub make_node: MakeNode,
-    /// Passed to `make_node`: LLVM's context, say.
+    /// Passed to `make_node`, for example LLVM's context.
     pub data: *mut c_void,
 }
 
@@ -115,7 +115,7 @@ pub struct NodeEmitter {
     data: *mut c_void,
 }
 
-/// The nodes to attach to an access, a call or a copy; NULL for none.
+/// The nodes to attach to an access, a call or a struct copy; NULL for none.
 #[repr(C)]
 pub struct NodeAttachments {
     /// `!tbaa`

@@ -37,7 +37,7 @@ pub enum Rule {
     Default = 0,
     /// LLVM 22's rule. Every answer equals LLVM's.
     Llvm = 1,
-    /// A path follows every member of a union, and the accessed bytes are compared.
+    /// Compares the accessed bytes, and follows every member of a union.
     Union = 2,
     /// Like `Union`, for programs in which every union access names its member.
     UnionStrict = 3,
@@ -81,8 +81,8 @@ pub struct MemoryAccess {
     pub tag: Tag,
     /// A `tbaa_effect`; 0 means both.
     pub kind: u32,
-    /// The size in bytes that replaces the tag's: for a vector load under the tag of its first
-    /// lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
+    /// The size in bytes that replaces the tag's, for example for a vector load under the tag of
+    /// its first lane. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
     pub size: u64,
 }
 

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn fail(error: Error) -> Status {
-    // A thread that is being torn down has no place to store it.
+    // A thread that is ending has no place for the message.
     let _ = LAST.try_with(|last| *last.borrow_mut() = error.message);
     error.status
 }

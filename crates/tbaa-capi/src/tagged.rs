@@ -25,7 +25,7 @@ pub struct TagOptions {
     /// The names of records that C code also accesses, with clang's own tags, in modules that are
     /// linked with the JIT's.
     pub shared: *const Str,
-    /// The number of these names.
+    /// The number of names in `shared`.
     pub shared_count: usize,
 }
 
@@ -34,9 +34,9 @@ pub struct TagOptions {
 pub enum TagFormNumber {
     /// Lowered tags, for which LLVM's own rule gives correct answers.
     Lowered = 0,
-    /// Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
+    /// Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
     LoweredScopes = 1,
-    /// Scopes for all pairs, and no tags.
+    /// Alias scopes for all pairs of places, and no tags.
     Scopes = 2,
 }
 

@@ -43,7 +43,7 @@ impl From<&Place> for TagPlace {
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,
-            // Counted from the place's own first byte.
+            // The bit is counted from the place's first byte.
             first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
             offset: found.offset,
             size: found.size,

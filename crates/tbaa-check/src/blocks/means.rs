@@ -34,8 +34,8 @@ impl Body<'_> {
 }
 
 impl Judge<'_> {
-    /// Returns whether an access is to the pointer by which an object of C++ finds its virtual
-    /// functions, or follows that pointer.
+    /// Returns whether an access is to a C++ object's pointer to its virtual functions, or goes
+    /// through that pointer.
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
         let is_vtable = |index: usize| {

@@ -72,7 +72,7 @@ pub enum Vectors {
 pub struct Vectorise {
     /// The loop's header block.
     pub header: usize,
-    /// The loop's state in the code as it is.
+    /// The loop's state in the unmodified code.
     pub now: Vectors,
     /// The loop's state if tags separated all accesses in it that tags can separate.
     pub then: Vectors,
@@ -122,7 +122,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns the name in JSON.
+    /// Returns the cause's name in JSON.
     pub fn code(self) -> &'static str {
         match self {
             Cause::NoTag => "no tag",
@@ -496,7 +496,7 @@ impl<'a> Judge<'a> {
                 return Some((Wanted::Hoist(around.header), events));
             }
         }
-        // LLVM does not do partial redundancy for calls.
+        // LLVM does not remove partially redundant calls.
         let way = partly_back((body, flow), at, is_equal, is_start);
         let way = way.filter(|_| !body.is_reader(load) && is_fixed(&|it| it == at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
@@ -576,7 +576,7 @@ impl<'a> Judge<'a> {
         blockers.dedup_by_key(|blocker| self.offset(body, blocker.event));
     }
 
-    /// Returns an event's instruction's offset, in bytes from the start of the text.
+    /// Returns the offset of an event's instruction, in bytes from the start of the text.
     pub fn offset(&self, body: &Body<'a>, event: Event) -> usize {
         match event {
             Event::Access(index) => self.instruction(index).offset as usize,

@@ -49,8 +49,8 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the source lines of the script that a location may mean. Several can match, because
-    /// perf prints only the last component of a path unless it is asked for all of it.
+    /// Returns the source lines of the script that may be the location `at`. Several may be,
+    /// because perf prints only the last component of a path unless it is asked for all of it.
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();

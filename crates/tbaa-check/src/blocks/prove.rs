@@ -49,7 +49,7 @@ impl Outcome {
 pub(super) struct Trial {
     /// The load that is asked about, or any access of the function.
     pub(super) load: usize,
-    /// Bytes from the start of the text to the ends of the instructions, each with its group.
+    /// For each instruction, the bytes from the start of the text to its end, and its group.
     pub(super) groups: Vec<(usize, usize)>,
 }
 
@@ -283,7 +283,7 @@ impl<'a> Prover<'a> {
         self.opt.run(&self.scoped(trials), &self.opt.with_vectors())
     }
 
-    /// Returns the remarks of LLVM's vectoriser on the module as it is.
+    /// Returns the remarks of LLVM's vectoriser on the unmodified module.
     pub(super) fn remarks(&self) -> Result<String, AskError> {
         let passes = format!("-passes={}", self.opt.with_vectors());
         let only = "-pass-remarks-filter=loop-vectorize";

@@ -26,7 +26,7 @@ struct Candidate<'f, 't> {
     flow: &'f Flow,
     around: &'f Loop,
     name: (&'t [u8], &'t [u8]),
-    /// Accesses that are one group, as indices into the module's instructions.
+    /// Groups of accesses, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
     /// Pairs of groups, each with two accesses, one of each group, that may overlap.
     pairs: Vec<(usize, usize, Blocker)>,

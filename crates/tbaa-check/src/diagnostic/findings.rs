@@ -36,8 +36,8 @@ pub struct LeftOut {
     pub at_least: bool,
 }
 
-/// The findings of [`verify`](crate::verify) or [`lint`](crate::lint): a list in order of
-/// place, and the numbers of findings that [`FindingLimits`] left out.
+/// The findings of [`verify`](crate::verify) or [`lint`](crate::lint): a list in the order of the
+/// text, and the numbers of findings that [`FindingLimits`] left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
     found: Vec<Diagnostic>,
@@ -93,7 +93,7 @@ impl Findings {
         &mut self.found[at]
     }
 
-    /// Adds the findings of another check of the same input, and sorts all by place.
+    /// Adds the findings of another check of the same input, and sorts all by their position.
     #[must_use]
     pub fn and(mut self, others: Findings) -> Findings {
         for LeftOut { code, count, at_least } in others.left_out.into_values() {
@@ -105,7 +105,7 @@ impl Findings {
         self.in_order()
     }
 
-    /// Sorts the findings by place. The order of findings at one place, or without a text, is kept.
+    /// Sorts the findings by their position in the text. At one position their order is kept.
     pub(crate) fn in_order(mut self) -> Findings {
         self.found.sort_by_key(Diagnostic::place);
         self

@@ -160,18 +160,18 @@ impl Diagnostic {
         self.notes.push(note.into());
     }
 
-    /// Adds a note about the consequence, and says what to do.
+    /// Adds a note about the consequence, and the remedy.
     pub(crate) fn explain(&mut self, note: impl Into<String>, help: impl Into<String>) {
         self.note(note);
         self.advise(help);
     }
 
-    /// Says what to do.
+    /// Sets the remedy.
     pub(crate) fn advise(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());
     }
 
-    /// Returns the key by which findings are sorted by place.
+    /// Returns the key by which findings are sorted: the position in the text, then the code.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
     }

@@ -47,7 +47,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Gives the modules other indices.
+    /// Replaces the indices of modules: `modules` has the new index of each.
     fn renumber(&mut self, modules: &[u32]) {
         for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
             *module = modules[*module as usize];
@@ -179,7 +179,7 @@ impl Summary {
             let operands = key.ops.iter().map(operand).collect();
             ids.extend(graph.insert_group(&[Draft { distinct, operands }])?);
         }
-        // Tags are numbered in the order in which they are marked.
+        // Tags get their indices in the order of these calls.
         for role in [TAG, COPY, TYPE] {
             for (&id, (_, facts)) in ids.iter().zip(&self.nodes) {
                 match role & facts.roles {

@@ -84,8 +84,8 @@ fn declared(subject: &Subject, report: &mut Report) {
             let (a, b) = (&pair[0], &pair[1]);
             let Some(size) = sizes.of(a.ty) else { continue };
             let end = a.offset.saturating_add(size);
-            // Equal offsets are the members of a union; fields of one type that
-            // overlap are bit-fields.
+            // Fields at equal offsets are members of a union. Fields of one type that overlap are
+            // bit-fields.
             if a.ty == b.ty || !(a.offset < b.offset && b.offset < end) {
                 continue;
             }

@@ -128,7 +128,7 @@ fn twins(subject: &Subject, report: &mut Report) {
     let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
-        // Types of unnamed namespaces may share a name and still differ.
+        // Types in unnamed namespaces may share a name and still differ.
         let local = |name: &[u8]| memchr::memmem::find(name, b"_GLOBAL__N_1").is_some();
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)

@@ -138,7 +138,7 @@ impl<'a> Uses<'a> {
         Uses { attached, errno: module.errno_tags() }
     }
 
-    /// Adds the uses of a tag to a finding, below its first instruction.
+    /// Adds the uses of a tag to a finding, as a label at the first instruction with the tag.
     fn show(&self, subject: &Subject, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {

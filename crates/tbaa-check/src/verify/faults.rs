@@ -68,7 +68,7 @@ pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault>
 
 /// Finds the faults of a `tbaa.struct` node, in order of the operands. Tags are checked elsewhere.
 ///
-/// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was taken back
+/// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was reverted
 /// because clang's own bit-fields broke it), and its passes read the operands as they are.
 ///
 /// LLVM: the language reference, "tbaa.struct metadata".
@@ -80,7 +80,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         faults.push(Fault { rule: Rule::CopyOperandCount, operand: None });
     }
     let mut report = |rule, operand| faults.push(Fault { rule, operand: Some(operand) });
-    // Offset, end, and operand of entries that hold a byte.
+    // The offset, end and operand of each entry that holds a byte.
     let mut covered: Vec<(u64, u64, usize)> = Vec::new();
     for at in encoding::copy_entries(len) {
         let int = |at| graph.operand(node, at).and_then(Operand::int);

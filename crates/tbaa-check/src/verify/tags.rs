@@ -213,7 +213,7 @@ impl Rejected<'_> {
         (base != access).then(|| format!("; they stand under different roots, {a} and {b}"))
     }
 
-    /// Prints the access path: each type with the offset that remains there.
+    /// Returns the access path as text: each type with the offset that remains there.
     fn path(&self) -> String {
         let graph = self.subject.graph;
         let Some(mut next) = self.ty(TAG_BASE) else { return String::new() };

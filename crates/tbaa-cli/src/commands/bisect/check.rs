@@ -88,7 +88,7 @@ pub(super) fn write(
 }
 
 impl Seen {
-    /// Reads what processes wrote into a folder.
+    /// Reads the reports that processes wrote into a folder.
     pub(super) fn read(folder: &Path, left_out: Vec<String>) -> Result<Seen> {
         let mut seen = Seen { left_out, ..Seen::default() };
         let mut files = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! Runs a copy of the module, and says whether it shows the fault.
+//! Runs a copy of the module, and decides whether it shows the fault.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -243,7 +243,7 @@ struct Session<'a> {
     /// True if the state of an earlier search has the result without any tag.
     resumed: bool,
     runs: u64,
-    /// The parts of the last checked copies that could not be given checks.
+    /// The parts of the last copies with checks that could not be checked.
     left_out: Vec<String>,
 }
 
@@ -405,7 +405,7 @@ impl<'a> Session<'a> {
         let line = format!("run {run}: with {kept} of {all} tags: {word}");
         match io::stderr().is_terminal() {
             true => progress::doing(line),
-            // If standard error is closed, nobody can be told of the failure.
+            // If standard error is closed, the failure cannot be reported.
             false => drop(writeln!(io::stderr(), "{line}")),
         }
         Ok(shows)

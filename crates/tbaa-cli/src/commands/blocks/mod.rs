@@ -105,7 +105,7 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// Says why LLVM cannot be asked, and what to do.
+/// Returns why LLVM cannot be asked, and what to do.
 fn not_asked(error: &AskError) -> String {
     match error {
         AskError::NotRun(program, error) => cannot_run(program, error, "name LLVM's opt by --opt"),
@@ -337,7 +337,7 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
     }
 }
 
-/// Returns whether a name means an instruction: by itself, or by its tag.
+/// Returns whether a name means the instruction `at`, directly or by its tag.
 fn is(module: &Module<'_>, found: &Found, at: usize) -> bool {
     match found.instruction {
         Some(instruction) => instruction == at,
