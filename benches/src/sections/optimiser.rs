@@ -1,4 +1,4 @@
-//! Measures what tags, scopes and classes cost in LLVM's optimiser.
+//! Measures what tags, alias scopes and alias classes cost in LLVM's optimiser.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::programs::{of, programs};
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
-/// The kinds of metadata on accesses, with the flag of `tbaa lower` that makes each.
+/// The kinds of metadata on accesses, each with the flag of `tbaa lower` that makes it.
 const FORMS: [(&str, Option<&str>); 4] = [
     ("clang's tags", None),
     ("lowered", Some("--depth=64")),
